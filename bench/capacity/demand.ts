@@ -2,6 +2,7 @@ import {
   COUNTER_UNITS,
   LOOK_UNITS,
   OPERATION_UNITS,
+  PASSED_UNITS,
   THROTTLED_UNITS,
   type Units,
 } from '../../test/engines/operation-units.ts'
@@ -13,6 +14,15 @@ import type { FleetRates } from './simulate-fleet.ts'
 const STATES_ONCE = 6
 /** WaitForUpstream, Poll, AfterPoll. */
 const STATES_PER_POLL = 3
+
+/** Jobs that a run of Reconcile asks about one by one before it lists the running executions, and executions in one request. */
+const ASKED_A_RUN = 100
+const LISTED_AT_ONCE = 1000
+
+/** A second. @param looks a second. */
+function askedJobs(looks: number): number {
+  return Math.min(looks, ASKED_A_RUN / 60)
+}
 
 type Shape = {
   readonly openJobs: number
@@ -52,6 +62,8 @@ export function demandOf(rates: FleetRates, shape: Shape): Partial<Readonly<Reco
     'alert-looks-a-minute': assumptions.budgets,
     'open-index-writes': 2 * jobs + 2 * looks,
     'reconcile-looks-a-minute': 60 * looks,
+    'describe-executions': askedJobs(looks),
+    'list-executions': 60 * looks > ASKED_A_RUN ? openJobs / LISTED_AT_ONCE / 60 : 0,
     'reconcile-recount-jobs': openJobs,
   }
 }
@@ -68,7 +80,8 @@ function tableUnits({ jobs, polls, throttled, looks }: FleetRates, gets: number)
     [jobs, OPERATION_UNITS.settle],
     [jobs, OPERATION_UNITS.notify],
     [gets, OPERATION_UNITS.get],
-    [looks, LOOK_UNITS],
+    [askedJobs(looks), LOOK_UNITS],
+    [looks - askedJobs(looks), PASSED_UNITS],
   ]
   return {
     reads: parts.reduce((sum, [rate, { reads }]) => sum + rate * reads, 0),

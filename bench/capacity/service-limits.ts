@@ -38,10 +38,14 @@ export const SERVICE_LIMITS = {
   'alert-looks-a-minute': 100_000,
   /** Index partitions of open reservations (16), each with 1000 write units. */
   'open-index-writes': 16_000,
-  /** Looks of one run of Reconcile: eight side by side for 45 s, each three requests of 15 ms. */
-  'reconcile-looks-a-minute': 8000,
-  /** Open jobs that the ten-minute recount can read one after the other within Reconcile's 55 s, at 5 ms each. */
-  'reconcile-recount-jobs': 10_000,
+  /** Running jobs that one run of Reconcile passes: 32 side by side for 45 s, each one write of 15 ms. */
+  'reconcile-looks-a-minute': 96_000,
+  /** Refill of the bucket of DescribeExecution; its burst is 300. */
+  'describe-executions': 15,
+  /** Refill of the bucket of ListExecutions, each of up to 1,000 executions; its burst is 200. */
+  'list-executions': 5,
+  /** Open jobs that the ten-minute recount reads in the 15 s that a full run leaves: four batches of 100 side by side, 30 ms each. */
+  'reconcile-recount-jobs': 200_000,
 } as const
 
 export type LimitName = keyof typeof SERVICE_LIMITS
@@ -49,7 +53,7 @@ export type LimitName = keyof typeof SERVICE_LIMITS
 /** What to do when a limit is near. */
 export const REMEDIES: Readonly<Record<LimitName | 'upstream-polls', string>> = {
   'lambda-concurrency': 'raise the quota; Store and Create hold most of it',
-  'state-transitions': 'raise the quota; longer `poll.interval_seconds`; batch polling (not built)',
+  'state-transitions': 'raise the quota; longer `poll.interval_seconds` save at most the three of each poll',
   'start-execution': 'raise the quota; Reconcile starts what was refused within a minute',
   'open-executions': 'a second region or account',
   'api-requests': 'raise the quota',
@@ -65,8 +69,9 @@ export const REMEDIES: Readonly<Record<LimitName | 'upstream-polls', string>> = 
   'ledger-partition-writes': 'several tenants',
   'alert-looks-a-minute': 'alerts come a run later',
   'open-index-writes': 'more `OPEN_SHARDS`, deployed while no job is open',
-  'reconcile-looks-a-minute':
-    'healthy jobs do not mind; a broken one is found later: a Reconcile for each index partition (not built)',
+  'reconcile-looks-a-minute': 'healthy jobs do not mind; a broken one is found a run later',
+  'describe-executions': 'raise the quota; runs with more than 100 jobs list the running executions instead',
+  'list-executions': 'raise the quota; without the list, a run asks about each job',
   'reconcile-recount-jobs': 'the recount is left out; counts stay exact unless somebody edits the table by hand',
-  'upstream-polls': 'more accounts (channels), a higher rate from the provider, batch polling (not built)',
+  'upstream-polls': 'more accounts (channels), or a higher rate from the provider',
 }

@@ -54,6 +54,7 @@ export class ReconcileSchedule extends Construct {
     }
     props.pipeline.grantStart(this.function)
     props.pipeline.grantDescribe(this.function)
+    props.pipeline.grantList(this.function)
     this.deadLetters = new Queue(this, 'DeadLetters', {
       encryption: QueueEncryption.SQS_MANAGED,
       enforceSSL: true,

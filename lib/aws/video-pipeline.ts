@@ -58,6 +58,12 @@ export class VideoPipeline extends Construct {
     acknowledgeWildcard(reader, 'Executions are named after their jobs at run time.', resourceArn)
   }
 
+  /** Grants ListExecutions on this machine. */
+  grantList(reader: IGrantable): void {
+    const resourceArns = [this.stateMachine.stateMachineArn]
+    Grant.addToPrincipal({ grantee: reader, actions: ['states:ListExecutions'], resourceArns })
+  }
+
   /** The local host interprets the same definition file. Here, the ARNs of the functions are filled in. */
   #createStateMachine(root: string): StateMachine {
     const role = new Role(this, 'Role', { assumedBy: new ServicePrincipal('states.amazonaws.com') })

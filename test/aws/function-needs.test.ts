@@ -124,6 +124,10 @@ describe('function-needs: permissions', () => {
     expect(having.sort()).toEqual([...expected].sort())
   })
 
+  it('lets Reconcile start, describe and list executions', () => {
+    expect(actionsOf('pipeline/reconcile', 'states')).toEqual(['DescribeExecution', 'ListExecutions', 'StartExecution'])
+  })
+
   it('lets the function of the console that shows things describe executions, and start none', () => {
     expect(actionsOf('admin-api/read', 'states')).toEqual(['DescribeExecution'])
   })

@@ -25,6 +25,9 @@ export const THROTTLED_UNITS: Units = { reads: 1.5, writes: 2 }
 /** A look of Reconcile at one open job, beside its index queries. */
 export const LOOK_UNITS: Units = { reads: 2, writes: 3 }
 
+/** Passing a job whose execution is in the list of those that run: part of {@link LOOK_UNITS}. */
+export const PASSED_UNITS: Units = { reads: 0, writes: 3 }
+
 /** Reserving and settling a relayed request; its key is read once a minute by each instance. */
 export const RELAYED_UNITS: Units = { reads: 0, writes: 14 }
 

@@ -2,6 +2,7 @@ import {
   DescribeExecutionCommand,
   ExecutionAlreadyExists,
   ExecutionDoesNotExist,
+  ListExecutionsCommand,
   SFNClient,
   StartExecutionCommand,
 } from '@aws-sdk/client-sfn'
@@ -73,3 +74,44 @@ export async function describeVideoExecution(jobId: string, restarts: number): P
     throw error
   }
 }
+
+/** Most that one request lists. */
+const LISTED_MAX = 1000
+
+/** A million running executions, the quota of an account. */
+const LIST_PAGES_MAX = 1000
+
+/**
+ * The jobs that have a running execution, but for those of cancellations, at the time of the call. Step Functions allows a new account 5 such requests a
+ * second and bursts of 200, each of up to {@link LISTED_MAX} executions, and 15 a second of {@link describeVideoExecution}. The list
+ * lags by moments: an execution that just began may be absent, one that just ended may be present.
+ * @param hasTime no further page is read when false.
+ * @returns undefined if the list was not read to its end.
+ */
+export async function listRunningJobs(hasTime: () => boolean): Promise<ReadonlySet<string> | undefined> {
+  const jobs = new Set<string>()
+  let nextToken: string | undefined
+  for (let page = 0; page < LIST_PAGES_MAX && hasTime(); page += 1) {
+    const { executions = [], nextToken: next } = await client().send(
+      new ListExecutionsCommand({
+        stateMachineArn: environmentVariable('STATE_MACHINE_ARN'),
+        statusFilter: 'RUNNING',
+        maxResults: LISTED_MAX,
+        nextToken,
+      }),
+    )
+    for (const { name = '' } of executions) {
+      if (!name.endsWith('-cancel')) {
+        jobs.add(name.slice(0, JOB_ID_LENGTH))
+      }
+    }
+    nextToken = next
+    if (nextToken === undefined) {
+      return jobs
+    }
+  }
+  return undefined
+}
+
+/** A UUID, with which the name of every execution of its job begins. */
+const JOB_ID_LENGTH = 36

@@ -1,6 +1,6 @@
 import { describeVideoExecution, startVideoExecution } from '#adapters/aws/video-executions.ts'
 import { getVideoJob } from '#adapters/store/jobs/job-reader.ts'
-import { type JobKey, postponeReservation } from '#adapters/store/money/due-index.ts'
+import { type JobKey, postponeLook, postponeReservation } from '#adapters/store/money/due-index.ts'
 import { getReservation, type Reservation } from '#adapters/store/money/reservation.ts'
 import { count } from '#adapters/telemetry/count.ts'
 import { jobFacts } from '#adapters/telemetry/job-facts.ts'
@@ -8,6 +8,7 @@ import { logger } from '#adapters/telemetry/logger.ts'
 import type { VideoJob } from '#core/jobs/video-job.ts'
 import { endFailedJob } from '../fail-video-job.ts'
 import type { StepContext } from '../step-context.ts'
+import { millisecondsOfId } from './reservation-ages.ts'
 
 /**
  * The wait until the next check of a job whose execution runs is the job's age, within these bounds: most jobs end after one
@@ -50,9 +51,25 @@ export async function reconcileJob(job: JobKey, context: StepContext): Promise<v
     count('execution_restarted', { reason: execution })
     await startVideoExecution(job, restarts)
   }
-  const age = now / 1000 - record.createdAt
-  const pause = Math.min(NEXT_LOOK_SECONDS.max, Math.max(NEXT_LOOK_SECONDS.min, age))
-  await postponeReservation(context.table, job, { untilMilliseconds: now + pause * 1000, restarts })
+  const untilMilliseconds = nextLook(now, record.createdAt * 1000)
+  await postponeReservation(context.table, job, { untilMilliseconds, restarts })
+}
+
+/** @returns when the job is looked at next. Milliseconds, like both parameters. */
+function nextLook(now: number, createdAt: number): number {
+  const age = (now - createdAt) / 1000
+  return now + Math.min(NEXT_LOOK_SECONDS.max, Math.max(NEXT_LOOK_SECONDS.min, age)) * 1000
+}
+
+/**
+ * Postpones the next look at a job whose execution is known to run, with one write and no read.
+ * @returns false when the job needs a whole look: it is overdue, or its reservation is not open.
+ */
+export async function passRunningJob(job: JobKey, { table, nowMilliseconds }: StepContext): Promise<boolean> {
+  const now = nowMilliseconds()
+  const createdAt = millisecondsOfId(job.jobId)
+  const isOverdue = now >= createdAt + OVERDUE_SECONDS * 1000
+  return !isOverdue && (await postponeLook(table, job, nextLook(now, createdAt)))
 }
 
 /** Sends the callback of a job that had ended when its execution broke. */

@@ -1,6 +1,6 @@
 import { readChannelCount, setChannelCount } from '#adapters/store/jobs/channel-load.ts'
-import { getVideoJob } from '#adapters/store/jobs/job-reader.ts'
-import { openReservations, readHolds } from '#adapters/store/money/due-index.ts'
+import { getVideoJobs } from '#adapters/store/jobs/job-reader.ts'
+import { type JobKey, openReservations, readHolds } from '#adapters/store/money/due-index.ts'
 import { count } from '#adapters/telemetry/count.ts'
 import { logger } from '#adapters/telemetry/logger.ts'
 import { measure } from '#adapters/telemetry/measure.ts'
@@ -49,6 +49,12 @@ function isSame(left: Map<string, number>, right: Map<string, number>): boolean 
   return left.size === right.size && [...left].every(([id, open]) => right.get(id) === open)
 }
 
+/** The limit of BatchGetItem. */
+const BATCH_JOBS = 100
+
+/** Read side by side: 100,000 open jobs take eight seconds at 30 ms for each batch. */
+const PARALLEL_BATCHES = 4
+
 type OpenCount = { readonly slots: Map<string, number>; readonly openJobs: number; readonly openRequests: number }
 
 /** There are more open jobs than time to read them. */
@@ -68,19 +74,32 @@ async function countOpen(context: StepContext, hasTime: () => boolean): Promise<
   const counted = new Map<string, number>()
   let openJobs = 0
   let openRequests = 0
+  const countBatch = async (batch: readonly JobKey[]) => {
+    openJobs += batch.length
+    if (!hasTime()) {
+      throw new RecountUnfinishedError(`no time to read more than ${openJobs} open jobs`)
+    }
+    for (const { channelId } of (await getVideoJobs(context.table, batch)).filter((job) => !isTerminal(job))) {
+      if (channelId !== undefined) {
+        counted.set(channelId, (counted.get(channelId) ?? 0) + 1)
+      }
+    }
+  }
+  let batches: JobKey[][] = [[]]
   for await (const open of openReservations(context.table)) {
     if (!('jobId' in open)) {
       openRequests += 1
       continue
     }
-    openJobs += 1
-    if (!hasTime()) {
-      throw new RecountUnfinishedError(`no time to read more than ${openJobs} open jobs`)
+    batches.at(-1)?.push(open)
+    if (batches.at(-1)?.length === BATCH_JOBS) {
+      batches.push([])
     }
-    const job = await getVideoJob(context.table, open.tenantId, open.jobId)
-    if (job?.channelId !== undefined && !isTerminal(job)) {
-      counted.set(job.channelId, (counted.get(job.channelId) ?? 0) + 1)
+    if (batches.length > PARALLEL_BATCHES) {
+      await Promise.all(batches.filter(({ length }) => length > 0).map(countBatch))
+      batches = [[]]
     }
   }
+  await Promise.all(batches.filter(({ length }) => length > 0).map(countBatch))
   return { slots: counted, openJobs, openRequests }
 }

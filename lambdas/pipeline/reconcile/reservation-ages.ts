@@ -49,7 +49,7 @@ function older(one: number | undefined, other: number | undefined): number | und
   return one === undefined || other === undefined ? (one ?? other) : Math.min(one, other)
 }
 
-/** The first 48 bits of a UUID of version 7 are its creation in milliseconds (RFC 9562, 5.7). */
-function millisecondsOfId(jobId: string): number {
+/** When a job was created: the first 48 bits of a UUID of version 7 are milliseconds (RFC 9562, 5.7). */
+export function millisecondsOfId(jobId: string): number {
   return Number.parseInt(jobId.replace('-', '').slice(0, 12), 16)
 }

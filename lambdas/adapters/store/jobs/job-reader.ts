@@ -11,6 +11,18 @@ export async function getVideoJob(table: Table, tenantId: string, jobId: string)
   return item === undefined ? undefined : readVideoJobItem(item)
 }
 
+/**
+ * Reads up to 100 different jobs in one request, strongly consistent; leaves out those that are not there.
+ * @throws when a record cannot be read.
+ */
+export async function getVideoJobs(
+  table: Table,
+  jobs: readonly Pick<VideoJob, 'tenantId' | 'jobId'>[],
+): Promise<VideoJob[]> {
+  const items = await table.readItems(jobs.map(({ tenantId, jobId }) => tableKeys.job(tenantId, jobId)))
+  return items.flatMap((item) => (item === undefined ? [] : [readVideoJobItem(item)]))
+}
+
 /** Pages of one listing: enough for 10,000 skipped jobs of a few KB and their deleted neighbours; more is a fault. */
 const PAGES_MAX = 200
 

@@ -123,6 +123,25 @@ export async function postponeReservation(table: Table, job: JobKey, postponemen
   await table.updateItem(postponedReservation(job, postponement))
 }
 
+/**
+ * Postpones the next look at an open reservation and leaves everything else as it is.
+ * @returns false when the reservation is not open any more.
+ */
+export async function postponeLook(
+  table: Table,
+  { tenantId, jobId }: JobKey,
+  untilMilliseconds: number,
+): Promise<boolean> {
+  const { isWritten } = await table.updateItem({
+    Key: tableKeys.reservation(tenantId, jobId),
+    UpdateExpression: 'SET GSI1SK = :until',
+    ConditionExpression: '#state = :held',
+    ExpressionAttributeNames: { '#state': 'state' },
+    ExpressionAttributeValues: { ':until': dueSortKey(untilMilliseconds), ':held': 'held' },
+  })
+  return isWritten
+}
+
 type Postponement = { readonly untilMilliseconds: number; readonly restarts: number }
 
 /** The update that postpones, for a transaction; it is refused when the reservation is not open. */

@@ -1,0 +1,113 @@
+import {
+  DescribeExecutionCommand,
+  ExecutionDoesNotExist,
+  ListExecutionsCommand,
+  SFNClient,
+  StartExecutionCommand,
+} from '@aws-sdk/client-sfn'
+import { mockClient } from 'aws-sdk-client-mock'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { reconcile } from '#lambdas/pipeline/reconcile/reconcile.ts'
+import type { Pipeline } from '../../engines/create-pipeline.ts'
+import { type Engines, startEngines } from '../../engines/start-engines.ts'
+import { requireReservation } from '../../engines/video-jobs.ts'
+
+/** Jobs that a run asks about one by one. */
+const ASKED = 100
+const MINUTE = 60
+
+const sfn = mockClient(SFNClient)
+let engines: Engines
+let pipeline: Pipeline
+let jobs: readonly Awaited<ReturnType<Pipeline['create']>>[]
+beforeAll(async () => {
+  engines = await startEngines()
+  process.env.STATE_MACHINE_ARN = 'arn:aws:states:local:000000000000:stateMachine:video-job'
+})
+beforeEach(async () => {
+  sfn.reset()
+  sfn.on(StartExecutionCommand).resolves({})
+  sfn.on(DescribeExecutionCommand).resolves({ status: 'RUNNING' })
+  pipeline = await engines.pipeline()
+  jobs = await Promise.all(Array.from({ length: ASKED + 10 }, () => pipeline.create()))
+})
+afterAll(() => engines.close())
+
+const runAfter = async (seconds: number, options = { all: false }) => {
+  pipeline.clock.advance(seconds)
+  await reconcile(pipeline.context, options)
+}
+
+/** Executions of these names, in pages of fifty. */
+function listed(names: readonly string[]): void {
+  sfn.on(ListExecutionsCommand).callsFake(({ nextToken = '0' }: { nextToken?: string }) => {
+    const from = Number(nextToken)
+    const executions = names.slice(from, from + 50).map((name) => ({ name }))
+    return { executions, ...(from + 50 < names.length ? { nextToken: String(from + 50) } : {}) }
+  })
+}
+
+const asked = () => sfn.commandCalls(DescribeExecutionCommand).length
+const started = () => sfn.commandCalls(StartExecutionCommand).map(({ args }) => args[0].input.name)
+
+describe('running-jobs: a run with many jobs', () => {
+  it('lists all running executions once, page by page, and asks about no job that is among them', async () => {
+    listed(jobs.map(({ jobId }, index) => (index % 2 === 0 ? jobId : `${jobId}-2`)))
+    await runAfter(MINUTE)
+    expect(asked()).toBe(ASKED)
+    expect(sfn.commandCalls(ListExecutionsCommand)).toHaveLength(3)
+    expect(started()).toEqual([])
+    // Every job is postponed, by its age.
+    sfn.resetHistory()
+    await runAfter(MINUTE - 1)
+    expect(asked()).toBe(0)
+  })
+
+  it('asks about a job that is not listed, and starts its missing execution: the list lags', async () => {
+    listed([])
+    sfn.on(DescribeExecutionCommand).rejects(new ExecutionDoesNotExist({ message: '', $metadata: {} }))
+    await runAfter(MINUTE)
+    expect(asked()).toBe(jobs.length)
+    expect(new Set(started())).toEqual(new Set(jobs.map(({ jobId }) => jobId)))
+  })
+
+  it('takes the execution of a cancellation for no sign of life', async () => {
+    listed(jobs.map(({ jobId }) => `${jobId}-cancel`))
+    await runAfter(MINUTE)
+    expect(asked()).toBe(jobs.length)
+  })
+
+  it.each(['is refused', 'breaks off'])('asks about each job when the list %s', async (how) => {
+    if (how === 'is refused') {
+      sfn.on(ListExecutionsCommand).rejects(new Error('throttled'))
+    } else {
+      listed(jobs.map(({ jobId }) => jobId))
+      sfn.on(ListExecutionsCommand, { nextToken: '50' }).rejects(new Error('throttled'))
+    }
+    await runAfter(MINUTE)
+    expect(asked()).toBe(jobs.length)
+  })
+
+  it('ends an overdue job, although its execution is listed', async () => {
+    listed(jobs.map(({ jobId }) => jobId))
+    await runAfter(14 * 60 * MINUTE + MINUTE)
+    const { table } = pipeline.context
+    const states = await Promise.all(jobs.map(async (job) => (await requireReservation(table, job)).state))
+    expect(new Set(states)).toEqual(new Set(['released']))
+  })
+
+  it('leaves restarts and money of a listed job as they are', async () => {
+    listed(jobs.map(({ jobId }) => jobId))
+    const { table } = pipeline.context
+    const before = await Promise.all(jobs.map((job) => requireReservation(table, job)))
+    await runAfter(MINUTE)
+    expect(await Promise.all(jobs.map((job) => requireReservation(table, job)))).toEqual(before)
+  })
+
+  it('asks about each job at a start of the local host, whose executions ended with the last one', async () => {
+    listed(jobs.map(({ jobId }) => jobId))
+    await runAfter(0, { all: true })
+    expect(asked()).toBe(jobs.length)
+    expect(sfn.commandCalls(ListExecutionsCommand)).toHaveLength(0)
+  })
+})
