@@ -31,6 +31,9 @@ const SHIPPED_FILES = {
   'openapi.json': (file: string) => copyFileSync(join(REPOSITORY_ROOT, 'openapi.json'), file),
 }
 
+/** Value of the app's context: `false` leaves out source maps, half of the time of a synth. Only tests that run the code set it. */
+export const SOURCE_MAPS = 'reelgate:source-maps'
+
 /** Alias of the deployed version; only published versions can be kept warm. */
 const ALIAS_NAME = 'live'
 
@@ -70,7 +73,7 @@ export class GatewayFunction extends Construct implements IGrantable {
     const role = new Role(this, 'Role', { assumedBy: new ServicePrincipal('lambda.amazonaws.com') })
     logGroup.grantWrite(role)
     acknowledge(role, 'X-Ray has no resources that a policy could name.', 'IAM5[Resource::*]')
-    const { code, bundled } = codeOf(props)
+    const { code, bundled } = codeOf(this, props)
     this.function = new LambdaFunction(this, 'Function', {
       code,
       handler: `index.${props.entry ?? 'handler'}`,
@@ -119,10 +122,14 @@ function invocableOf(created: LambdaFunction, provisionedConcurrentExecutions: n
  * An asset with `index.mjs`, its imports and the shipped files. The hash of the output names the asset, so a deployment updates
  * only changed functions. `bundled` is filled when CDK binds the code.
  */
-function codeOf({ sources, folder, files }: GatewayFunctionProps): { code: Code; bundled: readonly BundledFile[] } {
+function codeOf(
+  scope: Construct,
+  { sources, folder, files }: GatewayFunctionProps,
+): { code: Code; bundled: readonly BundledFile[] } {
+  const withSourceMaps = scope.node.tryGetContext(SOURCE_MAPS) !== false
   const bundled: BundledFile[] = []
   const bundleInto = (outputDirectory: string) => {
-    bundled.push(...bundleHandler({ root: sources.root, folder, withSourceMaps: true }).files)
+    bundled.push(...bundleHandler({ root: sources.root, folder, withSourceMaps }).files)
     for (const { name, code } of bundled) {
       writeFileSync(join(outputDirectory, name), code)
     }
@@ -148,13 +155,14 @@ type MappedFunction = { readonly folder: string; readonly files: readonly Bundle
 function writeSourceMaps(deployed: LambdaFunction, { folder, files }: MappedFunction): void {
   const asset = deployed.node.tryFindChild('Code')
   const assembly = Stage.of(deployed)?.outdir
-  if (files.length === 0 || assembly === undefined || !(asset instanceof Asset)) {
+  const mapped = files.filter(({ sourceMap }) => sourceMap !== undefined)
+  if (mapped.length === 0 || assembly === undefined || !(asset instanceof Asset)) {
     return
   }
   const directory = join(assembly, 'source-maps', folder, asset.assetHash)
   mkdirSync(directory, { recursive: true })
-  for (const { name, sourceMap } of files) {
-    writeFileSync(join(directory, `${name}.map`), sourceMap ?? '')
+  for (const { name, sourceMap = '' } of mapped) {
+    writeFileSync(join(directory, `${name}.map`), sourceMap)
   }
 }
 

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Stack } from 'aws-cdk-lib'
 import { describe, expect, it } from 'vitest'
@@ -83,6 +83,21 @@ describe('the code of a function', () => {
       ...(all.length > 2 ? { 'cl100k_base.json': expect.objectContaining({ encoding: 'cl100k_base' }) } : {}),
     })
   })
+
+  it.each([true, false])(
+    'has source maps beside it in the assembly, unless the app leaves them out: %p',
+    (withSourceMaps) => {
+      const app = createApp({ bundledStacks: ['Mapped'], withSourceMaps })
+      new GatewayFunction(new Stack(app, 'Mapped'), 'Fallback', {
+        sources: { root: REPOSITORY_ROOT, configurationFile: '' },
+        folder: 'api/fallback',
+        timeoutSeconds: 29,
+        memoryMegabytes: 128,
+        files: [],
+      })
+      expect(existsSync(join(app.synth().directory, 'source-maps'))).toBe(withSourceMaps)
+    },
+  )
 })
 
 describe('ServiceLogGroup', () => {

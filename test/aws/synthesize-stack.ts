@@ -5,6 +5,7 @@ import { App, type AppProps, Stack } from 'aws-cdk-lib'
 import { Template } from 'aws-cdk-lib/assertions'
 import { afterAll } from 'vitest'
 import { REPOSITORY_ROOT } from '#aws/function-sources.ts'
+import { SOURCE_MAPS } from '#aws/gateway-function.ts'
 import { ReelgateStack, type ReelgateStackProps } from '#aws/reelgate-stack.ts'
 import { loadGatewayConfig } from '../../lib/config/load-gateway-config.ts'
 import { readStageSettings, type StageSettings } from '../../lib/config/stage-settings.ts'
@@ -29,20 +30,22 @@ afterAll(() => rmSync(assemblies, { recursive: true, force: true }))
 type TestAppProps = AppProps & {
   /** Stacks whose functions are bundled, which takes time. */
   readonly bundledStacks?: readonly string[]
+  /** False halves that time. */
+  readonly withSourceMaps?: boolean
 }
 
 /**
  * An app with the flags of cdk.json and without an account. It leaves out CDK's own check of each template and the
  * stack traces of constructs: together they take longer than all else, and one test lets CDK check.
  */
-export function createApp({ bundledStacks = [], ...props }: TestAppProps = {}): App {
+export function createApp({ bundledStacks = [], withSourceMaps = true, ...props }: TestAppProps = {}): App {
   const { context } = JSON.parse(readFileSync(join(REPOSITORY_ROOT, 'cdk.json'), 'utf8'))
   return new App({
     outdir: mkdtempSync(join(assemblies, 'cdk.out-')),
     builtinCloudFormationValidation: false,
     stackTraces: false,
     ...props,
-    context: { ...context, 'aws:cdk:bundling-stacks': bundledStacks },
+    context: { ...context, 'aws:cdk:bundling-stacks': bundledStacks, [SOURCE_MAPS]: withSourceMaps },
   })
 }
 

@@ -150,7 +150,10 @@ function synthesize(config: GatewayConfig) {
   const consoleFolder = mkdtempSync(join(tmpdir(), 'reelgate-console-'))
   writeFileSync(join(consoleFolder, 'index.html'), '<!doctype html>')
   const settings = stageSettings({ console: 'on' })
-  const { node } = createStack({ config, settings, consoleFolder }, createApp({ bundledStacks: [STACK_NAME] }))
+  const { node } = createStack(
+    { config, settings, consoleFolder },
+    createApp({ bundledStacks: [STACK_NAME], withSourceMaps: false }),
+  )
   if (!App.isApp(node.root)) {
     throw new TypeError('the stack has no app')
   }
