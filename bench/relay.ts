@@ -39,7 +39,8 @@ export async function measureRelay({ quick, progress, relay = {} }: MeasureOptio
         })
       }
     }
-    return `## Relay\n\n${renderRelayReport({ ...effort, cases, targets, runs: log.runs, memoryCase })}`
+    const { measuredSeconds } = effort
+    return `## Relay\n\n${renderRelayReport({ cases, targets, runs: log.runs, memoryCase, measuredSeconds })}`
   } finally {
     await Promise.all(Object.values(upstreams).map((upstream) => upstream.stop()))
   }

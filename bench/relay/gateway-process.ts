@@ -22,11 +22,20 @@ export type GatewayProcess = {
   stop(): Promise<void>
 }
 
+type GatewayOptions = {
+  readonly withInspector?: boolean
+  /** A running engine. Default: the gateway starts one below itself. */
+  readonly tableEndpoint?: string
+}
+
 /**
  * Starts the gateway as `npm start` does, without npm itself, on the server's processor and a free port; with the inspector,
  * on both processors. @throws when it ends before it listens.
  */
-export async function startGateway(origins: UpstreamOrigins, { withInspector = false } = {}): Promise<GatewayProcess> {
+export async function startGateway(
+  origins: UpstreamOrigins,
+  { withInspector = false, tableEndpoint }: GatewayOptions = {},
+): Promise<GatewayProcess> {
   const directory = mkdtempSync(join(tmpdir(), 'reelgate-bench-'))
   const configFile = join(directory, 'bench.json')
   writeRelayConfig(configFile, origins)
@@ -40,6 +49,7 @@ export async function startGateway(origins: UpstreamOrigins, { withInspector = f
       ...['--data-dir', join(directory, 'data'), '--api-key', GATEWAY_KEY, '--credits', CREDITS],
     ],
     stdio: ['ignore', 'pipe', withInspector ? 'pipe' : 'ignore'],
+    environment: tableEndpoint === undefined ? {} : { AWS_ENDPOINT_URL_DYNAMODB: tableEndpoint },
   })
   const stop = async () => {
     await gateway.stop()

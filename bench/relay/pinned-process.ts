@@ -22,6 +22,8 @@ type Pinned = {
   readonly parameters: readonly string[]
   readonly directory?: string
   readonly stdio: SpawnOptions['stdio']
+  /** Beside the variables of this process. */
+  readonly environment?: Readonly<Record<string, string>>
 }
 
 /** @throws PinnedProcessError where server and load cannot be kept apart. */
@@ -38,9 +40,9 @@ const END_MILLISECONDS_MAX = 10_000
 export class PinnedProcess {
   readonly child: ChildProcess
 
-  constructor({ processors, parameters, directory, stdio = 'ignore' }: Pinned) {
+  constructor({ processors, parameters, directory, stdio = 'ignore', environment }: Pinned) {
     const command = ['-c', processors, process.execPath, ...parameters]
-    this.child = spawn('taskset', command, { cwd: directory, env: plainEnvironment(), stdio })
+    this.child = spawn('taskset', command, { cwd: directory, env: { ...plainEnvironment(), ...environment }, stdio })
     process.once('exit', this.#kill)
     this.child.once('exit', () => process.off('exit', this.#kill))
     this.child.once('error', () => undefined)

@@ -4,13 +4,14 @@ import { markdownTable } from '../markdown-table.ts'
 import type { MeasureOptions } from '../measurement.ts'
 import { cpuMilliseconds, findDescendant } from '../process-cpu.ts'
 import { type ProfilePart, RELAY_PROFILE_PARTS, timeByPart } from '../profile-parts.ts'
-import { GATEWAY_KEY, startGateway } from './gateway-process.ts'
+import { startGateway } from './gateway-process.ts'
 import { requireTwoProcessors } from './pinned-process.ts'
-import { ADDED_COST, GATEWAY_MODELS, PRICINGS, type Pricing, type UpstreamOrigins } from './relay-config.ts'
+import { PRICINGS, type Pricing, type UpstreamOrigins } from './relay-config.ts'
 import { FULL_EFFORT, QUICK_EFFORT } from './relay-effort.ts'
+import { gatewayEntry } from './relay-targets.ts'
 import { type LoadSeconds, sendLoad } from './send-load.ts'
+import { measureTableUse } from './table-use.ts'
 import { startUpstreams } from './upstream-processes.ts'
-import type { Pace } from './workload.ts'
 
 const CONNECTIONS = 16
 
@@ -30,8 +31,11 @@ export async function measureRelayProfile({ quick, progress }: MeasureOptions): 
   const upstreams = await startUpstreams()
   try {
     const origins = { burst: upstreams.burst.origin, paced: upstreams.paced.origin }
-    const profiles = await profileRelay(origins, quick ? QUICK_EFFORT : FULL_EFFORT, progress)
-    return `## Relay, profile\n\n${renderRelayProfiles(profiles)}`
+    const effort = quick ? QUICK_EFFORT : FULL_EFFORT
+    const profiles = await profileRelay(origins, effort, progress)
+    progress('requests and units of the table')
+    const tableUse = await measureTableUse(upstreams, effort.requests)
+    return `## Relay, profile\n\n${renderRelayProfiles(profiles)}\n\n${tableUse}`
   } finally {
     await Promise.all(Object.values(upstreams).map((upstream) => upstream.stop()))
   }
@@ -58,13 +62,7 @@ type Profiled = { readonly pricing: Pricing; readonly stream: boolean; readonly 
 async function profileOnce({ pricing, stream, origins }: Profiled, seconds: LoadSeconds): Promise<RelayProfile> {
   const gateway = await startGateway(origins, { withInspector: true })
   try {
-    const entry = (pace: Pace) => ({
-      origin: gateway.origin,
-      serverPid: gateway.pid,
-      headers: { authorization: `Bearer ${GATEWAY_KEY}` },
-      model: GATEWAY_MODELS[pricing][pace],
-      addedJsonBytes: ADDED_COST[pricing].length,
-    })
+    const entry = gatewayEntry(gateway, pricing)
     const engine = findDescendant(gateway.pid, 'dynoxide')
     const load = { plan: { kind: 'closed', connections: CONNECTIONS }, pace: 'burst', stream } as const
     await sendLoad({ entry }, load, { warmUpSeconds: 0, measuredSeconds: seconds.measuredSeconds })

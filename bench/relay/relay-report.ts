@@ -12,14 +12,14 @@ export type RelayMeasurement = {
   readonly runs: readonly Run[]
   /** The load after which memory is read; it comes first on each fresh server. */
   readonly memoryCase: string
-  readonly rounds: number
   /** Seconds of each run. */
   readonly measuredSeconds: number
 }
 
 /** Everything that was measured, and what it means for the goals: Markdown. */
 export function renderRelayReport(measurement: RelayMeasurement): string {
-  const { targets, runs, rounds, measuredSeconds } = measurement
+  const { targets, runs, memoryCase, measuredSeconds } = measurement
+  const rounds = runs.filter(({ caseName, target }) => caseName === memoryCase && target === targets[0]).length
   const figuresOf = mediansOf(runs)
   const disturbed = runs.filter(({ isUndisturbed }) => !isUndisturbed).length
   return [

@@ -1,4 +1,4 @@
-import { GATEWAY_KEY, startGateway } from './gateway-process.ts'
+import { GATEWAY_KEY, type GatewayProcess, startGateway } from './gateway-process.ts'
 import { startPortkey } from './portkey-process.ts'
 import { ADDED_COST, GATEWAY_MODELS, type Pricing } from './relay-config.ts'
 import type { Upstream } from './upstream-processes.ts'
@@ -78,15 +78,20 @@ async function portkey(upstreams: Upstreams): Promise<RunningTarget> {
 
 async function gateway(pricing: Pricing, upstreams: Upstreams): Promise<RunningTarget> {
   const origins = { burst: upstreams.burst.origin, paced: upstreams.paced.origin }
-  const { origin, pid, stop } = await startGateway(origins)
-  return {
-    entry: (pace) => ({
-      origin,
-      serverPid: pid,
-      headers: { authorization: `Bearer ${GATEWAY_KEY}` },
-      model: GATEWAY_MODELS[pricing][pace],
-      addedJsonBytes: ADDED_COST[pricing].length,
-    }),
-    stop,
-  }
+  const started = await startGateway(origins)
+  return { entry: gatewayEntry(started, pricing), stop: started.stop }
+}
+
+/** Where requests to our gateway go, and what they carry. */
+export function gatewayEntry(
+  { origin, pid }: Pick<GatewayProcess, 'origin' | 'pid'>,
+  pricing: Pricing,
+): RunningTarget['entry'] {
+  return (pace) => ({
+    origin,
+    serverPid: pid,
+    headers: { authorization: `Bearer ${GATEWAY_KEY}` },
+    model: GATEWAY_MODELS[pricing][pace],
+    addedJsonBytes: ADDED_COST[pricing].length,
+  })
 }

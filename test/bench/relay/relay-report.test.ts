@@ -6,7 +6,6 @@ import { TARGETS } from '../../../bench/relay/relay-targets.ts'
 import type { LoadFigures } from '../../../bench/relay/run-load.ts'
 
 const MEMORY_CASE = 'after 10,000 requests'
-const ROUNDS = 3
 
 function figures(round: number): LoadFigures {
   return {
@@ -40,8 +39,11 @@ describe('the report of the relay', () => {
     targets: TARGETS,
     runs: RUNS,
     memoryCase: MEMORY_CASE,
-    rounds: ROUNDS,
     measuredSeconds: 5,
+  })
+
+  it('says how many rounds there were', () => {
+    expect(report).toContain('Medians of 3 rounds of 5 s')
   })
 
   it('has the median of each figure for itself and every failure, by case and target', () => {
