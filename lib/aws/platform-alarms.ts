@@ -1,8 +1,6 @@
 import { Duration } from 'aws-cdk-lib'
-import type { Distribution } from 'aws-cdk-lib/aws-cloudfront'
 import { MathExpression, Metric } from 'aws-cdk-lib/aws-cloudwatch'
 import { isRelayed, ROUTES } from '#core/contract/routes.ts'
-import type { AdminApi } from './admin-api.ts'
 import type { AlarmDefinition } from './alarm-definition.ts'
 import { alarmsOnSum } from './alarms-on-sum.ts'
 import { type GatewayApi, MEASURED_OPERATION } from './gateway-api.ts'
@@ -11,6 +9,7 @@ import type { JobTable } from './job-table.ts'
 import type { ReconcileSchedule } from './reconcile-schedule.ts'
 import { sumOfMetrics } from './sum-of-metrics.ts'
 import type { VideoPipeline } from './video-pipeline.ts'
+import type { WatchedService } from './watched-service.ts'
 
 const PERIOD = Duration.minutes(5)
 
@@ -19,18 +18,6 @@ const PERIOD = Duration.minutes(5)
  * of an earlier definition. A job that fails by any other error counts as `internal_failure`.
  */
 const THROWING_BY_DESIGN = new Set(['submit-video-job', 'check-references', 'poll-video-job', 'store-video'])
-
-/** The constructs that the alarms watch. */
-export type WatchedService = {
-  readonly api: GatewayApi
-  readonly pipeline: VideoPipeline
-  readonly reconcile: ReconcileSchedule
-  readonly table: JobTable
-  /** Undefined without the console. */
-  readonly adminApi?: AdminApi | undefined
-  /** The front door; undefined without the console. */
-  readonly distribution?: Distribution | undefined
-}
 
 /** Alarms on metrics of AWS. The runbook explains each threshold. */
 export function platformAlarms(service: WatchedService): readonly AlarmDefinition[] {

@@ -2,7 +2,7 @@ import { Duration } from 'aws-cdk-lib'
 import { type IMetric, type IWidget, MathExpression, Metric } from 'aws-cdk-lib/aws-cloudwatch'
 import { functionsBelow } from './gateway-function.ts'
 import { graph } from './graph.ts'
-import type { WatchedService } from './platform-alarms.ts'
+import type { WatchedService } from './watched-service.ts'
 
 const PERIOD = Duration.minutes(5)
 

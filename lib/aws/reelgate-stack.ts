@@ -1,6 +1,7 @@
 import { Annotations, Aspects, CfnOutput, Stack, type StackProps } from 'aws-cdk-lib'
 import type { Construct } from 'constructs'
 import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
+import type { AllowedOrigins } from '#core/contract/cross-origin.ts'
 import { CONFIGURATION_METADATA } from '../config/configuration-metadata.ts'
 import type { StageSettings } from '../config/stage-settings.ts'
 import { AdminApi } from './admin-api.ts'
@@ -61,7 +62,7 @@ export class ReelgateStack extends Stack {
     const { frontDoor } = resources
     const { oidc } = props.config.console
     const adminApi = frontDoor && new AdminApi(api, 'AdminApi', { resources, pipeline, settings, oidc })
-    const relay = this.#createRelay(props, resources)
+    const relay = this.#createRelay(settings, resources, corsOrigins)
     if (frontDoor !== undefined) {
       new FrontDoor(this, 'FrontDoor', { ...frontDoor, sources: resources.sources, api, relay, settings })
     }
@@ -81,7 +82,7 @@ export class ReelgateStack extends Stack {
       reservedConcurrency: settings.concurrency.reconcileReserved,
     })
     const distribution = frontDoor?.distribution
-    const service = { api, pipeline, reconcile, table: resources.table, adminApi, distribution }
+    const service = { api, pipeline, reconcile, table: resources.table, adminApi, distribution, relay }
     const alarms = settings.alarms
       ? new ServiceAlarms(this, 'ServiceAlarms', { ...service, config: props.config, email: settings.alarmEmail })
       : undefined
@@ -114,20 +115,11 @@ export class ReelgateStack extends Stack {
   }
 
   /** The Web Function of relayed requests, where the stage has one. */
-  #createRelay({ settings, config }: ReelgateStackProps, resources: ServiceResources): RelayWebFunction | undefined {
-    const { relay } = settings
-    const { frontDoor } = resources
-    if (relay === undefined || frontDoor === undefined) {
-      return undefined
-    }
-    const { secretArn } = frontDoor.secret
-    return new RelayWebFunction(this, 'Relay', {
-      resources,
-      settings,
-      relay,
-      secretArn,
-      corsOrigins: config.cors.origins,
-    })
+  #createRelay(settings: StageSettings, resources: ServiceResources, corsOrigins: AllowedOrigins) {
+    const secretArn = resources.frontDoor?.secret.secretArn
+    return settings.relay === undefined || secretArn === undefined
+      ? undefined
+      : new RelayWebFunction(this, 'Relay', { resources, settings, ...settings.relay, secretArn, corsOrigins })
   }
 
   /** Adds the outputs of the stack, without those that the stage lacks. */

@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto'
-import { Aws, RemovalPolicy, Stack } from 'aws-cdk-lib'
+import { Aws, Duration, RemovalPolicy, Stack } from 'aws-cdk-lib'
+import { Metric } from 'aws-cdk-lib/aws-cloudwatch'
 import { Grant, type IGrantable, type IPrincipal, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam'
 import { CfnWebFunction, CfnWebFunctionEndpoint, CfnWebFunctionRevision } from 'aws-cdk-lib/aws-lambda'
+import { FilterPattern, MetricFilter } from 'aws-cdk-lib/aws-logs'
 import { Construct } from 'constructs'
 import type { AllowedOrigins } from '#core/contract/cross-origin.ts'
 import { FUNCTION_TIMEOUT_SECONDS } from '../config/function-timeouts.ts'
@@ -25,6 +27,9 @@ const RUNTIME = 'nodejs24.x'
  */
 const REQUESTS_AT_ONCE_MAX = 64
 
+/** Of V8: more of its memory for young objects is kept for each open stream than streams need. */
+const NODE_OPTIONS = '--max-semi-space-size=8'
+
 /** The check of a release is a few requests. Two environments are the least that Lambda accepts. */
 const CANDIDATE = { environmentsMax: 2, requestsPerSecond: 100 }
 
@@ -33,10 +38,9 @@ const RELEASE_CHARACTERS = 12
 /** Length of the longest name: Reelgate-<32>-relay-<14> has 62 of the 64 characters that Lambda allows. */
 const FUNCTION_NAME = `${Aws.STACK_NAME}-relay-${Aws.REGION}`
 
-type RelayWebFunctionProps = {
+type RelayWebFunctionProps = RelaySettings & {
   readonly resources: ServiceResources
   readonly settings: Pick<StageSettings, 'throttle'>
-  readonly relay: RelaySettings
   /** Secret of the front door, which every request must prove to know. */
   readonly secretArn: string
   readonly corsOrigins: AllowedOrigins
@@ -53,15 +57,20 @@ export class RelayWebFunction extends Construct implements IGrantable {
   readonly revisionId: string
   /** The endpoint of clients' requests. */
   readonly endpoint: CfnWebFunctionEndpoint
+  /** Processes that did not start. Lambda tells it in the log alone. */
+  readonly failedStarts: Metric
+  readonly #log: ServiceLogGroup
   readonly #environment: Record<string, string> = {}
   readonly #role: Role
   readonly #function: CfnWebFunction
 
   constructor(scope: Construct, id: string, props: RelayWebFunctionProps) {
     super(scope, id)
-    const { resources, secretArn, relay, settings } = props
+    const { resources, secretArn, settings, hasOriginAccessControl, weights } = props
     this.#role = new Role(this, 'Role', { assumedBy: new ServicePrincipal('lambda.amazonaws.com') })
     this.grantPrincipal = this.#role
+    this.#log = new ServiceLogGroup(this, 'Log')
+    this.failedStarts = this.#countFailedStarts()
     this.#equip(props)
     const code = new RelayCode(this, 'Code', { sources: resources.sources, functionName: FUNCTION_NAME })
     this.#function = new CfnWebFunction(this, 'Function', { functionName: FUNCTION_NAME })
@@ -84,8 +93,8 @@ export class RelayWebFunction extends Construct implements IGrantable {
     const rateLimit = endpointRateOf(settings.throttle.requestsPerSecond)
     this.endpoint = this.#createEndpoint('Prod', {
       endpointName: 'prod',
-      authType: relay.hasOriginAccessControl ? 'IamAuth' : 'ApplicationManaged',
-      revisionWeights: relay.weights.map(({ revision: weighted, percent }) => ({
+      authType: hasOriginAccessControl ? 'IamAuth' : 'ApplicationManaged',
+      revisionWeights: weights.map(({ revision: weighted, percent }) => ({
         revisionId: weighted === 'new' ? this.revisionId : weighted.id,
         weight: percent,
       })),
@@ -104,6 +113,7 @@ export class RelayWebFunction extends Construct implements IGrantable {
       POWERTOOLS_SERVICE_NAME: SERVICE_NAME,
       POWERTOOLS_METRICS_NAMESPACE: metricsNamespaceOf(this),
       FRONT_DOOR_SECRET_ARN: secretArn,
+      NODE_OPTIONS,
       ...(corsOrigins.length > 0 ? { CORS_ORIGINS: corsOrigins.join(' ') } : {}),
     })
     equipRelayServer(this, RELAY_SERVER_NEEDS, resources)
@@ -135,15 +145,31 @@ export class RelayWebFunction extends Construct implements IGrantable {
     return { revision, release }
   }
 
+  #countFailedStarts(): Metric {
+    const names = { metricNamespace: metricsNamespaceOf(this), metricName: 'relay_starts_failed' }
+    new MetricFilter(this, 'FailedStarts', {
+      logGroup: this.#log,
+      filterPattern: FilterPattern.literal('{ $.type = "platform.initReport" && $.record.status = "failure" }'),
+      metricValue: '1',
+      ...names,
+    })
+    return new Metric({
+      namespace: names.metricNamespace,
+      metricName: names.metricName,
+      statistic: 'Sum',
+      period: Duration.minutes(5),
+    })
+  }
+
   /** Lambda writes to the group and to a second one of its region, `.local`. The stack owns both, so that their lines expire. */
   #ownLogGroups(): string {
-    const group = new ServiceLogGroup(this, 'Log')
-    const local = new ServiceLogGroup(this, 'LocalLog', `${group.logGroupName}.local`)
-    for (const each of [group, local]) {
+    const { logGroupName } = this.#log
+    const local = new ServiceLogGroup(this, 'LocalLog', `${logGroupName}.local`)
+    for (const each of [this.#log, local]) {
       each.grantWrite(this.#role)
     }
-    this.#function.node.addDependency(group, local)
-    return group.logGroupName
+    this.#function.node.addDependency(this.#log, local)
+    return logGroupName
   }
 
   /** Names what a revision runs. Another name makes another revision. */

@@ -7,8 +7,10 @@ import { createAlarmsWithTopic } from './alarm-topic.ts'
 import { consoleAlarms } from './console-alarms.ts'
 import { factAlarms } from './fact-alarms.ts'
 import { frontDoorAlarm } from './front-door-metrics.ts'
-import { platformAlarms, type WatchedService } from './platform-alarms.ts'
+import { platformAlarms } from './platform-alarms.ts'
+import { relayAlarms } from './relay-alarms.ts'
 import { ServiceMetrics } from './service-metrics.ts'
+import type { WatchedService } from './watched-service.ts'
 
 type ServiceAlarmsProps = WatchedService & {
   readonly config: GatewayConfig
@@ -26,11 +28,12 @@ export class ServiceAlarms extends Construct {
   constructor(scope: Construct, id: string, { config, email, ...service }: ServiceAlarmsProps) {
     super(scope, id)
     const metrics = new ServiceMetrics(this)
-    const { adminApi, distribution } = service
+    const { adminApi, distribution, relay } = service
     const definitions = [
       ...factAlarms(metrics, config),
       ...platformAlarms(service),
       ...(adminApi === undefined ? [] : consoleAlarms(adminApi, metrics)),
+      ...(relay === undefined ? [] : relayAlarms(relay)),
       // A stage in another region has this alarm in the stack of its front door.
       ...(distribution !== undefined && Stack.of(this).region === CLOUDFRONT_REGION
         ? [frontDoorAlarm(distribution.distributionId)]

@@ -5,9 +5,10 @@ import { Construct } from 'constructs'
 import { RUNBOOK } from './alarm-definition.ts'
 import { frontDoorMetric } from './front-door-metrics.ts'
 import { graph } from './graph.ts'
-import type { WatchedService } from './platform-alarms.ts'
 import { platformGraphs } from './platform-graphs.ts'
+import { relayServerGraphs } from './relay-alarms.ts'
 import { ServiceMetrics } from './service-metrics.ts'
+import type { WatchedService } from './watched-service.ts'
 
 const MINUTES = 5
 const PERIOD = Duration.minutes(MINUTES)
@@ -27,7 +28,7 @@ export class ServiceDashboard extends Construct {
         this.#money(),
         this.#jobs(),
         this.#upstreams(),
-        this.#relay(),
+        [...this.#relay(), ...(service.relay === undefined ? [] : relayServerGraphs(service.relay))],
         this.#pipeline(service),
         ...(service.distribution === undefined ? [] : [this.#console(service.distribution)]),
         platformGraphs(service),

@@ -12,6 +12,13 @@ import { markdownTable } from './markdown-table.ts'
 
 const STACK_NAME = 'Reelgate-prod'
 
+/** With everything that has an alarm. */
+const SETTINGS: ReadonlyMap<string, string> = new Map([
+  ['stage', 'prod'],
+  ['relay', 'web'],
+  ['frontDoorWebAclArn', 'arn:aws:wafv2:us-east-1:111111111111:global/webacl/any/any'],
+])
+
 /** Without these the deployment leaves the channels out. */
 const BASE_URLS = ['P1', 'P2_DIRECT', 'P2_INTERNATIONAL', 'P2_PROXY', 'RELAY'].map((name) => `${name}_BASE_URL`)
 
@@ -42,7 +49,7 @@ function shippedAlarms(root: string): readonly CfnAlarm[] {
       }),
       // The alarm of the front door is in the stack of a stage only there.
       env: { region: CLOUDFRONT_REGION },
-      settings: readStageSettings((name) => (name === 'stage' ? 'prod' : undefined)),
+      settings: readStageSettings((name) => SETTINGS.get(name)),
     })
     return stack.node.findAll().filter((each) => each instanceof CfnAlarm)
   } finally {

@@ -61,6 +61,7 @@ describe('RelayWebFunction: the revision', () => {
       POWERTOOLS_SERVICE_NAME: 'reelgate',
       POWERTOOLS_METRICS_NAMESPACE: 'Reelgate-test',
       LOG_LEVEL: 'INFO',
+      NODE_OPTIONS: '--max-semi-space-size=8',
       TABLE_NAME: { Ref: expect.stringMatching(/^JobTable/) },
       CHANNEL_SECRET_ARN: { Ref: expect.stringMatching(/^ChannelSecret/) },
       FRONT_DOOR_SECRET_ARN: { Ref: expect.stringMatching(/^FrontDoorSecret/) },

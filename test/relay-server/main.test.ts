@@ -17,6 +17,16 @@ let server: ChildProcess
 let origin: string
 const log: string[] = []
 
+/** Streams that are open when the process is told to stop. */
+const OPEN_STREAMS = 64
+
+/** Lambda Web Functions wrap what is written by `console`, and leave what is written to the output itself. */
+const LAMBDA_CONSOLE = `data:text/javascript,${encodeURIComponent(`
+  for (const name of ['log', 'info', 'warn', 'error', 'debug']) {
+    console[name] = (message) => process.stdout.write(JSON.stringify({ level: 'INFO', message: String(message) }) + '\\n')
+  }
+`)}`
+
 /** The deployed archive, unpacked in a folder of its own, without the repository's packages and with no variable that says where its files are. */
 beforeAll(async () => {
   rig = await startRelayRig()
@@ -29,7 +39,7 @@ beforeAll(async () => {
     POWERTOOLS_METRICS_DISABLED: 'false',
   }
   unzip(packRelayServer({ root: REPOSITORY_ROOT, configurationFile: GATEWAY_CONFIG_FILE ?? '' }), directory)
-  server = spawn(process.execPath, [join(directory, 'index.js')], {
+  server = spawn(process.execPath, ['--import', LAMBDA_CONSOLE, join(directory, 'index.js')], {
     cwd: tmpdir(),
     env,
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -67,22 +77,36 @@ describe('main', () => {
       (lines) => lines.some((line) => line.includes('relay_succeeded')),
     )
     expect(metrics.map((line) => JSON.parse(line).service)).not.toContain(undefined)
+    expect(log.filter((line) => !line.startsWith('{"_aws":') && line.includes('_aws'))).toEqual([])
   })
 
-  it('settles what a stream delivered when it is told to stop, and ends', async () => {
-    const { id, key } = await rig.tenant()
+  it('settles at once what 64 open streams delivered when it is told to stop, and ends', async () => {
+    const { id, key } = await rig.tenant('1000')
+    const choices = [{ index: 0, delta: { role: 'assistant', content: 'four' }, finish_reason: null }]
+    const event = `data: ${JSON.stringify({ id: 'chatcmpl-1', object: 'chat.completion.chunk', choices })}\n\n`
     rig.upstreams[0]?.answerWith((response) => {
-      const choices = [{ index: 0, delta: { role: 'assistant', content: 'four' }, finish_reason: null }]
       response.writeHead(200, { 'content-type': 'text/event-stream' })
-      response.write(`data: ${JSON.stringify({ id: 'chatcmpl-1', object: 'chat.completion.chunk', choices })}\n\n`)
+      response.write(event)
     })
-    const response = await chat(key, { stream: true })
-    const reader = response.body?.getReader()
-    await reader?.read()
+    const readers = await Promise.all(
+      Array.from({ length: OPEN_STREAMS }, async () => {
+        const response = await chat(key, { stream: true })
+        expect(response.status).toBe(200)
+        const reader = response.body?.getReader()
+        await reader?.read()
+        return reader
+      }),
+    )
     const ended = once(server, 'exit')
+    const startedAt = performance.now()
     server.kill('SIGTERM')
     expect(await ended).toEqual([0, null])
-    expect((await rig.rows(id))[0]).toMatchObject({ kind: 'settle', isEstimated: true })
+    console.log(
+      `${readers.length} streams settled and the process ended in ${Math.round(performance.now() - startedAt)} ms`,
+    )
+    const settled = (await rig.rows(id)).filter(({ kind }) => kind === 'settle')
+    expect(settled).toHaveLength(OPEN_STREAMS)
+    expect(settled[0]).toMatchObject({ isEstimated: true })
     expect(await rig.balance(id)).toMatchObject({ held: '0' })
   })
 })
