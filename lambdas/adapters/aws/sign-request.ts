@@ -16,8 +16,15 @@ export type SigningScope = {
   readonly nowMilliseconds: number
 }
 
-/** A `POST /` with every header to sign, by its lower-case name, `host` included. */
-export type UnsignedRequest = { readonly headers: Readonly<Record<string, string>>; readonly body: string }
+/** A request without a query, with every header to sign, by its lower-case name, `host` included. */
+export type UnsignedRequest = {
+  /** Default: POST. */
+  readonly method?: 'GET' | 'POST'
+  /** Default: `/`. Of characters that need no encoding. */
+  readonly path?: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+}
 
 const ALGORITHM = 'AWS4-HMAC-SHA256'
 
@@ -27,10 +34,11 @@ const SIGNING_KEYS_MAX = 8
 const signingKeys = new RecentValues<KeyObject>(SIGNING_KEYS_MAX)
 
 /**
- * Signs a `POST /` with AWS Signature Version 4 (IAM user guide, "Create a signed AWS API request").
+ * Signs a request with AWS Signature Version 4 (IAM user guide, "Create a signed AWS API request").
  * @returns the headers to send: the given ones, `x-amz-date`, the session token and `authorization`.
  */
-export function signRequest({ headers, body }: UnsignedRequest, scope: SigningScope): Record<string, string> {
+export function signRequest(request: UnsignedRequest, scope: SigningScope): Record<string, string> {
+  const { method = 'POST', path = '/', headers, body } = request
   const { accessKeyId, sessionToken } = scope.credentials
   const time = new Date(scope.nowMilliseconds).toISOString().replaceAll(/[:-]|\.\d{3}/g, '')
   const date = time.slice(0, 8)
@@ -40,7 +48,7 @@ export function signRequest({ headers, body }: UnsignedRequest, scope: SigningSc
   }
   const names = Object.keys(signed).sort()
   const canonicalHeaders = names.map((name) => `${name}:${canonicalValue(signed[name])}\n`).join('')
-  const canonicalRequest = `POST\n/\n\n${canonicalHeaders}\n${names.join(';')}\n${hash('sha256', body)}`
+  const canonicalRequest = `${method}\n${path}\n\n${canonicalHeaders}\n${names.join(';')}\n${hash('sha256', body)}`
   const credentialScope = `${date}/${scope.region}/${scope.service}/aws4_request`
   const toSign = `${ALGORITHM}\n${time}\n${credentialScope}\n${hash('sha256', canonicalRequest)}`
   const signature = createHmac('sha256', signingKeyOf(scope, date)).update(toSign).digest('hex')

@@ -11,6 +11,7 @@ import { checkCdnNames, checkCloudFront, checkFrontDoorAcl } from './cdn-checks.
 import { checkCertificate } from './certificate-checks.ts'
 import { checkBuckets, checkLogGroups, checkSecrets, checkTables } from './leftover-checks.ts'
 import { checkStackState, isFirstDeployment, readStackState, type StackState } from './stack-state.ts'
+import { checkWebFunctions } from './web-function-checks.ts'
 
 type PreflightOptions = {
   readonly settings: StageSettings
@@ -39,6 +40,7 @@ export async function runPreflight(options: PreflightOptions): Promise<Answer> {
     ...(isFirstDeployment(known) ? leftoverChecks(settings, name, place) : []),
     ...certificateChecks(options, place),
     ...frontDoorChecks(settings, place),
+    ...(settings.relay === undefined ? [] : [{ name: 'web functions', run: () => checkWebFunctions(place.region) }]),
   ]
   const findings = (await Promise.all(checks.map(runCheck))).flat()
   return describeFindings([...checkPlace(place), ...findings])
