@@ -63,7 +63,7 @@ export type SummaryUnits = {
 /** A stage without tenants. */
 export const EMPTY_SUMMARY_UNITS: Units = { reads: 6, writes: 1 }
 
-/** Counted by `test/bench/summary-units.test.ts`. */
+/** Counted once with the meter of `startMeteredTable`, on 2026-11-22: no test repeats the count. */
 export const SUMMARY_UNITS: readonly SummaryUnits[] = [
   { tenants: 10, idle: { reads: 16, writes: 1 }, busy: { reads: 17, writes: 4 }, page: 4 },
   { tenants: 100, idle: { reads: 110, writes: 1 }, busy: { reads: 120, writes: 9 }, page: 6 },
