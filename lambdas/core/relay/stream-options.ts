@@ -1,6 +1,6 @@
 import { replaceFields } from '../json/json-fields.ts'
 
-const USAGE_WANTED = new Map([['include_usage', 'true']])
+const USAGE_WANTED: ReadonlyMap<string, string> = new Map([['include_usage', 'true']])
 
 /**
  * Asks for the usage in `stream_options`, whatever the client asked for, because a stream is billed by its usage.
