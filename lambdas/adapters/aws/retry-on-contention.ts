@@ -9,12 +9,14 @@ const DELAY_MILLISECONDS = { first: 25, max: 800 }
 
 /**
  * The same after a conflict at an item that many processes write. A transaction takes some ten milliseconds there, so a later try is soon
- * worth its while, and a writer that has lost often must not wait for longer than those that have just begun: it would lose for ever.
- * The tries cover about two seconds, as those above; the growth at the end makes room for hundreds of writers.
+ * worth its while, and a writer that has lost often must not wait for longer than those that have just begun: it would lose for ever. With
+ * ten writers three tries of four are lost, and thirty cover some three seconds; the growth at the end makes room for hundreds of writers.
  */
 const CROWDED_MILLISECONDS: readonly number[] = [
-  ...[25, 50, 100, 100, 100, 100, 100, 100, 100, 100],
-  ...[200, 200, 200, 200, 400, 400, 800, 800],
+  ...[25, 50],
+  ...Array<number>(16).fill(100),
+  ...Array<number>(6).fill(200),
+  ...[400, 400, 400, 400, 800, 800],
 ]
 
 /**

@@ -1,7 +1,11 @@
 import { isContention } from '../../aws/retry-on-contention.ts'
 import { decodeItem, type Item } from './item-codec.ts'
 
-const CONTENTION_REASONS: ReadonlySet<string> = new Set(['TransactionConflict', 'ThrottlingError', 'ProvisionedThroughputExceeded'])
+const CONTENTION_REASONS: ReadonlySet<string> = new Set([
+  'TransactionConflict',
+  'ThrottlingError',
+  'ProvisionedThroughputExceeded',
+])
 
 /** One reason of a cancelled transaction, as the SDK and the wire have it. */
 type CancellationReason = { readonly Code?: string | undefined; readonly Item?: unknown }
