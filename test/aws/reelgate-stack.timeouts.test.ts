@@ -2,10 +2,12 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { CANCEL_LIMITS, POLL_LIMITS, SUBMIT_LIMITS } from '#adapters/providers/video/upstream-http.ts'
+import { RELAY_LIFETIME_MILLISECONDS } from '#adapters/store/money/relay-reservation.ts'
 import { REPOSITORY_ROOT } from '#aws/function-sources.ts'
 import type { VideoChannel } from '#core/catalogue/channel.ts'
 import { pollGrace } from '#core/jobs/waits.ts'
 import { p2Channel } from '../adapters/providers/provider-samples.ts'
+import { relayResource, synthesizeRelay } from './relay-template.ts'
 import { folderOf, resourcesOf, synthesizeStack } from './synthesize-stack.ts'
 
 const template = synthesizeStack()
@@ -81,6 +83,20 @@ describe('reelgate-stack: the time limit', () => {
     const keepAlive = seconds('lambdas/relay/event-sender.ts', 'KEEP_ALIVE_MILLISECONDS')
     expect(silence + MARGIN_SECONDS).toBeLessThan(apiGateway)
     expect(keepAlive).toBeLessThan(silence)
+  })
+
+  it('of a relayed request ends on every host before its platform ends it, and before Reconcile releases its reservation', () => {
+    const response = seconds('lambdas/relay-server/relay-server.ts', 'RESPONSE_MILLISECONDS_MAX')
+    const reading = seconds('lambdas/relay/leave-reply.ts', 'ABANDONED_MILLISECONDS_MAX')
+    const settling = seconds('lambdas/adapters/store/money/resolved-request.ts', 'LEFT_AFTER_MILLISECONDS')
+    const revision = relayResource(synthesizeRelay(), 'AWS::Lambda::WebFunctionRevision').properties
+    const platforms = [revision.ServiceConfig.TimeoutSeconds, functionSeconds('api/create-chat-completion')]
+    expect(response + reading + settling).toBeLessThan(Math.min(...platforms))
+    expect(Math.max(...platforms)).toBeLessThan(RELAY_LIFETIME_MILLISECONDS / 1000)
+  })
+
+  it('of what a stopped process settles ends before Lambda ends the process, one second after SIGTERM', () => {
+    expect(seconds('lambdas/relay-server/start-relay-server.ts', 'SETTLING_MILLISECONDS_MAX')).toBeLessThanOrEqual(0.5)
   })
 
   it('of settling after a client disconnects ends within the wait of a local shutdown', () => {
