@@ -76,11 +76,18 @@ describe('a client that reads too slowly', () => {
 
 describe('a client that leaves', () => {
   it('at the first word is billed once, by the usage at the end of the stream', async () => {
-    relay.answerWith((response) => {
-      const rest = `${word('there')}${FINISH}${USAGE_CHUNK}${DONE}`
-      openStream(response).write(word('Hi'), () => setImmediate(() => response.end(rest)))
+    const hasWord = Promise.withResolvers<void>()
+    relay.answerWith(async (response) => {
+      openStream(response).write(word('Hi'))
+      await hasWord.promise
+      setImmediate(() => response.end(`${word('there')}${FINISH}${USAGE_CHUNK}${DONE}`))
     })
-    const { hasLeft, text } = await tenant.send(BODY, { client: { leavesAfterBytes: 1 } })
+    const read = (chunk: Buffer) => {
+      if (chunk.includes('Hi')) {
+        hasWord.resolve()
+      }
+    }
+    const { hasLeft, text } = await tenant.send(BODY, { client: { read, leavesAfter: hasWord.promise } })
     expect(hasLeft).toBe(true)
     expect(text).not.toContain('there')
     expect(await tenant.settlement()).toMatchObject({ kind: 'settle', actual: COST })
