@@ -21,6 +21,7 @@ const BY_NAME: typeof MEASUREMENTS = {
   bleed: async () => (await import('./bleed.ts')).measureBleed,
   contention: async () => (await import('./contention.ts')).measureContention,
   'open-streams': async () => (await import('./open-streams.ts')).measureOpenStreams,
+  shutdown: async () => (await import('./shutdown.ts')).measureShutdown,
   soak: async () => (await import('./soak.ts')).measureSoak,
 }
 

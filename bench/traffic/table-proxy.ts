@@ -17,8 +17,8 @@ type ProxyOptions = {
   readonly fault?: () => TableFault | undefined
 }
 
-/** What passed. */
-export type TableCounts = { transactions: number; conflicts: number; faults: number }
+/** What passed, and when the table last confirmed a transaction, as a time of `performance.now()`. */
+export type TableCounts = { transactions: number; conflicts: number; faults: number; lastTransactionAt: number }
 
 /** A running proxy. */
 export type TableProxy = { readonly endpoint: string; readonly counts: TableCounts; close(): Promise<void> }
@@ -28,7 +28,7 @@ const TRANSACTION = /\.TransactWriteItems$/
 /** Stands between gateways and the local table, and delays, refuses or loses what a real table would. */
 export async function startTableProxy(tableEndpoint: string, options: ProxyOptions = {}): Promise<TableProxy> {
   const agent = new Agent({ keepAlive: true, maxSockets: 64 })
-  const counts: TableCounts = { transactions: 0, conflicts: 0, faults: 0 }
+  const counts: TableCounts = { transactions: 0, conflicts: 0, faults: 0, lastTransactionAt: 0 }
   const keys = new TransactionKeys()
   const server = createServer((request, response) => {
     pass(request, response, { ...options, tableEndpoint, agent, counts, keys }).catch(() => response.destroy())
@@ -85,6 +85,9 @@ async function pass(request: IncomingMessage, response: ServerResponse, passage:
   try {
     await (isTransaction && transactionMilliseconds > 0 ? delay(transactionMilliseconds) : undefined)
     const reply = await forward(request, body, passage)
+    if (isTransaction) {
+      counts.lastTransactionAt = performance.now()
+    }
     if (failure === 'lost reply') {
       request.socket.destroy()
     } else {

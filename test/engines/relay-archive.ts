@@ -1,0 +1,109 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, realpathSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { setTimeout as delay } from 'node:timers/promises'
+import { packRelayServer } from '#aws/pack-relay-server.ts'
+import { findHiddenAddress } from '#local/hidden-address.ts'
+import { RELAY_SERVER_NODE_OPTIONS } from '../../lib/config/relay-server-options.ts'
+import { REPOSITORY } from '../e2e/child-environment.ts'
+import { keepChildOutput } from '../logs/keep-child-output.ts'
+import { unzip } from './unzip.ts'
+
+/** Lambda gives up a Web Function that does not listen by then. */
+const START_MILLISECONDS_MAX = 10_000
+const LOOK_MILLISECONDS = 25
+
+/** A minified bundle is one line, which Node shows beside an error. */
+const LINE_CHARACTERS_MAX = 300
+
+/** Lambda Web Functions wrap what is written by `console`, and leave what is written to the output itself. */
+const LAMBDA_CONSOLE = `data:text/javascript,${encodeURIComponent(`
+  for (const name of ['log', 'info', 'warn', 'error', 'debug']) {
+    console[name] = (message) => process.stdout.write(JSON.stringify({ level: 'INFO', message: String(message) }) + '\\n')
+  }
+`)}`
+
+type ArchiveOptions = {
+  /** JSON file that ships as `gateway.json`. */
+  readonly configurationFile: string
+  /** All that the process is told, besides what the platform tells it. */
+  readonly environment: Readonly<Record<string, string | undefined>>
+  /** Headers without which the server finds nothing. */
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** The deployed archive of the relay server as a process of its own. */
+export type RelayArchive = {
+  readonly origin: string
+  readonly directory: string
+  readonly process: ChildProcess
+  /** Lines of its output so far. */
+  readonly log: readonly string[]
+  /** SIGKILL; deletes the folder. */
+  close(): Promise<void>
+}
+
+/**
+ * Packs the relay server, unpacks it in a folder of its own, and starts its entry as Lambda starts it: in that folder, at the address that it is told, with
+ * the options of its environment. Node lets the process read this folder alone, so nothing of the repository can be loaded.
+ * @throws when its health is not 200 within the ten seconds that Lambda waits.
+ */
+export async function startRelayArchive(options: ArchiveOptions): Promise<RelayArchive> {
+  const directory = realpathSync(mkdtempSync(join(tmpdir(), 'reelgate-relay-archive-')))
+  unzip(packRelayServer({ root: REPOSITORY, configurationFile: options.configurationFile }), directory)
+  const { host, port } = await findHiddenAddress()
+  const confined = ['--permission', `--allow-fs-read=${directory}`]
+  const child = spawn(process.execPath, [...confined, '--import', LAMBDA_CONSOLE, 'index.js'], {
+    cwd: directory,
+    env: {
+      ...options.environment,
+      NODE_OPTIONS: RELAY_SERVER_NODE_OPTIONS,
+      AWS_REGION: 'us-east-1',
+      AWS_LAMBDA_HTTP_ENDPOINT: `${host}:${port}`,
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  keepChildOutput(child)
+  const log: string[] = []
+  for (const output of [child.stdout, child.stderr]) {
+    createInterface({ input: output }).on('line', (line) => log.push(line))
+  }
+  const close = async () => {
+    if (child.exitCode === null && child.signalCode === null) {
+      const ended = once(child, 'exit')
+      child.kill('SIGKILL')
+      await ended
+    }
+    rmSync(directory, { recursive: true, force: true })
+  }
+  const origin = `http://${host}:${port}`
+  if (!(await isHealthy({ origin, child, headers: options.headers ?? {} }))) {
+    await close()
+    throw new Error(
+      `the relay server has no health:\n${log.map((line) => line.slice(0, LINE_CHARACTERS_MAX)).join('\n')}`,
+    )
+  }
+  return { origin, directory, process: child, log, close }
+}
+
+type Started = {
+  readonly origin: string
+  readonly child: ChildProcess
+  readonly headers: Readonly<Record<string, string>>
+}
+
+async function isHealthy({ origin, child, headers }: Started): Promise<boolean> {
+  const giveUpAt = performance.now() + START_MILLISECONDS_MAX
+  while (child.exitCode === null && performance.now() < giveUpAt) {
+    const response = await fetch(`${origin}/health`, { headers }).catch(() => undefined)
+    await response?.body?.cancel()
+    if (response !== undefined) {
+      return response.status === 200
+    }
+    await delay(LOOK_MILLISECONDS)
+  }
+  return false
+}
