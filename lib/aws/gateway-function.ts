@@ -1,6 +1,6 @@
-import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs'
+import { copyFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { AssetHashType, DockerImage, Duration, Stage } from 'aws-cdk-lib'
+import { AssetHashType, DockerImage, Duration } from 'aws-cdk-lib'
 import { Grant, type IGrantable, type IPrincipal, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam'
 import {
   type Alias,
@@ -21,6 +21,7 @@ import { packConsole } from './pack-console.ts'
 import { packRelayServer } from './pack-relay-server.ts'
 import { ServiceLogGroup } from './service-log-group.ts'
 import { metricsNamespaceOf, SERVICE_NAME } from './service-metrics.ts'
+import { wantsSourceMaps, writeSourceMaps } from './source-maps.ts'
 
 /** Files that can ship with a function's code, with their writers. */
 const SHIPPED_FILES = {
@@ -30,9 +31,6 @@ const SHIPPED_FILES = {
   'relay-server.zip': (file: string, sources: FunctionSources) => writeFileSync(file, packRelayServer(sources)),
   'openapi.json': (file: string) => copyFileSync(join(REPOSITORY_ROOT, 'openapi.json'), file),
 }
-
-/** Value of the app's context: `false` leaves out source maps, half of the time of a synth. Only tests that run the code set it. */
-export const SOURCE_MAPS = 'reelgate:source-maps'
 
 /** Alias of the deployed version; only published versions can be kept warm. */
 const ALIAS_NAME = 'live'
@@ -92,7 +90,10 @@ export class GatewayFunction extends Construct implements IGrantable {
       },
       ...(props.reservedConcurrency === undefined ? {} : { reservedConcurrentExecutions: props.reservedConcurrency }),
     })
-    writeSourceMaps(this.function, { folder: props.folder, files: bundled })
+    const asset = this.function.node.tryFindChild('Code')
+    if (asset instanceof Asset) {
+      writeSourceMaps(this, { folder: props.folder, hash: asset.assetHash, files: bundled })
+    }
     this.grantPrincipal = role
     this.invocable = invocableOf(this.function, props.provisionedConcurrency ?? 0)
   }
@@ -126,7 +127,7 @@ function codeOf(
   scope: Construct,
   { sources, folder, files }: GatewayFunctionProps,
 ): { code: Code; bundled: readonly BundledFile[] } {
-  const withSourceMaps = scope.node.tryGetContext(SOURCE_MAPS) !== false
+  const withSourceMaps = wantsSourceMaps(scope)
   const bundled: BundledFile[] = []
   const bundleInto = (outputDirectory: string) => {
     bundled.push(...bundleHandler({ root: sources.root, folder, withSourceMaps }).files)
@@ -144,26 +145,6 @@ function codeOf(
     bundling: { image: DockerImage.fromRegistry('none'), local: { tryBundle: bundleInto } },
   })
   return { code, bundled }
-}
-
-type MappedFunction = { readonly folder: string; readonly files: readonly BundledFile[] }
-
-/**
- * Writes source maps beside the assets of the cloud assembly: `source-maps/<folder>/<hash of the asset>/<file>.map`. The template
- * names the deployed code by the same hash, so maps of several deployments can be kept together.
- */
-function writeSourceMaps(deployed: LambdaFunction, { folder, files }: MappedFunction): void {
-  const asset = deployed.node.tryFindChild('Code')
-  const assembly = Stage.of(deployed)?.outdir
-  const mapped = files.filter(({ sourceMap }) => sourceMap !== undefined)
-  if (mapped.length === 0 || assembly === undefined || !(asset instanceof Asset)) {
-    return
-  }
-  const directory = join(assembly, 'source-maps', folder, asset.assetHash)
-  mkdirSync(directory, { recursive: true })
-  for (const { name, sourceMap = '' } of mapped) {
-    writeFileSync(join(directory, `${name}.map`), sourceMap)
-  }
 }
 
 /** Every function below a construct. */

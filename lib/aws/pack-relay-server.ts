@@ -12,6 +12,9 @@ import { zipFiles } from './zip-files.ts'
  */
 const ENTRY = ['process.env.LAMBDA_TASK_ROOT ??= __dirname', "import('./index.mjs')", ''].join('\n')
 
+/** The module that runs as a process of its own. */
+export const RELAY_SERVER = { folder: 'relay-server', entry: 'main.ts' } as const
+
 /**
  * The code of the Web Function as a zip archive: the relay server, the configuration and the vocabulary that counts tokens. The same sources give
  * the same bytes.
@@ -21,7 +24,7 @@ export function packRelayServer({
   root,
   configurationFile,
 }: Pick<FunctionSources, 'root' | 'configurationFile'>): Buffer {
-  const { files } = bundleHandler({ root, folder: 'relay-server', entry: 'main.ts' })
+  const { files } = bundleHandler({ root, ...RELAY_SERVER })
   const modules = files.map(({ name, code }) => ({ name, bytes: Buffer.from(code) }))
   return zipFiles([
     { name: 'index.js', bytes: Buffer.from(ENTRY) },

@@ -4,10 +4,12 @@ import { Grant, PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam'
 import type { IBucket } from 'aws-cdk-lib/aws-s3'
 import { Construct } from 'constructs'
 import { acknowledge, acknowledgeWildcard } from './acknowledge.ts'
+import { bundleHandler } from './bundle-handler.ts'
 import type { FunctionSources } from './function-sources.ts'
 import { GatewayFunction } from './gateway-function.ts'
-import { packRelayServer } from './pack-relay-server.ts'
+import { packRelayServer, RELAY_SERVER } from './pack-relay-server.ts'
 import { createPrivateBucket } from './private-bucket.ts'
+import { wantsSourceMaps, writeSourceMaps } from './source-maps.ts'
 
 /** Covers a minute of retries until IAM knows new permissions, the write, and the response. */
 const TIMEOUT_SECONDS = 120
@@ -39,11 +41,20 @@ export class RelayCode extends Construct {
     acknowledge(bucket, 'The bucket holds the code of the gateway, which the Web Function alone reads.', 'S1')
     allowRevisions(bucket, functionName)
     this.digest = digestOf(this, sources)
+    this.#mapSources(sources)
     const archive = this.#keep(bucket, sources)
     this.object = {
       bucket: bucket.bucketName,
       key: archive.getAttString('Key'),
       versionId: archive.getAttString('VersionId'),
+    }
+  }
+
+  /** The digest of the archive names the maps, as it names the archive in the bucket. */
+  #mapSources({ root }: FunctionSources): void {
+    if (Stack.of(this).bundlingRequired && wantsSourceMaps(this)) {
+      const { files } = bundleHandler({ root, ...RELAY_SERVER, withSourceMaps: true })
+      writeSourceMaps(this, { folder: RELAY_SERVER.folder, hash: this.digest, files })
     }
   }
 

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { App } from 'aws-cdk-lib'
 import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
+import { WEB } from '../aws/relay-template.ts'
 import { createApp, createStack, folderOf, stageSettings } from '../aws/synthesize-stack.ts'
 import { keepChildOutput } from '../logs/keep-child-output.ts'
 import type { Invocation, InvocationOutcome } from './invoke-bundle.ts'
@@ -29,10 +30,16 @@ export class DeployedFunctions {
   readonly #localValues: Readonly<Record<string, string>>
   readonly #running = new Set<Promise<unknown>>()
 
-  /** @param localValues stand in for references of the template, and for what Lambda itself sets. */
-  constructor(config: GatewayConfig, localValues: Readonly<Record<string, string>>) {
+  /**
+   * @param localValues stand in for references of the template, and for what Lambda itself sets.
+   * @param ownValues replace them for some functions, by folder.
+   */
+  constructor(config: GatewayConfig, localValues: Record<string, string>, ownValues: Record<string, object>) {
     const { directory, functions, machine } = synthesize(config)
-    this.#functions = new Map(functions.map(([, each]) => [folderOf(each), readFunction(directory, each)]))
+    const found = functions.map(([, each]) => [folderOf(each), readFunction(directory, each)] as const)
+    this.#functions = new Map(
+      found.map(([folder, each]) => [folder, { ...each, variables: { ...each.variables, ...ownValues[folder] } }]),
+    )
     const byId = new Map(functions)
     this.taskFolders = Object.fromEntries(
       Object.entries(machine.DefinitionSubstitutions).map(([name, { 'Fn::GetAtt': reference }]) => [
@@ -68,6 +75,11 @@ export class DeployedFunctions {
       throw new TypeError(`${folder} does not stream`)
     }
     return Buffer.from(written, 'base64')
+  }
+
+  /** A file that ships with a function. */
+  readFile(folder: string, name: string): Buffer {
+    return readFileSync(join(this.#find(folder).directory, name))
   }
 
   /** Resolves when no invocation is under way. */
@@ -107,8 +119,7 @@ export class DeployedFunctions {
 
   /** What Lambda sets for every function, pointed at the local engines. */
   #runtimeVariables(): Record<string, string> {
-    const isLambdas = ([name]: [string, string]) => name.startsWith('AWS_')
-    return Object.fromEntries(Object.entries(this.#localValues).filter(isLambdas))
+    return Object.fromEntries(Object.entries(this.#localValues).filter(([name]) => name.startsWith('AWS_')))
   }
 
   #resolve(variables: Readonly<Record<string, unknown>>): Record<string, string> {
@@ -149,7 +160,7 @@ type Resource =
 function synthesize(config: GatewayConfig) {
   const consoleFolder = mkdtempSync(join(tmpdir(), 'reelgate-console-'))
   writeFileSync(join(consoleFolder, 'index.html'), '<!doctype html>')
-  const settings = stageSettings({ console: 'on' })
+  const settings = stageSettings(WEB)
   const { node } = createStack(
     { config, settings, consoleFolder },
     createApp({ bundledStacks: [STACK_NAME], withSourceMaps: false }),

@@ -26,6 +26,7 @@ import { DeployedFunctions } from './deployed-functions.ts'
 import { startReceiver } from './receiver.ts'
 import { SampleJobs, TENANT_ID } from './sample-jobs.ts'
 import { startSecretsStub } from './secrets-stub.ts'
+import { startVersionedBucketStub } from './versioned-bucket-stub.ts'
 
 const TABLE_NAME = 'reelgate'
 const BUCKET_NAME = 'reelgate-videos'
@@ -56,14 +57,17 @@ export async function startSampleService() {
   })
   const awsFront = await startAwsFront(machine, CREDENTIALS)
   const config = sampleConfig(engines)
-  const functions = new DeployedFunctions(config, localValues(engines, `http://127.0.0.1:${awsFront.port}`))
-  const { receiver, secrets, cloudFrontKeys } = engines
+  const functions = new DeployedFunctions(config, localValues(engines, `http://127.0.0.1:${awsFront.port}`), {
+    'relay-code': { AWS_ENDPOINT_URL_S3: `http://127.0.0.1:${engines.codeBucket.port}` },
+  })
+  const { receiver, secrets, cloudFrontKeys, archives } = engines
   return {
     functions,
     machine,
     receiver,
     secrets,
     cloudFrontKeys,
+    archives,
     ...(await openStores(engines, { config, clock })),
     async close() {
       await machine.close()
@@ -86,11 +90,13 @@ async function startEngines(directory: string, clock: Clock) {
     ['signing-key-secret', JSON.stringify({ keys: [createSigningKey()] })],
   ])
   const cloudFrontKeys: CloudFrontKeys = { publicKeys: new Map(), keyGroups: new Map() }
-  const [dynamoDb, s3, secretsStub, cloudFront, receiver, upstream, relayUpstream] = await Promise.all([
+  const archives = new Map<string, Buffer>()
+  const [dynamoDb, s3, secretsStub, cloudFront, codeBucket, receiver, upstream, relayUpstream] = await Promise.all([
     startDynamoDbEngine(join(directory, 'table.sqlite'), { PATH }),
     startS3Engine({ directory: join(directory, 'bucket'), bucketName: BUCKET_NAME, credentials: CREDENTIALS }, {}),
     startSecretsStub(secrets),
     startCloudFrontStub(cloudFrontKeys),
+    startVersionedBucketStub(archives),
     startReceiver(),
     startP1Simulator({
       apiKey: UPSTREAM_KEY,
@@ -100,11 +106,11 @@ async function startEngines(directory: string, clock: Clock) {
     startOpenAiSimulator({ apiKey: UPSTREAM_KEY, gapMilliseconds: 1 }),
   ])
   const close = async () => {
-    const parts = [secretsStub, cloudFront, receiver, upstream, relayUpstream, s3, dynamoDb]
+    const parts = [secretsStub, cloudFront, codeBucket, receiver, upstream, relayUpstream, s3, dynamoDb]
     await Promise.all(parts.map((part) => part.close()))
   }
-  const stubs = { secretsStub, cloudFront }
-  return { dynamoDb, s3, secrets, cloudFrontKeys, ...stubs, receiver, upstream, relayUpstream, close }
+  const stubs = { secretsStub, cloudFront, codeBucket }
+  return { dynamoDb, s3, secrets, cloudFrontKeys, archives, ...stubs, receiver, upstream, relayUpstream, close }
 }
 
 /** What the deployed names and ARNs are here. */

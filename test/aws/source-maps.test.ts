@@ -1,0 +1,50 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Stack } from 'aws-cdk-lib'
+import { Template } from 'aws-cdk-lib/assertions'
+import { describe, expect, it } from 'vitest'
+import { bundleHandler } from '#aws/bundle-handler.ts'
+import { REPOSITORY_ROOT, writeConfigurationFile } from '#aws/function-sources.ts'
+import { RELAY_SERVER } from '#aws/pack-relay-server.ts'
+import { RelayCode } from '#aws/relay-code.ts'
+import { wantsSourceMaps, writeSourceMaps } from '#aws/source-maps.ts'
+import { createApp, resourcesOf, shippedConfiguration } from './synthesize-stack.ts'
+
+describe('source-maps', () => {
+  it('writes a map for each file that has one, below the folder and the hash of its code', () => {
+    const app = createApp()
+    const files = [
+      { name: 'index.mjs', code: 'a', isLoadedAtStart: true, sourceMap: '{"version":3}' },
+      { name: 'chunk.mjs', code: 'b', isLoadedAtStart: false },
+    ]
+    writeSourceMaps(new Stack(app, 'Mapped'), { folder: 'api/fallback', hash: 'abc', files })
+    const written = join(app.outdir, 'source-maps', 'api', 'fallback', 'abc')
+    expect(readdirSync(written)).toEqual(['index.mjs.map'])
+    expect(readFileSync(join(written, 'index.mjs.map'), 'utf8')).toBe('{"version":3}')
+  })
+
+  it.each([true, false])('are wanted unless the app leaves them out: %s', (withSourceMaps) => {
+    expect(wantsSourceMaps(new Stack(createApp({ withSourceMaps }), 'Mapped'))).toBe(withSourceMaps)
+  })
+
+  it('has the maps of the relay server under the digest of its archive, which the template names', () => {
+    const app = createApp({ bundledStacks: ['Relay'] })
+    const stack = new Stack(app, 'Relay')
+    const configurationFile = writeConfigurationFile(stack, shippedConfiguration.config)
+    new RelayCode(stack, 'Code', { sources: { root: REPOSITORY_ROOT, configurationFile }, functionName: 'relay' })
+    const [archive] = resourcesOf(Template.fromStack(stack), 'Custom::RelayCode')
+    const digests = readdirSync(join(app.outdir, 'source-maps', RELAY_SERVER.folder))
+    expect(digests).toEqual([archive?.properties.Digest])
+    const maps = readdirSync(join(app.outdir, 'source-maps', RELAY_SERVER.folder, digests[0] ?? ''))
+    expect(maps).toContain('index.mjs.map')
+  })
+
+  it('maps the same code as is deployed without maps', () => {
+    const codeOf = (withSourceMaps: boolean) =>
+      bundleHandler({ root: REPOSITORY_ROOT, ...RELAY_SERVER, withSourceMaps }).files.map(({ name, code }) => [
+        name,
+        code,
+      ])
+    expect(codeOf(true)).toEqual(codeOf(false))
+  })
+})
