@@ -8,6 +8,7 @@ import { AdminApi } from './admin-api.ts'
 import { BroughtSigningKeys } from './brought-signing-keys.ts'
 import { CdnSigningKey } from './cdn-signing-key.ts'
 import { ChannelSecret } from './channel-secret.ts'
+import { refuseLargeEnvironments } from './environment-size.ts'
 import { FrontDoor } from './front-door.ts'
 import { FrontDoorSecret } from './front-door-secret.ts'
 import { REPOSITORY_ROOT, writeConfigurationFile } from './function-sources.ts'
@@ -54,6 +55,7 @@ export class ReelgateStack extends Stack {
     this.templateOptions.metadata = { [CONFIGURATION_METADATA]: props.config }
     const { retainsData: outlivesStack, logRetentionDays: retentionDays } = settings
     Aspects.of(this).add(new LogLifetime({ retentionDays, outlivesStack }))
+    refuseLargeEnvironments(this)
     const corsOrigins = props.config.cors.origins
     const resources = this.#createResources(props)
     const reservedConcurrency = settings.concurrency.pipelineReserved

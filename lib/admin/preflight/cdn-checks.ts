@@ -30,10 +30,17 @@ export async function checkCloudFront(): Promise<Finding[]> {
   ]
 }
 
+type CdnNames = {
+  readonly region: string
+  readonly hasFrontDoor: boolean
+  /** CloudFront signs the requests to the Web Function. */
+  readonly signsRelay: boolean
+}
+
 /** Whether a first deployment finds room and free names for its signing keys and policies, whose names are unique in an account. */
 export async function checkCdnNames(
   stackName: string,
-  { region, hasFrontDoor }: { readonly region: string; readonly hasFrontDoor: boolean },
+  { region, hasFrontDoor, signsRelay }: CdnNames,
 ): Promise<Finding[]> {
   const client = new CloudFrontClient({})
   const [groups, keys, controls, policies, caches, functions] = await Promise.all([
@@ -46,11 +53,12 @@ export async function checkCdnNames(
   ])
   const groupNames = groups.KeyGroupList?.Items?.map(({ KeyGroup }) => KeyGroup?.KeyGroupConfig?.Name) ?? []
   const nameOf = (part: string) => `${stackName}-${part}-${region}`
+  const relay = signsRelay ? [nameOf('relay')] : []
   const own = {
     'key group': [nameOf('video-urls')],
-    'origin access control': [nameOf('videos'), ...(hasFrontDoor ? [nameOf('console')] : [])],
+    'origin access control': [nameOf('videos'), ...(hasFrontDoor ? [nameOf('console')] : []), ...relay],
     'response headers policy': [nameOf('videos'), ...(hasFrontDoor ? [nameOf('console')] : [])],
-    'cache policy': hasFrontDoor ? [nameOf('console')] : [],
+    'cache policy': [...(hasFrontDoor ? [nameOf('console')] : []), ...relay],
     'CloudFront function': hasFrontDoor ? [nameOf('console'), nameOf('api')] : [],
   }
   const names = {

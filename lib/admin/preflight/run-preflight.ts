@@ -53,13 +53,15 @@ function checkConfiguration({ settings, environment }: PreflightOptions): Findin
   return [fine('configuration', `${settings.configFile}, with the channels ${channels || '(none)'}`)]
 }
 
-function leftoverChecks({ table, frontDoor }: StageSettings, name: string, { region }: Place): Check[] {
+function leftoverChecks({ table, frontDoor, relay }: StageSettings, name: string, { region }: Place): Check[] {
+  const hasFrontDoor = frontDoor !== undefined
+  const signsRelay = relay?.hasOriginAccessControl ?? false
   return [
     { name: 'tables', run: () => checkTables(name, table) },
     { name: 'buckets', run: () => checkBuckets(name) },
     { name: 'secrets', run: () => checkSecrets(name) },
     { name: 'log groups', run: () => checkLogGroups(name) },
-    { name: 'cdn names', run: () => checkCdnNames(name, { region, hasFrontDoor: frontDoor !== undefined }) },
+    { name: 'cdn names', run: () => checkCdnNames(name, { region, hasFrontDoor, signsRelay }) },
   ]
 }
 
