@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { buildSync } from 'esbuild'
 import { tableKeys } from '#adapters/store/table/table-keys.ts'
 import { REPOSITORY_ROOT } from '#aws/function-sources.ts'
+import { keptInRun } from '../runner/kept-in-run.ts'
 
 /** What a handler's own code does with AWS. */
 export type HandlerUsage = {
@@ -45,8 +46,15 @@ const OBJECT_ACTIONS: Readonly<Record<string, RegExp>> = {
   PutObject: /new (PutObject|CopyObject)Command\d*\(|new Upload\d*\(/,
 }
 
-/** Reads it from the handler's bundle without packages, in which tree shaking has left only what the handler can reach. */
+/**
+ * Reads it from the handler's bundle without packages, in which tree shaking has left only what the handler can reach. A run bundles each
+ * handler once.
+ */
 export function usageOf(folder: string, entry = 'handler.ts'): HandlerUsage {
+  return keptInRun('handler-usage', [folder, entry], () => readUsage(folder, entry))
+}
+
+function readUsage(folder: string, entry: string): HandlerUsage {
   const { outputFiles } = buildSync({
     entryPoints: [join(REPOSITORY_ROOT, 'lambdas', folder, entry)],
     absWorkingDir: REPOSITORY_ROOT,

@@ -9,6 +9,7 @@ import { ReelgateStack, type ReelgateStackProps } from '#aws/reelgate-stack.ts'
 import { SOURCE_MAPS } from '#aws/source-maps.ts'
 import { loadGatewayConfig } from '../../lib/config/load-gateway-config.ts'
 import { readStageSettings, type StageSettings } from '../../lib/config/stage-settings.ts'
+import { keptInRun } from '../runner/kept-in-run.ts'
 
 /** The shipped configuration with every upstream set, so that nothing is left out. */
 export const shippedConfiguration = loadGatewayConfig({
@@ -63,9 +64,9 @@ export function createStack(props: Partial<ReelgateStackProps> = {}, app = creat
   return new ReelgateStack(app, 'Reelgate-test', { ...shippedConfiguration, settings: stageSettings(), ...props })
 }
 
-/** Template of the whole stack. */
+/** Template of the whole stack. A run makes each once, because many files look at the same stacks. */
 export function synthesizeStack(props: Partial<ReelgateStackProps> = {}): Template {
-  return Template.fromStack(createStack(props))
+  return Template.fromJSON(keptInRun('template', props, () => Template.fromStack(createStack(props)).toJSON()))
 }
 
 /** Template of a stack that holds what `add` makes and nothing else. */

@@ -1,10 +1,10 @@
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
+import { DeleteTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import { createDocumentClient } from '#adapters/store/table/sdk-table.ts'
 import { createTable } from '#local/create-table.ts'
-import { startDynamoDbEngine } from '#local/dynamodb-engine.ts'
+import { type DynamoDbEngine, startDynamoDbEngine } from '#local/dynamodb-engine.ts'
 import { type TableWithClient, tableWithClient } from './table-with-client.ts'
 
-/** The local DynamoDB engine, once per test file. */
+/** Tables on the local DynamoDB engine, for one test file. */
 export type TestTable = {
   readonly endpoint: string
   readonly table: TableWithClient
@@ -13,24 +13,44 @@ export type TestTable = {
   close(): Promise<void>
 }
 
-/** Starts the engine in memory and creates the table as the local host does. Endpoints of the environment are not used. */
+declare global {
+  /** The engine of a worker, and how many tables it has had. It ends with the worker. */
+  var workerEngine: { readonly engine: Promise<DynamoDbEngine>; tables: number } | undefined
+}
+
+/** Creates a table as the local host does, on an engine in memory. Endpoints of the environment are not used. */
 export async function startTestTable(): Promise<TestTable> {
-  const engine = await startDynamoDbEngine(':memory:', { PATH: process.env.PATH })
+  const shared = openEngine()
+  const engine = await shared.engine
   const client = new DynamoDBClient({
     endpoint: engine.endpoint,
     region: 'us-east-1',
     credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
   })
-  let tables = 0
+  const names: string[] = []
   const fresh = async (): Promise<TableWithClient> => {
-    tables += 1
-    const name = `reelgate-${tables}`
+    shared.tables += 1
+    const name = `reelgate-${shared.tables}`
+    names.push(name)
     await createTable(name, client)
     return tableWithClient({ client: createDocumentClient(client), name })
   }
   const close = async () => {
+    // The file may have replaced what the client sends. A table that stays is in nobody's way.
+    await Promise.allSettled(names.map((TableName) => client.send(new DeleteTableCommand({ TableName }))))
     client.destroy()
-    await engine.close()
+    await shared.end()
   }
   return { endpoint: engine.endpoint, table: await fresh(), fresh, close }
+}
+
+/** All files of a worker share one engine, because a start costs more than most of their tests. A program that is no worker has its own. */
+function openEngine() {
+  const start = () => ({ engine: startDynamoDbEngine(':memory:', { PATH: process.env.PATH }), tables: 0 })
+  if (process.env.VITEST_WORKER_ID === undefined) {
+    const own = start()
+    return Object.assign(own, { end: async () => (await own.engine).close() })
+  }
+  globalThis.workerEngine ??= start()
+  return Object.assign(globalThis.workerEngine, { end: async () => undefined })
 }

@@ -3,8 +3,8 @@ import type { InlineConfig } from 'vitest/node'
 /** Options of every test run. docs/decisions/0151 says what the files of a worker share. */
 export const runnerOptions: InlineConfig = {
   // Everything that the tests log is kept and searched for secrets; the run fails when there is one.
-  globalSetup: ['test/logs/run-logs.ts'],
-  setupFiles: ['test/runner/restore-process.ts', 'test/logs/keep-output.ts'],
+  globalSetup: ['test/logs/run-logs.ts', 'test/runner/kept-in-run.ts'],
+  setupFiles: ['test/runner/remember-resolutions.mjs', 'test/runner/restore-process.ts', 'test/logs/keep-output.ts'],
   // A worker loads each library once. Our own modules are loaded anew for each file: fresh-modules.mjs.
   isolate: false,
   pool: 'forks',
