@@ -20,6 +20,8 @@ type BleedOptions = {
   readonly tenants: number
   readonly connections: number
   readonly seed: number
+  /** Hears how far the traffic is. */
+  readonly progress?: MeasureOptions['progress']
 }
 
 /** What mixed traffic left behind. */
@@ -36,13 +38,16 @@ export type BleedFindings = {
 /** Share of the clients that leave. */
 const LEAVING_SHARE = 0.1
 
+/** Requests between two lines that say how far the traffic is. */
+const REQUESTS_OF_A_LINE = 10_000
+
 const FULL: BleedOptions = { requests: 100_000, tenants: 50, connections: 64, seed: 1 }
 const QUICK: BleedOptions = { ...FULL, requests: 5_000 }
 
 /** Mixed requests of many tenants through one relay server: nothing of one is seen by another. */
 export async function measureBleed({ quick, progress }: MeasureOptions): Promise<string> {
   const options = quick ? QUICK : FULL
-  const { broken, whole, left, settled, released, seconds } = await findBleed(options)
+  const { broken, whole, left, settled, released, seconds } = await findBleed({ ...options, progress })
   for (const each of broken.slice(0, 20)) {
     progress(each)
   }
@@ -63,7 +68,8 @@ export async function measureBleed({ quick, progress }: MeasureOptions): Promise
 }
 
 /** Sends the traffic, and compares every response, log line and ledger row with the request that it belongs to. */
-export async function findBleed({ requests, tenants: count, connections, seed }: BleedOptions): Promise<BleedFindings> {
+export async function findBleed(options: BleedOptions): Promise<BleedFindings> {
+  const { requests, tenants: count, connections, seed, progress = () => undefined } = options
   const bundle = bundleRelayServer()
   const configFile = join(mkdtempSync(join(tmpdir(), 'reelgate-bleed-')), 'gateway.json')
   const [engine, upstream] = await Promise.all([startTestTable(), startEchoUpstream()])
@@ -76,7 +82,12 @@ export async function findBleed({ requests, tenants: count, connections, seed }:
     const gateway = await startRelayProcess(bundle, environment, (line) => log.push(line))
     const began = performance.now()
     const traffic = { origin: gateway.origin, tenants, requests, connections, leavingShare: LEAVING_SHARE }
-    const outcomes = await runMixed({ ...traffic, random: seededRandom(seed) })
+    const onEnd = (ended: number) => {
+      if (ended % REQUESTS_OF_A_LINE === 0) {
+        progress(`${ended} requests, ${((performance.now() - began) / 1_000).toFixed(0)} s`)
+      }
+    }
+    const outcomes = await runMixed({ ...traffic, random: seededRandom(seed), onEnd })
     const seconds = (performance.now() - began) / 1_000
     await gateway.stop()
     const ledger = await auditLedger(engine.table, { tenants, outcomes })

@@ -14,6 +14,8 @@ type Mixed = {
   readonly leavingShare: number
   /** From 0 up to 1. */
   readonly random: () => number
+  /** Hears of the end of each request, with the number of those that ended. */
+  readonly onEnd: (ended: number) => void
 }
 
 /** Longest time after which a client leaves that does not wait for the first bytes. */
@@ -27,6 +29,7 @@ export async function runMixed({
   connections,
   leavingShare,
   random,
+  onEnd,
 }: Mixed): Promise<Outcome[]> {
   const agent = new Agent({ keepAlive: true, maxSockets: connections })
   const outcomes: Outcome[] = []
@@ -38,6 +41,7 @@ export async function runMixed({
       const leaving = random() < leavingShare ? someLeaving(random) : undefined
       const key = tenants[mark.tenant]?.key ?? ''
       outcomes.push(await sendMarked(origin, agent, { mark, kind: kindNameOf(mark), key, leaving }))
+      onEnd(outcomes.length)
     }
   }
   await Promise.all(Array.from({ length: connections }, client))
