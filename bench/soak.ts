@@ -74,6 +74,7 @@ export async function soak({ minutes, streams, progress }: SoakOptions): Promise
     const tenants = await makeTrafficTenants(table, { count: TENANTS })
     await gateway.start()
     const clients = new SoakClients({ streams, tenants, leavingShare: FAULT_SHARE, random })
+    const began = performance.now()
     const running = clients.run(() => gateway.origin)
     await watch({ gateway, clients, minutes, progress, reconcile: () => reconcileRequests(table, catalogue) })
     clients.stop()
@@ -83,7 +84,7 @@ export async function soak({ minutes, streams, progress }: SoakOptions): Promise
     const heldBefore = await heldCredits(table, tenants)
     await reconcileRequests(table, catalogue, { isLast: true })
     const lost = (endedAt: number) =>
-      gateway.killedAt.some((killedAt) => endedAt < killedAt && endedAt > killedAt - SETTLING_MILLISECONDS_MAX)
+      gateway.downtimes.some(({ from }) => endedAt < from && endedAt > from - SETTLING_MILLISECONDS_MAX)
     const outcomes = clients.outcomes.map((outcome) =>
       (outcome.end === 'whole' && !outcome.isServed) || lost(outcome.endedAt)
         ? { ...outcome, end: 'broken' as const }
@@ -99,9 +100,10 @@ export async function soak({ minutes, streams, progress }: SoakOptions): Promise
       heldBefore,
       heldAfter: await heldCredits(table, tenants),
       tableRequests: proxy.counts,
-      messages: gateway.messages,
+      logged: gateway.logged,
       exitCode,
-      kills: gateway.killedAt.length,
+      downtimes: gateway.downtimes,
+      began,
       growth: growthOf(gateway.sizes),
     }
   } finally {

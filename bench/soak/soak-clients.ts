@@ -1,9 +1,10 @@
 import { Agent } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
-import { checkOutcome, foreignParts } from '../traffic/check-outcome.ts'
+import { foreignParts } from '../traffic/check-outcome.ts'
 import { type KindName, kindNameOf } from '../traffic/marked-request.ts'
 import { type Outcome, sendMarked } from '../traffic/send-marked.ts'
 import type { TrafficTenant } from '../traffic/traffic-tenants.ts'
+import { failureOf } from './soak-failures.ts'
 
 type ClientsOptions = {
   /** Streams that are open at the same time. */
@@ -18,6 +19,8 @@ type ClientsOptions = {
 export type CheckedOutcome = Outcome & {
   /** Whether the response was whole and in order. */
   readonly isServed: boolean
+  /** What went wrong; undefined for a response that was served, and for a client that has left. */
+  readonly failure: string | undefined
   /** As a time of `performance.now()`. */
   readonly endedAt: number
 }
@@ -69,8 +72,9 @@ export class SoakClients {
         random() < leavingShare ? { afterMilliseconds: random() * LEAVES_AFTER_MILLISECONDS_MAX } : undefined
       const outcome = await sendMarked(origin(), this.#agent, { mark, kind, key, leaving })
       this.foreign.push(...foreignParts(outcome))
-      const isServed = outcome.end === 'whole' && checkOutcome(outcome).length === 0
-      this.outcomes.push({ ...outcome, body: '', isServed, endedAt: performance.now() })
+      const failure = failureOf(outcome)
+      const isServed = outcome.end === 'whole' && failure === undefined
+      this.outcomes.push({ ...outcome, body: '', isServed, failure, endedAt: performance.now() })
       if (outcome.status === undefined) {
         await delay(AWAY_MILLISECONDS)
       }

@@ -5,15 +5,16 @@ import {
   type RelayProcess,
   startRelayProcess,
 } from '../traffic/relay-process.ts'
+import { type Downtime, failureOfLine, type TimedFailure } from './soak-failures.ts'
 
 /** A gateway that is killed and started again. */
 export class SoakGateway {
   /** Of the process of the moment, in the order of their time. */
   sizes: ProcessSize[] = []
-  /** When processes were killed, as times of `performance.now()`. */
-  readonly killedAt: number[] = []
-  /** How often the log has each message of the levels ERROR and WARN. */
-  readonly messages = new Map<string, number>()
+  /** When no process listened, because one was killed. */
+  readonly downtimes: Downtime[] = []
+  /** What the log has of the levels ERROR and WARN. */
+  readonly logged: TimedFailure[] = []
   readonly #bundle: RelayBundle
   readonly #environment: RelayEnvironment
   #process: RelayProcess | undefined
@@ -39,9 +40,10 @@ export class SoakGateway {
   async killAndStart(): Promise<void> {
     const killed = this.#process
     this.#process = undefined
-    this.killedAt.push(performance.now())
+    const from = performance.now()
     await killed?.kill()
     await this.start()
+    this.downtimes.push({ from, to: performance.now() })
   }
 
   /** Notes the size of the process of the moment. */
@@ -60,9 +62,9 @@ export class SoakGateway {
   }
 
   #hear(line: string): void {
-    if (line.includes('"level":"ERROR"') || line.includes('"level":"WARN"')) {
-      const message = String(JSON.parse(line).message)
-      this.messages.set(message, (this.messages.get(message) ?? 0) + 1)
+    const failure = failureOfLine(line)
+    if (failure !== undefined) {
+      this.logged.push({ failure, at: performance.now() })
     }
   }
 }

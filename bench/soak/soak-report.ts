@@ -3,6 +3,7 @@ import type { LedgerAudit } from '../traffic/audit-traffic.ts'
 import type { Growth } from '../traffic/growth.ts'
 import type { TableCounts } from '../traffic/table-proxy.ts'
 import type { CheckedOutcome } from './soak-clients.ts'
+import { type Downtime, listFailures, metDowntime, type TimedFailure } from './soak-failures.ts'
 
 /** What a soak found. */
 export type SoakFindings = {
@@ -17,10 +18,13 @@ export type SoakFindings = {
   readonly heldBefore: string
   readonly heldAfter: string
   readonly tableRequests: TableCounts
-  /** How often the log has each message of the levels ERROR and WARN. */
-  readonly messages: ReadonlyMap<string, number>
+  /** What the log has of the levels ERROR and WARN. */
+  readonly logged: readonly TimedFailure[]
   readonly exitCode: number | null | undefined
-  readonly kills: number
+  /** One for each SIGKILL. */
+  readonly downtimes: readonly Downtime[]
+  /** When the clients began, as a time of `performance.now()`. */
+  readonly began: number
   readonly growth: Growth
 }
 
@@ -28,14 +32,19 @@ export type SoakFindings = {
 const GROWTH_BYTES_MAX = 20_000_000
 const MORE_DESCRIPTORS_MAX = 20
 
+/** A fault of the gateway itself, which no fault that a soak makes may cause. */
+const INTERNAL_ERROR = 500
+
 /** Everything that must not be, in words; empty after a good soak. */
 function faultsOfSoak(findings: SoakFindings): readonly string[] {
-  const { foreign, ledger, invariants, heldAfter, exitCode, growth } = findings
+  const { foreign, outcomes, ledger, invariants, heldAfter, exitCode, growth } = findings
+  const internal = outcomes.filter(({ status }) => status === INTERNAL_ERROR).length
   const { early, late } = growth
   return [
     ...foreign,
     ...ledger.broken,
     ...invariants,
+    ...(internal === 0 ? [] : [`${internal} responses of status ${INTERNAL_ERROR}`]),
     ...(heldAfter === '0' ? [] : [`${heldAfter} credits are still held`]),
     ...(exitCode === 0 ? [] : [`the gateway ended with ${exitCode}`]),
     ...(late.residentBytes - early.residentBytes <= GROWTH_BYTES_MAX ? [] : ['the memory has grown']),
@@ -45,8 +54,13 @@ function faultsOfSoak(findings: SoakFindings): readonly string[] {
 
 /** Tables of the findings. */
 export function renderSoak(findings: SoakFindings): string {
-  const { minutes, streams, outcomes, ledger, invariants, heldBefore, heldAfter, tableRequests, kills, growth } =
+  const { minutes, streams, outcomes, ledger, invariants, heldBefore, heldAfter, tableRequests, downtimes, growth } =
     findings
+  const failed = outcomes.flatMap((outcome) => {
+    const { failure, endedAt: at } = outcome
+    return failure === undefined ? [] : [{ failure, at, metDowntime: metDowntime(outcome, downtimes) }]
+  })
+  const others = failed.filter((each) => !each.metDowntime)
   const count = (holds: (outcome: CheckedOutcome) => boolean) => outcomes.filter(holds).length
   const megabytes = (bytes: number) => (bytes / 1e6).toFixed(0)
   const faults = faultsOfSoak(findings)
@@ -55,8 +69,9 @@ export function renderSoak(findings: SoakFindings): string {
     ['requests', outcomes.length],
     ['served whole', count(({ isServed }) => isServed)],
     ['clients that left', count(({ end }) => end === 'left')],
-    ['cut, refused or without a response', count(({ isServed, end }) => !isServed && end !== 'left')],
-    ['SIGKILL', kills],
+    ['SIGKILL', downtimes.length],
+    ['open at a SIGKILL, or sent before the next process listened', failed.length - others.length],
+    ['cut, refused or without a response otherwise', others.length],
     ['transactions, faults of the table', `${tableRequests.transactions}, ${tableRequests.faults}`],
     ['ledger rows settled, released', `${ledger.settled}, ${ledger.released}`],
     ['credits held at the end, before and after Reconcile', `${heldBefore}, ${heldAfter}`],
@@ -65,14 +80,16 @@ export function renderSoak(findings: SoakFindings): string {
     ['descriptors: second quarter, last quarter', `${growth.early.descriptors}, ${growth.late.descriptors}`],
     ['faults', faults.length],
   ]
-  const log = [...findings.messages].map(([message, times]) => `- ${times} x ${message}`)
+  const listed = (title: string, failures: readonly TimedFailure[]) =>
+    failures.length === 0 ? [] : [`\n${title}:\n\n${listFailures(failures, findings.began).join('\n')}`]
   return [
     markdownTable(
       ['what', 'found'],
       rows.map((row) => row.map(String)),
     ),
     ...(faults.length === 0 ? [] : faults.slice(0, 20).map((fault) => `- fault: ${fault}`)),
-    ...(log.length === 0 ? [] : [`\nIn the log:\n\n${log.join('\n')}`]),
+    ...listed('Cut, refused or without a response otherwise', others),
+    ...listed('In the log', findings.logged),
   ].join('\n')
 }
 

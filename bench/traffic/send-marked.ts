@@ -23,6 +23,8 @@ export type Outcome = MarkedRequest & {
   readonly body: string
   /** `whole`, or why there is no whole response. */
   readonly end: 'whole' | 'left' | 'broken'
+  /** How a connection broke, such as `ECONNRESET`. */
+  readonly connectionError?: string | undefined
   /** From the request to the end. */
   readonly milliseconds: number
 }
@@ -37,11 +39,12 @@ export function sendMarked(origin: string, agent: Agent, sent: MarkedRequest): P
     let received: IncomingMessage | undefined
     const chunks: Buffer[] = []
     let hasLeft = false
-    const finish = (end: Outcome['end']) => {
+    const finish = (end: Outcome['end'], connectionError?: string) => {
       const { statusCode: status, headers = {} } = received ?? {}
       const bytes = Buffer.concat(chunks).toString('utf8')
-      resolve({ ...sent, status, headers, body: bytes, end, milliseconds: performance.now() - began })
+      resolve({ ...sent, status, headers, body: bytes, end, connectionError, milliseconds: performance.now() - began })
     }
+    const lose = ({ code }: NodeJS.ErrnoException) => (hasLeft ? finish('left') : finish('broken', code))
     const request = openRequest(new URL(path(mark), origin), {
       agent,
       method: body === undefined ? 'GET' : 'POST',
@@ -55,7 +58,7 @@ export function sendMarked(origin: string, agent: Agent, sent: MarkedRequest): P
       request.destroy()
       finish('left')
     }
-    request.on('error', () => finish(hasLeft ? 'left' : 'broken'))
+    request.on('error', lose)
     request.on('response', (response) => {
       received = response
       response.on('data', (chunk: Buffer) => {
@@ -64,7 +67,7 @@ export function sendMarked(origin: string, agent: Agent, sent: MarkedRequest): P
           leave()
         }
       })
-      response.on('error', () => finish(hasLeft ? 'left' : 'broken'))
+      response.on('error', lose)
       response.on('end', () => finish('whole'))
     })
     if (leaving === 'in the body') {
