@@ -2,7 +2,7 @@
  * List prices of us-east-1 in dollars per million, November 2026, without free tiers:
  * aws.amazon.com/dynamodb/pricing/on-demand, /step-functions/pricing (Standard), /api-gateway/pricing (REST, first 333
  * million), /lambda/pricing (requests only), /s3/pricing (S3 Standard), /cloudfront/pricing (https, Europe and North
- * America), /waf/pricing.
+ * America), /waf/pricing, /xray/pricing.
  */
 export const DOLLARS_PER_MILLION = {
   writeUnits: 0.625,
@@ -15,6 +15,7 @@ export const DOLLARS_PER_MILLION = {
   cdnRequests: 1,
   /** Requests that a web ACL looks at. */
   webAclRequests: 0.6,
+  tracesRecorded: 5,
 } as const
 
 /** List prices of us-east-1 in dollars for one unit, November 2026, first tier, without free tiers. */

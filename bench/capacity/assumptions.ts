@@ -19,7 +19,7 @@ export type Assumptions = {
   /** Events of a stream, and the bytes of each. */
   readonly eventsPerSecond: number
   readonly eventBytes: number
-  /** Times Lambda's price of a vCPU that a vCPU second of a Web Function may cost; its rates are not published. */
+  /** Times Lambda's prices of a vCPU and of a request that those of a Web Function may be; its rates are not published. */
   readonly webRateFactor: number
   /** What an environment of a Web Function may be billed for: what the process uses, or all of it. */
   readonly webMemoryGigabytes: { readonly low: number; readonly high: number }
@@ -68,3 +68,9 @@ export function storeSeconds({ videoMegabytes }: Assumptions): number {
 
 /** Log lines of one invocation with the platform's own, in kilobytes. */
 export const LOG_KILOBYTES = 1.2
+
+/**
+ * Share of requests and executions that X-Ray records beyond the first of each second, which it records too (AWS X-Ray Developer Guide,
+ * "Configuring sampling rules", the default rule).
+ */
+export const TRACED_SHARE = 0.05

@@ -15,7 +15,7 @@ export const CAPACITY_USAGE = `npm run capacity -- [options]
   --median 90 --p95 240    generation times in seconds
   --client-poll-seconds 10, --video-megabytes 8, --downloads 2, --chat-seconds 4
   --function-cpu-milliseconds 5.4, --request-cpu-milliseconds 0.8, --event-cpu-milliseconds 0.06, --events-per-second 50, --event-bytes 250
-  --web-rate-factor 10     times Lambda's price of a vCPU that a Web Function may cost at most
+  --web-rate-factor 10     times Lambda's prices of a vCPU and of a request that a Web Function may cost at most
   --budgets 100, --commands 1000   budgets that are watched, and commands with an effect a month
   --limit name=value       a quota of yours, repeatable: ${Object.keys(SERVICE_LIMITS).join(', ')}
   --window-seconds 120     virtual time that is counted

@@ -1,6 +1,6 @@
 import { RELAYED_UNITS } from '../../test/engines/operation-units.ts'
 import { DOLLARS, DOLLARS_PER_MILLION } from '../list-prices.ts'
-import { type Assumptions, LOG_KILOBYTES } from './assumptions.ts'
+import { type Assumptions, LOG_KILOBYTES, TRACED_SHARE } from './assumptions.ts'
 import type { CostLine } from './cost-line.ts'
 
 /** Memory at which Lambda gives a function one whole vCPU; less memory gets a share in proportion (docs.aws.amazon.com/lambda, "Configure function memory"). */
@@ -47,6 +47,7 @@ export function costOfMillionChats({ chatSeconds, memoryMegabytes, assumptions }
     million('Web ACL (`prod`)', '1 request each', DOLLARS_PER_MILLION.webAclRequests),
     logLine(),
     million('Lambda requests', '1 each', DOLLARS_PER_MILLION.invocations),
+    million('X-Ray', '5 % of the requests', TRACED_SHARE * DOLLARS_PER_MILLION.tracesRecorded),
   ]
 }
 
@@ -55,9 +56,10 @@ export function ledgerLine(units: number = RELAYED_UNITS.writes): CostLine {
   return million('DynamoDB writes', `${units.toFixed(0)} units each`, units * DOLLARS_PER_MILLION.writeUnits)
 }
 
-/** The lines that a request writes, whoever serves it. */
-export function logLine(): CostLine {
-  return million('Logs', `${LOG_KILOBYTES} KB each`, LOG_KILOBYTES * DOLLARS.logGigabyte)
+/** The lines that a request writes, whoever serves it. @param copies log groups that are billed for them. */
+export function logLine(copies = 1): CostLine {
+  const kilobytes = copies * LOG_KILOBYTES
+  return million('Logs', `${kilobytes} KB each`, kilobytes * DOLLARS.logGigabyte)
 }
 
 /** @param dollars for a million of them. */

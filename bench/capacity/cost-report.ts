@@ -17,6 +17,9 @@ const MEMORY_MEGABYTES = [256, 512, 768, 1024, 1769] as const
 /** Chats that one environment of a Web Function serves at a time. */
 const AT_ONCE = [1, 8, 64] as const
 
+/** Chats at once that the template allows in one environment. */
+const AT_ONCE_MAX = 64
+
 /** The memory of the relay functions of the stack. Megabytes. */
 export const DEPLOYED_MEGABYTES = API_NEEDS['create-chat-completion'].memoryMegabytes
 
@@ -40,7 +43,20 @@ export function chatComparison(assumptions: Assumptions): string {
     `CloudFront + Web Function, ${atOnce} at once`,
     ...CHAT_SECONDS.map((chatSeconds) => webRange({ chatSeconds, atOnce, assumptions })),
   ])
-  return markdownTable(['$ for a million chats of', ...CHAT_SECONDS.map((each) => `${each} s`)], [...functions, ...web])
+  const cheaper = CHAT_SECONDS.map((chatSeconds) => cheaperFrom({ chatSeconds, assumptions }))
+  return markdownTable(
+    ['$ for a million chats of', ...CHAT_SECONDS.map((each) => `${each} s`)],
+    [...functions, ...web, ['Chats at once from which the whole range is below the functions as deployed', ...cheaper]],
+  )
+}
+
+/** How many chats an environment must serve at once for the whole range to be below the functions as deployed. */
+function cheaperFrom(served: Pick<WebServed, 'chatSeconds' | 'assumptions'>): string {
+  const functions = lambdaDollars({ ...served, memoryMegabytes: DEPLOYED_MEGABYTES })
+  const costs = (atOnce: number) => sumOf(costOfMillionWebChats({ ...served, atOnce, end: 'high' }))
+  const all = Array.from({ length: AT_ONCE_MAX }, (_, index) => index + 1)
+  const found = all.find((atOnce) => costs(atOnce) < functions)
+  return found === undefined ? 'none' : String(found)
 }
 
 /** Dollars for a million chats behind API Gateway. */

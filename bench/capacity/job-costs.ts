@@ -2,7 +2,7 @@ import { API_NEEDS } from '#aws/function-needs.ts'
 import { STEP_NEEDS, WEBHOOK_NEEDS } from '#aws/pipeline-needs.ts'
 import { COUNTER_UNITS, DELETE_UNITS, OPERATION_UNITS } from '../../test/engines/operation-units.ts'
 import { DOLLARS, DOLLARS_PER_MILLION } from '../list-prices.ts'
-import { type Assumptions, FUNCTION_SECONDS, LOG_KILOBYTES, storeSeconds } from './assumptions.ts'
+import { type Assumptions, FUNCTION_SECONDS, LOG_KILOBYTES, storeSeconds, TRACED_SHARE } from './assumptions.ts'
 import type { CostLine } from './cost-line.ts'
 
 /** Videos live for a week and are gone a day or two later. */
@@ -37,6 +37,7 @@ export function costOfThousandJobs(course: Course): CostLine[] {
     line('API Gateway', `${(1 + gets).toFixed(1)} requests`, (1 + gets) * DOLLARS_PER_MILLION.apiRequests),
     line('Web ACL (`prod`)', `${(1 + gets).toFixed(1)} requests`, (1 + gets) * DOLLARS_PER_MILLION.webAclRequests),
     line('Logs', `${(invocations * LOG_KILOBYTES).toFixed(0)} KB`, invocations * LOG_KILOBYTES * DOLLARS.logGigabyte),
+    traceLine(2 + gets),
     ...storageLines(assumptions),
   ]
 }
@@ -98,7 +99,17 @@ export function costOfThousandDeletes(): CostLine[] {
     line('Web ACL (`prod`)', '1 request', DOLLARS_PER_MILLION.webAclRequests),
     line('Lambda requests', '1', DOLLARS_PER_MILLION.invocations),
     line('Logs', `${LOG_KILOBYTES} KB`, LOG_KILOBYTES * DOLLARS.logGigabyte),
+    traceLine(1),
   ]
+}
+
+/** @param traces requests and executions. */
+function traceLine(traces: number): CostLine {
+  return line(
+    'X-Ray',
+    `5 % of ${Number(traces.toFixed(1))}`,
+    traces * TRACED_SHARE * DOLLARS_PER_MILLION.tracesRecorded,
+  )
 }
 
 /** @param dollarsPerMillion what a million jobs pay for this part. */

@@ -17,7 +17,7 @@ const RUNS_A_MONTH = 43_200
 /** Reads of the switches by an instance that is always busy: one in 15 s. */
 const SWITCH_READS_A_MONTH = 172_800
 
-const { writeUnits, readUnits, invocations } = DOLLARS_PER_MILLION
+const { writeUnits, readUnits, invocations, tracesRecorded } = DOLLARS_PER_MILLION
 
 /** What the template of `prod` has with five channels and the console, and what AWS bills by the month whether used or not. */
 export const IDLE_RESOURCES = { alarmMetrics: 92, secrets: 3, webAclRules: 5 } as const
@@ -62,6 +62,8 @@ export function costOfIdleMonth(stage: 'prod' | 'dev'): CostLine[] {
       `43,200 runs, ${plain.reads} read units each, ${withRecount.reads} in each tenth`,
       reads * readUnits + RUNS_A_MONTH * invocations + gigabyteSeconds * DOLLARS.gigabyteSecond * 1e6,
     ),
+    // Every run is the first request of its second.
+    month('X-Ray', 'the runs of Reconcile', RUNS_A_MONTH * tracesRecorded),
     month(
       'Summary of the console',
       `${EMPTY_SUMMARY_UNITS.writes} write unit and ${EMPTY_SUMMARY_UNITS.reads} read units a minute`,

@@ -27,28 +27,28 @@ type Served = {
 /**
  * What a million streamed chats cost as a Lambda Web Function behind CloudFront, by service. AWS publishes the dimensions of the price
  * (requests, active CPU time, memory over the life of an environment, data transfer) and no rates that could be found: `low` takes
- * Lambda's own rates, little memory and one tenant, whose settlements form groups; `high` takes `webRateFactor` times the rate of CPU,
- * all memory of an environment, a transfer price beside CloudFront's, and another tenant for each chat.
+ * Lambda's own rates, little memory and one tenant, whose settlements form groups; `high` takes `webRateFactor` times the rates of CPU and
+ * of requests, all memory of an environment, a transfer price beside CloudFront's, a bill for both log groups, and another tenant for each chat.
  */
 export function costOfMillionWebChats({ chatSeconds, atOnce, end, assumptions }: Served): CostLine[] {
   const { cpuSeconds, gigabytes } = chatLoad(chatSeconds, assumptions)
   const { webRateFactor, webMemoryGigabytes } = assumptions
-  const cpuRate = VCPU_SECOND * (end === 'low' ? 1 : webRateFactor)
+  const rateFactor = end === 'low' ? 1 : webRateFactor
   const memory = webMemoryGigabytes[end]
   const environmentSeconds = chatSeconds / atOnce
   const grouped = end === 'low' ? Math.max(1, (GROUP_SECONDS * atOnce) / chatSeconds) : 1
   const transfer = end === 'low' ? 0 : gigabytes * DOLLARS.transferGigabyte
   return [
-    million('CPU time', `${(cpuSeconds * 1000).toFixed(0)} ms each`, cpuSeconds * cpuRate * 1e6),
+    million('CPU time', `${(cpuSeconds * 1000).toFixed(0)} ms each`, cpuSeconds * VCPU_SECOND * rateFactor * 1e6),
     million(
       'Memory',
       `${(environmentSeconds * memory).toFixed(2)} GB-s each`,
       environmentSeconds * memory * DOLLARS.gigabyteSecond * 1e6,
     ),
-    million('Requests', '1 each', DOLLARS_PER_MILLION.invocations),
+    million('Requests', '1 each', DOLLARS_PER_MILLION.invocations * rateFactor),
     million('Data to CloudFront', `${(gigabytes * 1e6).toFixed(0)} KB each`, transfer * 1e6),
     ledgerLine(RESERVE_UNITS + settleUnits(grouped) / grouped),
-    logLine(),
+    logLine(end === 'low' ? 1 : 2),
     ...cdnLines(gigabytes),
   ]
 }

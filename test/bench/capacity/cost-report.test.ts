@@ -3,6 +3,7 @@ import { DEFAULT_ASSUMPTIONS } from '../../../bench/capacity/assumptions.ts'
 import { CDN_PLANS, itemsOf, payAsYouGo } from '../../../bench/capacity/cdn-plans.ts'
 import { chatLoad, costOfMillionChats } from '../../../bench/capacity/chat-costs.ts'
 import { sumOf } from '../../../bench/capacity/cost-line.ts'
+import { CHAT_SECONDS, chatComparison, DEPLOYED_MEGABYTES, lambdaDollars } from '../../../bench/capacity/cost-report.ts'
 import { costOfThousandDeletes, costOfThousandJobs } from '../../../bench/capacity/job-costs.ts'
 import { costOfIdleMonth, IDLE_RESOURCES } from '../../../bench/capacity/month-costs.ts'
 import { costOfMillionWebChats } from '../../../bench/capacity/web-function-costs.ts'
@@ -48,6 +49,21 @@ describe('the cost of a Web Function', () => {
   })
 })
 
+describe('chatComparison', () => {
+  it('says from how many chats at once a Web Function is cheaper at the high end of its range, and not with one less', () => {
+    const last = chatComparison(assumptions).trim().split('\n').at(-1) ?? ''
+    const found = last.split('|').slice(2, -1).map(Number)
+    expect(found).toHaveLength(3)
+    for (const [index, chatSeconds] of CHAT_SECONDS.entries()) {
+      const functions = lambdaDollars({ chatSeconds, memoryMegabytes: DEPLOYED_MEGABYTES, assumptions })
+      const highest = (atOnce: number) =>
+        sumOf(costOfMillionWebChats({ chatSeconds, atOnce, end: 'high', assumptions }))
+      const atOnce = found[index] ?? 0
+      expect([highest(atOnce) < functions, highest(atOnce - 1) < functions]).toEqual([true, false])
+    }
+  })
+})
+
 describe('a plan of CloudFront', () => {
   it('is used up by requests or by data, whichever ends first', () => {
     const [free, pro] = CDN_PLANS
@@ -80,7 +96,7 @@ describe('the cost of an idle month', () => {
 
   it('is without alarms and web ACL in `dev`', () => {
     const parts = costOfIdleMonth('dev').map(({ part }) => part)
-    expect(parts).toEqual(['Secrets', 'Reconcile', 'Summary of the console'])
+    expect(parts).toEqual(['Secrets', 'Reconcile', 'X-Ray', 'Summary of the console'])
   })
 })
 
