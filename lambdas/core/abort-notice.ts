@@ -8,13 +8,16 @@ export interface AbortNotice {
   removeEventListener(type: 'abort', listener: Listener): void
 }
 
+const NONE: readonly Listener[] = []
+
 /**
  * An `AbortController` and its signal in one, for the process alone. Each relayed request has two with some listeners each, and Node's own
  * cost several percent of the CPU of a request.
  */
 export class Abort implements AbortNotice {
   #aborted = false
-  readonly #listeners = new Set<Listener>()
+  /** Replaced with each change: a `Set` costs more than a new array of one or two. */
+  #listeners: readonly Listener[] = NONE
 
   get aborted(): boolean {
     return this.#aborted
@@ -27,18 +30,21 @@ export class Abort implements AbortNotice {
     }
     this.#aborted = true
     for (const listener of this.#listeners) {
-      listener()
+      // An earlier listener may have removed it.
+      if (this.#listeners.includes(listener)) {
+        listener()
+      }
     }
-    this.#listeners.clear()
+    this.#listeners = NONE
   }
 
   addEventListener(_type: 'abort', listener: Listener, _options?: { readonly once: true }): void {
-    if (!this.#aborted) {
-      this.#listeners.add(listener)
+    if (!(this.#aborted || this.#listeners.includes(listener))) {
+      this.#listeners = [...this.#listeners, listener]
     }
   }
 
   removeEventListener(_type: 'abort', listener: Listener): void {
-    this.#listeners.delete(listener)
+    this.#listeners = this.#listeners.filter((each) => each !== listener)
   }
 }

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { BodiesBeingRead } from '#adapters/http-server/bodies-being-read.ts'
 import { SHUTTING_DOWN, sendGatewayError } from '#adapters/http-server/gateway-error.ts'
+import { InFlight } from '#adapters/http-server/in-flight.ts'
 import {
   BodyTooLargeError,
   BodyTooSlowError,
@@ -40,7 +41,7 @@ type Options = {
 export class RelayServer {
   readonly #allowedOrigins = allowedOrigins()
   readonly #running = new RunningWork()
-  readonly #open = new Set<HttpResponse>()
+  readonly #open = new InFlight<HttpResponse>()
   #isEnding = false
   readonly #readsToTheEnd: boolean
   readonly #bodies: BodiesBeingRead
@@ -63,7 +64,7 @@ export class RelayServer {
    */
   async end(millisecondsMax: number): Promise<void> {
     this.#isEnding = true
-    for (const answer of this.#open) {
+    for (const { value: answer } of this.#open) {
       answer.endNow()
     }
     await this.settled(millisecondsMax)
@@ -99,14 +100,14 @@ export class RelayServer {
     const hold = (bytes: number) => this.#hold({ request, response }, bytes)
     const answer = new HttpResponse(response, { requestId, headers, hold })
     const exchange = new RelayExchange({ operation, request: received, requestId, headers, response: answer })
-    this.#open.add(answer)
+    const place = this.#open.add(answer)
     const timeUp = setTimeout(() => answer.giveUp(), RESPONSE_MILLISECONDS_MAX)
     const endBound = boundSilence(exchange, answer)
     await serveRelay(exchange, { relay, takesBody, allowedOrigins: this.#allowedOrigins })
     endBound()
     await answer.finished()
     clearTimeout(timeUp)
-    this.#open.delete(answer)
+    this.#open.remove(place)
   }
 
   #hold({ request, response }: HttpPair, bytes: number): HeldResponse {

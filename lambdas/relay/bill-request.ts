@@ -79,10 +79,12 @@ export async function billRequest(
     budget,
     reservedAt: context.nowMilliseconds(),
   }
-  await context.ledger.reserve(reservation).catch(async (error) => {
+  try {
+    await context.ledger.reserve(reservation)
+  } catch (error) {
     await renewRefusedKey(exchange, error)
     throwAdvised(error, adviseFor)
-  })
+  }
   let settlement: Settlement | undefined
   const bill: Bill = {
     estimate,

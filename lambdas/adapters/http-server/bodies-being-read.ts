@@ -1,3 +1,5 @@
+import { InFlight, type Place } from './in-flight.ts'
+
 /** The memory for unfinished request bodies. */
 export type BodyBounds = {
   readonly bytesMax: number
@@ -45,7 +47,7 @@ export type BodyBeingRead = {
 export class BodiesBeingRead {
   readonly #bounds: BodyBounds
   /** Oldest first. */
-  readonly #bodies = new Set<Body>()
+  readonly #bodies = new InFlight<Body>()
   #bytes = 0
   #timer: NodeJS.Timeout | undefined
 
@@ -55,12 +57,12 @@ export class BodiesBeingRead {
 
   /** Starts to count a body. */
   begin(source: BodySource): BodyBeingRead {
-    const body = { source, bytes: 0, isPaused: false, idleLooks: 0, progressBytes: 0 }
-    this.#bodies.add(body)
-    return { add: (bytes) => this.#add(body, bytes), end: () => this.#end(body) }
+    const place = this.#bodies.add({ source, bytes: 0, isPaused: false, idleLooks: 0, progressBytes: 0 })
+    return { add: (bytes) => this.#add(place, bytes), end: () => this.#end(place) }
   }
 
-  #add(body: Body, bytes: number): void {
+  #add(place: Place<Body>, bytes: number): void {
+    const body = place.value
     body.bytes += bytes
     this.#bytes += bytes
     if (body.bytes - body.progressBytes >= PROGRESS_BYTES) {
@@ -70,8 +72,8 @@ export class BodiesBeingRead {
     if (this.#bytes <= this.#bounds.bytesMax) {
       return
     }
-    const [oldest] = this.#bodies
-    if (body !== oldest && body.bytes > SMALL_BODY_BYTES) {
+    const { oldest } = this.#bodies
+    if (place !== oldest && body.bytes > SMALL_BODY_BYTES) {
       body.isPaused = true
       body.source.pause()
     }
@@ -82,17 +84,19 @@ export class BodiesBeingRead {
     }
   }
 
-  #end(body: Body): void {
-    if (this.#bodies.delete(body)) {
-      this.#bytes -= body.bytes
-      this.#readOn()
+  #end(place: Place<Body>): void {
+    if (this.#bodies.remove(place)) {
+      this.#bytes -= place.value.bytes
+      if (this.#timer !== undefined) {
+        this.#readOn()
+      }
     }
   }
 
-  /** The oldest body always, the others while there is room. */
+  /** Once the bound was exceeded: the oldest body always, the others while there is room. */
   #readOn(): void {
     let isOldest = true
-    for (const body of this.#bodies) {
+    for (const { value: body } of this.#bodies) {
       if (body.isPaused && (isOldest || this.#bytes <= this.#bounds.bytesMax)) {
         body.isPaused = false
         body.idleLooks = 0
@@ -107,16 +111,17 @@ export class BodiesBeingRead {
   }
 
   #look(): void {
-    for (const body of this.#bodies) {
+    for (const place of this.#bodies) {
+      const body = place.value
       body.idleLooks += body.isPaused ? 0 : 1
       if (body.idleLooks >= IDLE_LOOKS_MAX && this.#bytes > this.#bounds.bytesMax) {
-        this.#giveUp(body)
+        this.#giveUp(place)
       }
     }
   }
 
-  #giveUp(body: Body): void {
-    this.#end(body)
-    body.source.giveUp()
+  #giveUp(place: Place<Body>): void {
+    this.#end(place)
+    place.value.source.giveUp()
   }
 }

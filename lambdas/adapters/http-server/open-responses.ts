@@ -10,6 +10,7 @@ import {
   REQUEST_TOO_LARGE,
   tooManyRequestsAtOnce,
 } from './gateway-error.ts'
+import { InFlight, type Place } from './in-flight.ts'
 
 /** Requests that may be queued on one connection. Few clients send a second one before the first response. */
 const REQUESTS_PER_CONNECTION_MAX = 64
@@ -30,7 +31,7 @@ type Turn = { readonly response: ServerResponse; readonly begin: () => void }
  * many requests it sends.
  */
 export class OpenResponses {
-  readonly #turns = new WeakMap<Duplex, Set<Turn>>()
+  readonly #turns = new WeakMap<Duplex, InFlight<Turn>>()
   readonly #refused = new WeakSet<Duplex>()
 
   /** Starts a request when it is its turn. One request too many on a connection ends them all. */
@@ -38,13 +39,13 @@ export class OpenResponses {
     if (this.#refused.has(socket)) {
       return
     }
-    const turns = this.#turns.get(socket) ?? new Set()
+    const turns = this.#turns.get(socket) ?? new InFlight()
     if (turns.size >= REQUESTS_PER_CONNECTION_MAX) {
       this.#endFlood(socket, turns)
       return
     }
-    const turn = { response, begin }
-    this.#turns.set(socket, turns.add(turn))
+    this.#turns.set(socket, turns)
+    const turn = turns.add({ response, begin })
     response.once('close', () => this.#endTurn(socket, turn))
     if (turns.size === 1) {
       begin()
@@ -63,22 +64,22 @@ export class OpenResponses {
   }
 
   /** The next request starts one turn of the event loop later, so that other connections come first. */
-  #endTurn(socket: Duplex, turn: Turn): void {
+  #endTurn(socket: Duplex, turn: Place<Turn>): void {
     setImmediate(() => {
       const turns = this.#turns.get(socket)
-      turns?.delete(turn)
-      const [next] = turns ?? []
+      turns?.remove(turn)
+      const next = turns?.oldest
       if (next !== undefined && !socket.destroyed) {
-        next.begin()
+        next.value.begin()
       }
     })
   }
 
   /** Stops reading, because each further request would stay in memory as long as its connection. */
-  #endFlood(socket: Duplex, turns: Set<Turn>): void {
-    const [underWay] = turns
+  #endFlood(socket: Duplex, turns: InFlight<Turn>): void {
+    const underWay = turns.oldest?.value
     this.#refused.add(socket)
-    turns.clear()
+    this.#turns.delete(socket)
     socket.pause()
     if (underWay === undefined || (underWay.response.headersSent && !underWay.response.writableFinished)) {
       socket.destroy()
@@ -88,7 +89,9 @@ export class OpenResponses {
   }
 
   #sayInTurn(socket: Duplex, refusal: GatewayError): void {
-    const open = Array.from(this.#turns.get(socket) ?? [], ({ response }) => response).filter(({ closed }) => !closed)
+    const open = Array.from(this.#turns.get(socket) ?? [], ({ value }) => value.response).filter(
+      ({ closed }) => !closed,
+    )
     const last = open.at(-1)
     if (last?.req.complete) {
       last.once('close', () => say(socket, refusal))

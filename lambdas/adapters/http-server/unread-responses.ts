@@ -1,3 +1,5 @@
+import { InFlight, type Place } from './in-flight.ts'
+
 /** What a stream holds whose client does not read: in the connections to the client and to the upstream, and between both. */
 export const WAITING_STREAM_BYTES = 256 * 1024
 
@@ -42,7 +44,7 @@ export type HeldResponse = {
 export class UnreadResponses {
   readonly #bounds: UnreadBounds
   /** The response without progress for the longest comes first. */
-  readonly #held = new Set<Held>()
+  readonly #held = new InFlight<Held>()
   #bytes = 0
   readonly #bytesOfKey = new Map<string, number>()
   #timer: NodeJS.Timeout | undefined
@@ -54,25 +56,26 @@ export class UnreadResponses {
   /** Counts a response until it is released. @param cut ends the response unfinished; `release` follows later. */
   hold(key: string, bytes: number, cut: () => void): HeldResponse {
     const held = { key, bytes, cut, idleLooks: 0 }
-    this.#held.add(held)
+    let place = this.#held.add(held)
     this.#count(key, bytes)
     if (this.#excess(key) > 1) {
       this.#watch()
     }
     return {
       taken: () => {
-        if (this.#held.delete(held)) {
+        if (this.#held.remove(place)) {
           held.idleLooks = 0
-          this.#held.add(held)
+          place = this.#held.add(held)
         }
       },
-      release: () => this.#release(held),
+      release: () => this.#release(place),
     }
   }
 
-  #release(held: Held): void {
-    if (this.#held.delete(held)) {
-      this.#count(held.key, -held.bytes)
+  #release(place: Place<Held>): void {
+    if (this.#held.remove(place)) {
+      const { key, bytes } = place.value
+      this.#count(key, -bytes)
     }
   }
 
@@ -99,12 +102,13 @@ export class UnreadResponses {
   }
 
   #look(): void {
-    for (const held of this.#held) {
+    for (const place of this.#held) {
+      const held = place.value
       held.idleLooks += 1
       const excess = this.#excess(held.key)
       const most = excess > 2 ? IDLE_LOOKS_MAX_ABOVE_TWICE : IDLE_LOOKS_MAX
       if (excess > 1 && held.idleLooks >= most) {
-        this.#release(held)
+        this.#release(place)
         held.cut()
       }
     }

@@ -26,7 +26,7 @@ export class RelayHold {
   readonly tenantId: string
   readonly holdId = timeOrderedId(randomUUID(), Date.now())
   /** By request, oldest first. */
-  readonly #open = new Map<string, RelayReservation>()
+  #open: ReadonlyMap<string, RelayReservation> = new Map<string, RelayReservation>()
   /** Number of the last write that is known to be in the table; 0 for none. */
   #version = 0
   #lastTry = 0
@@ -51,7 +51,7 @@ export class RelayHold {
   }
 
   /** Ids of the open requests, oldest first. */
-  requestIds(): IterableIterator<string> {
+  requestIds(): Iterable<string> {
     return this.#open.keys()
   }
 
@@ -77,24 +77,29 @@ export class RelayHold {
     this.#lastTry += 1
     // A hold is as young as its latest reservation, written or not.
     this.#renewedAt = change.opened.reduce((latest, { reservedAt }) => Math.max(latest, reservedAt), this.#renewedAt)
-    const open = new Map(this.#open)
-    applyTo(open, change)
+    const open = afterChange(this.#open, change)
     const content = { open: [...open.values()], version: this.#lastTry, renewedAt: this.#renewedAt }
     return { number: this.#lastTry, change, update: writeHold(this, content, this.#version) }
   }
 
   /** Takes over a try that is in the table. */
   adopt({ number, change }: HoldTry): void {
-    applyTo(this.#open, change)
+    this.#open = afterChange(this.#open, change)
     this.#version = number
   }
 }
 
-function applyTo(open: Map<string, RelayReservation>, { opened, closed }: HoldChange): void {
+/** A new map: a long-lived one whose entries come and go burdens garbage collection (docs/decisions/0156). */
+function afterChange(
+  before: ReadonlyMap<string, RelayReservation>,
+  { opened, closed }: HoldChange,
+): ReadonlyMap<string, RelayReservation> {
+  const open = new Map(before)
   for (const requestId of closed) {
     open.delete(requestId)
   }
   for (const reservation of opened) {
     open.set(reservation.requestId, reservation)
   }
+  return open
 }
