@@ -1,5 +1,6 @@
 import { basename, join } from 'node:path'
-import { type BuildOptions, buildSync, type Metafile } from 'esbuild'
+import type { BuildOptions, Metafile } from 'esbuild'
+import { type KeptBuildOptions, keptBuild } from './kept-build.ts'
 import { minifyCode } from './minify-code.ts'
 
 /** The Node version of the functions. */
@@ -24,6 +25,8 @@ type HandlerFile = {
   readonly entry?: string
   /** Source maps add half to the time of a bundle. */
   readonly withSourceMaps?: boolean
+  /** Directory of the kept results of esbuild, if not the usual one. */
+  readonly keptIn?: string | undefined
 }
 
 /** One ES module. The code does not refer to its source map, which would slow every cold start. */
@@ -50,7 +53,8 @@ export type Bundle = {
  * the SDK's tables of all operations as code with side effects; swc drops the unused ones, a fifth of the largest bundle.
  * @throws BuildFailure of esbuild.
  */
-export function bundleHandler({ root, folder, entry = 'handler.ts', withSourceMaps = false }: HandlerFile): Bundle {
+export function bundleHandler(handler: HandlerFile): Bundle {
+  const { root, folder, entry = 'handler.ts', withSourceMaps = false, keptIn } = handler
   const options = {
     entryPoints: { index: join(root, 'lambdas', folder, entry) },
     absWorkingDir: root,
@@ -68,8 +72,8 @@ export function bundleHandler({ root, folder, entry = 'handler.ts', withSourceMa
     minify: true,
     logLevel: 'silent',
   } as const satisfies BuildOptions
-  const { outputFiles, metafile } = buildSync(options)
-  const maps = withSourceMaps ? mapsByCode(options) : undefined
+  const { outputFiles, metafile } = keptBuild(options, keptIn)
+  const maps = withSourceMaps ? mapsByCode(options, keptIn) : undefined
   const atStart = filesAtStart(metafile.outputs)
   const files = outputFiles.map(({ path, text }) => {
     const name = basename(path)
@@ -82,8 +86,8 @@ export function bundleHandler({ root, folder, entry = 'handler.ts', withSourceMa
  * Source maps of esbuild, by code. They come from a separate build, because maps change the hashes in file names: a deployment
  * would replace functions after a change of comments. Hashes have a fixed length, so positions match in both builds.
  */
-function mapsByCode(options: BuildOptions & { readonly write: false }): ReadonlyMap<string, string> {
-  const { outputFiles } = buildSync({ ...options, sourcemap: 'external', sourcesContent: false })
+function mapsByCode(options: KeptBuildOptions, keptIn: string | undefined): ReadonlyMap<string, string> {
+  const { outputFiles } = keptBuild({ ...options, sourcemap: 'external', sourcesContent: false }, keptIn)
   const texts = new Map(outputFiles.map(({ path, text }) => [path, text]))
   return new Map([...texts].map(([path, text]) => [withoutHashes(text), texts.get(`${path}.map`) ?? '']))
 }

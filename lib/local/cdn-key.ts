@@ -1,5 +1,6 @@
-import { generateKeyPairSync } from 'node:crypto'
+import { generateKeyPair } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
+import { promisify } from 'node:util'
 import { publicKeyOf } from '#adapters/cdn/public-key-of.ts'
 import { SIGNING_KEY_BITS } from '#core/cdn/signing-keys.ts'
 import { replaceFile } from '../config/replace-file.ts'
@@ -11,11 +12,11 @@ const LOCAL_KEY_PAIR_ID = 'K1LOCALKEYPAIR'
 
 /**
  * Reads the key pair of a data directory, or creates one, so that urls stay valid over a restart. A file without a key is reported on
- * stderr and replaced, which invalidates earlier urls.
+ * stderr and replaced, which invalidates earlier urls. A new pair takes some tenths of a second, in another thread.
  */
-export function openCdnKey(file: string): CdnKey {
+export async function openCdnKey(file: string): Promise<CdnKey> {
   const kept = existsSync(file) ? readKey(file) : undefined
-  return kept ?? makeKey(file)
+  return kept ?? (await makeKey(file))
 }
 
 function readKey(file: string): CdnKey | undefined {
@@ -29,8 +30,8 @@ function readKey(file: string): CdnKey | undefined {
   }
 }
 
-function makeKey(file: string): CdnKey {
-  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: SIGNING_KEY_BITS })
+async function makeKey(file: string): Promise<CdnKey> {
+  const { privateKey } = await promisify(generateKeyPair)('rsa', { modulusLength: SIGNING_KEY_BITS })
   const privateKeyPem = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
   replaceFile(file, privateKeyPem, 0o600)
   return keyOf(privateKeyPem)

@@ -102,17 +102,17 @@ type Closers = (() => Promise<void> | void)[]
 
 async function startParts(options: LocalHostOptions, config: GatewayConfig, data: DataDirectory, closers: Closers) {
   const { isGiven, ...credentials } = engineCredentials(process.env)
-  const [dynamoDb, s3, upstreams] = await Promise.all([
+  const [dynamoDb, s3, upstreams, cdnKey] = await Promise.all([
     startDynamoDbEngine(data.file('table.sqlite'), process.env),
     startS3Engine({ directory: data.file('bucket'), bucketName: BUCKET_NAME, credentials }, process.env),
     startSimulators(config, data, { apiKey: giveSimulatorKey() }),
+    openCdnKey(data.file('cdn-key.pem')),
   ])
   closers.push(dynamoDb.close, s3.close, ...upstreams.simulators.map((simulator) => () => simulator.close()))
   const machine = createVideoMachine()
   let describeChannels = (): object => ({ channels: {} })
   const awsFront = await startAwsFront(machine, credentials, () => describeChannels())
   closers.push(awsFront.close)
-  const cdnKey = openCdnKey(data.file('cdn-key.pem'))
   const awsUrl = `http://127.0.0.1:${awsFront.port}`
   data.writeJson('gateway.json', upstreams.config)
   // In the data directory, as beside the code of a deployed function.

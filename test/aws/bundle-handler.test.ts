@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { bundleHandler } from '#aws/bundle-handler.ts'
 import { REPOSITORY_ROOT } from '#aws/function-sources.ts'
@@ -62,6 +65,13 @@ describe('bundleHandler', () => {
       expect(hasSdk).toBe(!isRelayed(route))
     },
   )
+
+  it('gives the same files when nothing is kept of earlier builds', () => {
+    const keptIn = mkdtempSync(join(tmpdir(), 'reelgate-built-'))
+    const relayServer = { root: REPOSITORY_ROOT, folder: 'relay-server', entry: 'main.ts', withSourceMaps: true }
+    expect(bundleHandler({ ...relayServer, keptIn })).toEqual(bundleHandler(relayServer))
+    rmSync(keptIn, { recursive: true })
+  })
 
   it('throws if a handler does not compile', () => {
     expect(() => bundleHandler({ root: REPOSITORY_ROOT, folder: 'api/no-such-handler' })).toThrow('Could not resolve')

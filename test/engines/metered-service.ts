@@ -70,7 +70,7 @@ export async function startMeteredService(watch?: TableWatch) {
     STATE_MACHINE_ARN: LOCAL_STATE_MACHINE_ARN,
     CDN_BASE_URL: 'https://videos.example.com',
     CDN_KEY_PAIR_ID: 'K1METERED',
-    CDN_SIGNING_KEY: openCdnKey(join(directory, 'key.pem')).privateKeyPem,
+    CDN_SIGNING_KEY: (await openCdnKey(join(directory, 'key.pem'))).privateKeyPem,
     P2_DIRECT_API_KEY: 'upstream-key',
     GATEWAY_CONFIG_FILE: writeConfiguration(directory, upstream.origin, receiver.origin),
   })

@@ -11,17 +11,17 @@ const told: string[] = []
 vi.spyOn(console, 'error').mockImplementation((text) => void told.push(String(text)))
 
 describe('cdn-key: openCdnKey', () => {
-  it('returns the same key after a restart, from a file for its owner only', () => {
+  it('returns the same key after a restart, from a file for its owner only', async () => {
     const file = join(directory, 'cdn-key.pem')
-    expect(openCdnKey(file)).toEqual(openCdnKey(file))
+    expect(await openCdnKey(file)).toEqual(await openCdnKey(file))
     expect(statSync(file).mode & 0o777).toBe(0o600)
   })
 
-  it('makes a new key when its file is empty or cut, and reports the file without its content', () => {
+  it('makes a new key when its file is empty or cut, and reports the file without its content', async () => {
     const file = join(directory, 'cdn-key.pem')
     for (const length of [0, 300]) {
       truncateSync(file, length)
-      expect(openCdnKey(file).publicKeyPem).toContain('BEGIN PUBLIC KEY')
+      expect((await openCdnKey(file)).publicKeyPem).toContain('BEGIN PUBLIC KEY')
     }
     expect(told).toHaveLength(2)
     expect(told[0]).toBe(
