@@ -86,12 +86,12 @@ describe('reelgate-stack: the time limit', () => {
   })
 
   it('of a relayed request ends on every host before its platform ends it, and before Reconcile releases its reservation', () => {
-    const response = seconds('lambdas/relay-server/relay-server.ts', 'RESPONSE_MILLISECONDS_MAX')
+    const request = seconds('lambdas/relay-server/relay-server.ts', 'REQUEST_MILLISECONDS_MAX')
     const reading = seconds('lambdas/relay/leave-reply.ts', 'ABANDONED_MILLISECONDS_MAX')
     const settling = seconds('lambdas/adapters/store/money/resolved-request.ts', 'LEFT_AFTER_MILLISECONDS')
     const revision = relayResource(synthesizeRelay(), 'AWS::Lambda::WebFunctionRevision').properties
     const platforms = [revision.ServiceConfig.TimeoutSeconds, functionSeconds('api/create-chat-completion')]
-    expect(response + reading + settling).toBeLessThan(Math.min(...platforms))
+    expect(request + reading + settling).toBeLessThan(Math.min(...platforms))
     expect(Math.max(...platforms)).toBeLessThan(RELAY_LIFETIME_MILLISECONDS / 1000)
   })
 
