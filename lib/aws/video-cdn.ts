@@ -36,6 +36,16 @@ const FOR_BROWSERS = {
   originRequestPolicy: OriginRequestPolicy.CORS_S3_ORIGIN,
 }
 
+/**
+ * CloudFront keeps some errors of a GET for ten seconds, whatever the cache policy and the origin say, under a key without `Authorization`
+ * (CloudFront Developer Guide, "Control how long CloudFront caches errors"): one client's 404 would be the response to another client, whose
+ * job it is. These are all statuses for which that can be changed. The responses themselves pass unchanged.
+ */
+const ERRORS_NOT_KEPT = [400, 403, 404, 405, 414, 416, 500, 501, 502, 503, 504].map((httpStatus) => ({
+  httpStatus,
+  ttl: Duration.seconds(0),
+}))
+
 type VideoCdnProps = {
   readonly bucket: IBucket
   /** Verifies the signatures of urls. */
@@ -73,6 +83,7 @@ export class VideoCdn extends Construct {
         trustedKeyGroups: [props.keyGroup],
         responseHeadersPolicy: createHeadersPolicy(this),
       },
+      ...(props.isFrontDoor ? { errorResponses: ERRORS_NOT_KEPT } : {}),
       ...domainOf(this, props.customDomain),
     })
     const { distributionDomainName } = this.distribution

@@ -81,6 +81,12 @@ describe('FrontDoor', () => {
     expect(behaviorOf(template, path)).not.toHaveProperty('ResponseHeadersPolicyId')
   })
 
+  it('keeps no error, because the next request of its path may be of another tenant', () => {
+    const statuses = [400, 403, 404, 405, 414, 416, 500, 501, 502, 503, 504]
+    expect(config.CustomErrorResponses).toEqual(statuses.map((ErrorCode) => ({ ErrorCode, ErrorCachingMinTTL: 0 })))
+    expect(distributionOf(without).config).not.toHaveProperty('CustomErrorResponses')
+  })
+
   it('reaches the stage of the API over TLS, and waits 120 seconds for its next byte', () => {
     const [api] = resourcesOf(template, 'AWS::ApiGateway::RestApi')
     expect(apiOrigin).toMatchObject({
