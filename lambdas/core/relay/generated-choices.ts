@@ -77,8 +77,9 @@ const EMPTY_CHOICES_BYTES = 100
  */
 export function generatedBytes(choices: string, bytesOf = lengthOf): number {
   let bytes = 0
-  for (const { index, 0: opening } of choices.matchAll(GENERATED)) {
-    const start = index + opening.length
+  GENERATED.lastIndex = 0
+  while (GENERATED.test(choices)) {
+    const start = GENERATED.lastIndex
     bytes += bytesOf(choices.slice(start, closingQuote(choices, start - 1)))
   }
   return bytes > 0 ? bytes : Math.max(0, bytesOf(choices) - EMPTY_CHOICES_BYTES)

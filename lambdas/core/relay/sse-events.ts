@@ -55,6 +55,9 @@ export class SseEventReader {
   /** The events that this chunk completes. @throws EndlessEventError */
   push(chunk: string): SseEvent[] {
     const bytes = this.#withoutMark(chunk)
+    if (this.#pendingBytes === 0) {
+      return this.#cut(bytes, 0)
+    }
     BLANK_LINE.lastIndex = 0
     const seam = this.#tail + bytes
     if (!BLANK_LINE.test(seam)) {
@@ -132,6 +135,20 @@ function afterLineFeed(text: string): number {
   return text.charCodeAt(index) === LINE_FEED ? index + 1 : index
 }
 
+const DATA_NAME = 'data:'
+const SPACE = 0x20
+
+/** An event of one data line and a blank line, as every chat sends them: read without patterns. Undefined for others. */
+function oneLineEvent(raw: string): SseEvent | undefined {
+  const end = raw.length - 2
+  const isOneLine = raw.indexOf('\n') === end && raw.charCodeAt(end + 1) === LINE_FEED && !raw.includes('\r')
+  if (!(isOneLine && raw.startsWith(DATA_NAME))) {
+    return undefined
+  }
+  const start = raw.charCodeAt(DATA_NAME.length) === SPACE ? DATA_NAME.length + 1 : DATA_NAME.length
+  return { raw, data: raw.slice(start, end), toRaw: (offset) => start + offset }
+}
+
 const LINE = /([^\r\n]*)(?:\r\n|\r|\n|$)/gy
 
 /** Where the value of a data line begins: one space after the colon is not part of the value. */
@@ -140,6 +157,10 @@ const DATA_FIELD = /^data(?:: ?|$)/
 type Part = { readonly dataStart: number; readonly rawStart: number }
 
 function toEvent(raw: string): SseEvent {
+  return oneLineEvent(raw) ?? eventOfLines(raw)
+}
+
+function eventOfLines(raw: string): SseEvent {
   const parts: Part[] = []
   let data: string | undefined
   LINE.lastIndex = 0

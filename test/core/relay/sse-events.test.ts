@@ -16,6 +16,22 @@ function cut(text: string, at: readonly number[]): string[] {
 
 const EVENTS = ['data: {"a":1}', ': PING', 'event: x\nid: 7\ndata:one\ndata: two\ndata', 'data: [DONE]', 'retry: 1']
 
+/** Slow and plain: the lines of a whole stream, then their fields. What has no blank line at the end is an event too. */
+function dataByLine(text: string): string[] {
+  const found: string[] = []
+  let data: string[] = []
+  for (const line of [...text.split(/\r\n|\r|\n/), '']) {
+    const [name, ...value] = line.split(':')
+    if (name === 'data') {
+      data.push(value.join(':').replace(/^ /, ''))
+    } else if (line === '' && data.length > 0) {
+      found.push(data.join('\n'))
+      data = []
+    }
+  }
+  return found
+}
+
 describe('SseEventReader', () => {
   it.each([
     ['line feeds', '\n'],
@@ -30,6 +46,22 @@ describe('SseEventReader', () => {
     expect(pieces.map((event) => event.data)).toStrictEqual(data)
   })
 
+  it.each([
+    ['data: {"a":1}\n\n', '{"a":1}', 6],
+    ['data:{"a":1}\n\n', '{"a":1}', 5],
+    ['data:  two spaces\n\n', ' two spaces', 6],
+    ['data: \n\n', '', 6],
+    ['data:\n\n', '', 5],
+    ['data: 1\r\n\n', '1', 6],
+    ['data: 1\n\r', '1', 6],
+    ['data: 1\ndata: 2\n\n', '1\n2', 6],
+    ['data: 1\nx', '1', 6],
+  ])('reads %j as the format says, one line or several', (text, data, at) => {
+    const events = read(text)
+    expect(events.map((event) => event.data)).toStrictEqual([data])
+    expect(events[0]?.toRaw(0)).toBe(at)
+  })
+
   it('keeps every byte, however the stream is cut', () => {
     const newline = fc.constantFrom('\n', '\r\n', '\r')
     const event = fc.tuple(fc.constantFrom(...EVENTS), newline, newline)
@@ -42,6 +74,26 @@ describe('SseEventReader', () => {
             .join(''),
         ).toBe(text)
       }),
+    )
+  })
+
+  it('finds the same data as a parser that takes line by line, however the stream is cut', () => {
+    const part = fc.constantFrom(
+      ...['\n', '\r', '\r\n', '\n\n'],
+      ...['data:', 'data', ' ', 'a', ':', 'id: 1', 'data: {"a":1}'],
+    )
+    fc.assert(
+      fc.property(fc.array(part, { maxLength: 20 }), fc.array(fc.nat()), (parts, places) => {
+        const text = parts.join('')
+        const events = read(...cut(text, places))
+        expect(events.flatMap(({ data }) => data ?? [])).toStrictEqual(dataByLine(text))
+        for (const { raw, data = '', toRaw } of events) {
+          expect(Array.from(data, (character, at) => character === '\n' || raw[toRaw(at)] === character)).not.toContain(
+            false,
+          )
+        }
+      }),
+      { numRuns: 1000 },
     )
   })
 
