@@ -16,7 +16,9 @@ const REPLY_BYTES_MAX = 160 * 1024 * 1024
 /** The largest error of an upstream that is relayed; no real one comes near. */
 const REFUSAL_BYTES_MAX = 1024 * 1024
 
-type ReadableReply = Pick<UpstreamReply, 'failed'> & { readonly body: AsyncIterable<Buffer> & { destroy(): void } }
+type ReadableReply = Pick<UpstreamReply, 'failed'> & {
+  readonly body: AsyncIterable<Buffer> & { readonly isOver: boolean; destroy(): void }
+}
 
 /** How much of a reply is held, and how long the gateway waits for the whole. */
 export type Bounds = {
@@ -38,7 +40,8 @@ async function readUpTo(reply: ReadableReply, bounds: Bounds): Promise<Buffer | 
       body.destroy()
     }
   }
-  const timer = deadline === undefined ? undefined : setTimeout(late, Math.max(0, deadline - performance.now()))
+  const isTimed = deadline !== undefined && !body.isOver
+  const timer = isTimed ? setTimeout(late, Math.max(0, deadline - performance.now())) : undefined
   const rest = body[Symbol.asyncIterator]()
   const held: Buffer[] = []
   let size = 0

@@ -23,6 +23,10 @@ export class FakeBody implements Pick<ResponseBody, keyof ResponseBody> {
     this.#finish('broken')
   }
 
+  get isOver(): boolean {
+    return this.#end !== undefined
+  }
+
   onceOver(how: (end: BodyEnd) => void): void {
     this.#onEnd = how
     if (this.#end !== undefined) {

@@ -75,16 +75,10 @@ async function readWhole(
   bytesMax: number,
   deadline: number,
 ): Promise<WholeOutcome> {
-  let timer: NodeJS.Timeout | undefined
-  let isOver = false
-  body.onceOver(() => {
-    isOver = true
-    clearTimeout(timer)
-  })
   // A small body arrives with its head, and needs no timer.
-  if (!isOver) {
-    timer = setTimeout(() => body.fail('timeout'), Math.max(1, deadline - performance.now()))
-  }
+  const timer = body.isOver
+    ? undefined
+    : setTimeout(() => body.fail('timeout'), Math.max(1, deadline - performance.now()))
   const chunks: Buffer[] = []
   let bytes = 0
   try {
@@ -103,5 +97,7 @@ async function readWhole(
       return { kind: 'no_response', reason: error.reason }
     }
     throw error
+  } finally {
+    clearTimeout(timer)
   }
 }

@@ -1,5 +1,6 @@
 import { Agent } from 'node:http'
 import { Agent as TlsAgent } from 'node:https'
+import { bareHostname } from '#core/bare-hostname.ts'
 import { RecentValues } from '../recent-values.ts'
 import type { HttpRequest, HttpTarget } from './http-request.ts'
 import { type SendOutcome, sendOnce } from './send-once.ts'
@@ -125,10 +126,10 @@ function closeIdle(agent: Agent): void {
 function targetAt(url: URL, agent: Agent): HttpTarget & { readonly agent: Agent } {
   return {
     isTls: url.protocol === 'https:',
+    host: url.host,
     agent,
     options: {
-      // Only a URL writes `::1` as `[::1]`.
-      hostname: url.hostname.replace(/^\[|\]$/g, ''),
+      hostname: bareHostname(url),
       port: url.port,
       path: `${url.pathname}${url.search}`,
       agent,

@@ -14,6 +14,7 @@ type HttpTimeouts = {
 /** One request, complete with its credentials. The body is sent unchanged. */
 export type HttpRequest = {
   readonly method: 'GET' | 'POST' | 'DELETE'
+  /** `Host` and `Content-Length` are added where they are missing. */
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string | Uint8Array | undefined
   readonly timeouts: HttpTimeouts
@@ -31,5 +32,7 @@ export type HttpRequest = {
 export type HttpTarget = {
   /** The request sets TLS up itself. False for a connection that is handed over with TLS already set up. */
   readonly isTls: boolean
+  /** Sent as `Host`, unless the request has its own. */
+  readonly host: string
   readonly options: Pick<RequestOptions, 'hostname' | 'port' | 'path' | 'agent' | 'createConnection'>
 }

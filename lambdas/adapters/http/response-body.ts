@@ -53,6 +53,11 @@ export class ResponseBody implements AsyncIterableIterator<Buffer, undefined> {
     incoming.once('end', () => this.#onIncomingEnd())
   }
 
+  /** Whether nothing more arrives. A small body arrives with its head. */
+  get isOver(): boolean {
+    return this.#end !== undefined
+  }
+
   /** Calls `listener` once with the end of the body. A body can end whole before all of it was read. */
   onceOver(listener: (end: BodyEnd) => void): void {
     if (this.#end === undefined) {

@@ -1,6 +1,7 @@
 import { type ClientRequest, type IncomingHttpHeaders, type IncomingMessage, request } from 'node:http'
 import { request as requestTls } from 'node:https'
 import type { Socket } from 'node:net'
+import { headerLines } from './header-lines.ts'
 import type { HttpRequest, HttpTarget } from './http-request.ts'
 import { ResponseBody } from './response-body.ts'
 
@@ -51,8 +52,9 @@ export function sendOnce(target: HttpTarget, request: HttpRequest): Promise<Sent
   }
 }
 
-function openRequest({ isTls, options }: HttpTarget, { method, headers }: HttpRequest): ClientRequest {
-  return (isTls ? requestTls : request)({ ...options, method, headers })
+function openRequest({ isTls, host, options }: HttpTarget, outgoing: HttpRequest): ClientRequest {
+  const { method } = outgoing
+  return (isTls ? requestTls : request)({ ...options, method, headers: headerLines(outgoing, host) })
 }
 
 /** Node writes the first byte in the event that completes the connection: until that event, nothing was sent. */

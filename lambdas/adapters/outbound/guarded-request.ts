@@ -1,6 +1,7 @@
 import type { LookupAddress } from 'node:dns'
 import { once } from 'node:events'
 import { isIP, type Socket } from 'node:net'
+import { bareHostname } from '#core/bare-hostname.ts'
 import { type HttpResponse, type SendOutcome, sendOnce } from '../http/send-once.ts'
 import { isGlobalUnicast } from './global-address.ts'
 import { type OutboundNetwork, systemNetwork } from './outbound-network.ts'
@@ -106,10 +107,10 @@ async function exchange(socket: Socket, command: GuardedRequest): Promise<HttpRe
   // Without an agent there is no pool, no keep-alive and no proxy.
   const options = { createConnection: () => socket, path: `${url.pathname}${url.search}` }
   const { outcome } = await sendOnce(
-    { isTls: false, options },
+    { isTls: false, host: url.host, options },
     {
       method,
-      headers: { ...headers, host: url.host },
+      headers: { ...headers, host: url.host, connection: 'close' },
       body,
       timeouts: {
         connectMilliseconds: answerMilliseconds,
@@ -164,11 +165,6 @@ async function untilAborted<Value>(promise: Promise<Value>, signal: AbortSignal)
   } finally {
     settled.abort()
   }
-}
-
-/** Only a URL writes `::1` as `[::1]`. */
-function bareHostname(url: URL): string {
-  return url.hostname.replace(/^\[|\]$/g, '')
 }
 
 function defaultPort(url: URL): number {

@@ -1,4 +1,5 @@
 import { connect } from 'node:net'
+import { bareHostname } from '#core/bare-hostname.ts'
 import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
 import { type Finding, fine, wrong } from './finding.ts'
 
@@ -18,10 +19,11 @@ export async function checkChannelConnections({ channels }: GatewayConfig): Prom
 }
 
 async function checkConnection({ id, base_url }: GatewayConfig['channels'][number]): Promise<Finding | undefined> {
-  const { host, hostname, port, protocol } = new URL(base_url)
+  const url = new URL(base_url)
+  const { host, port, protocol } = url
   const usualPort = protocol === 'https:' ? 443 : 80
   try {
-    await connectTo(hostname.replace(/^\[|\]$/g, ''), port === '' ? usualPort : Number(port))
+    await connectTo(bareHostname(url), port === '' ? usualPort : Number(port))
     return undefined
   } catch (error) {
     const reason = typeof error === 'object' && error !== null && 'code' in error ? error.code : String(error)
