@@ -38,6 +38,9 @@ const ORDERS_MAX = 90
 /** The most items of a transaction of DynamoDB. Its other bound, 4 MB, is out of reach: these items have about a kilobyte or less. */
 const WRITES_MAX = 100
 
+/** Of one order: its row or the check of its key, its usage counter and the budget of its key. */
+const ORDER_WRITES_MAX = 3
+
 /**
  * How many orders, from the first on, go into one transaction, which may touch no item twice: requests that read different revisions of a
  * key need different checks of it.
@@ -46,9 +49,11 @@ export function groupSize(orders: readonly Order[]): number {
   const requests = new Set<string>()
   const revisions = new Map<string, number | undefined>()
   const writes = new Set<string>([GROUP_WRITES.balance, GROUP_WRITES.hold])
+  // Few orders fit, whatever they write.
+  const isCounting = writes.size + ORDER_WRITES_MAX * orders.length > WRITES_MAX
   for (const [index, order] of orders.entries()) {
     const { requestId, keyDigest, keyRevision } = order.reservation
-    for (const name of ownWrites(order)) {
+    for (const name of isCounting ? ownWrites(order) : []) {
       writes.add(name)
     }
     const isFull = index === ORDERS_MAX || writes.size > WRITES_MAX

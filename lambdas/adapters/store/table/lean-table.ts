@@ -58,24 +58,21 @@ function leanTransport(call: CallAws): TableTransport {
   }
 }
 
-type Fields = Readonly<
-  Partial<Record<'Key' | 'Item' | 'ExpressionAttributeValues' | 'ExclusiveStartKey', Item | undefined>>
->
+/** The fields of a request that hold items. */
+const ITEM_FIELDS = ['Key', 'Item', 'ExpressionAttributeValues', 'ExclusiveStartKey'] as const
 
-/** Encodes the fields of a request that hold items; the others go as they are. */
-function encodeFields({ Key, Item, ExpressionAttributeValues, ExclusiveStartKey, ...rest }: Fields): object {
-  return {
-    ...rest,
-    Key: encodeIfPresent(Key),
-    Item: encodeIfPresent(Item),
-    ExpressionAttributeValues: encodeIfPresent(ExpressionAttributeValues),
-    ExclusiveStartKey: encodeIfPresent(ExclusiveStartKey),
+type Fields = Readonly<Partial<Record<(typeof ITEM_FIELDS)[number], Item | undefined>>>
+
+/** Encodes the fields that hold items; the others go as they are. */
+function encodeFields(fields: Fields): object {
+  const encoded: Record<string, unknown> = { ...fields }
+  for (const name of ITEM_FIELDS) {
+    const item = fields[name]
+    if (item !== undefined) {
+      encoded[name] = encodeItem(item)
+    }
   }
-}
-
-/** JSON leaves undefined fields out. */
-function encodeIfPresent(item: Item | undefined): object | undefined {
-  return item && encodeItem(item)
+  return encoded
 }
 
 function decodeItems(encoded: unknown): Item[] {

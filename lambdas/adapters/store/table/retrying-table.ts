@@ -16,7 +16,7 @@ type KeysByTable = Readonly<Record<string, { readonly Keys?: Item[] | undefined 
 export interface TableTransport {
   get(input: Named & { Key: TableKey; ConsistentRead: boolean }): Promise<{ Item?: Item | undefined }>
   batchGet(input: {
-    RequestItems: Record<string, { Keys: TableKey[]; ConsistentRead: boolean }>
+    RequestItems: Record<string, { Keys: TableKey[]; ConsistentRead: boolean } & Partial<Projection>>
   }): Promise<{ Responses?: Readonly<Record<string, Item[]>> | undefined; UnprocessedKeys?: KeysByTable | undefined }>
   query(
     input: Named & TableQuery & { ExclusiveStartKey: Item | undefined },
@@ -29,6 +29,20 @@ export interface TableTransport {
 
 type WithTable<Write> = Write extends TableWrite ? { [Kind in keyof Write]: Write[Kind] & Named } : never
 type NamedItem = WithTable<TableWrite>
+
+type Projection = {
+  readonly ProjectionExpression: string
+  readonly ExpressionAttributeNames: Record<string, string>
+}
+
+/** The key, which tells the items of a response apart, and these attributes, any of which may be a reserved word. */
+function projectionOf(attributes: readonly string[]): Projection {
+  const names = ['PK', 'SK', ...attributes]
+  return {
+    ProjectionExpression: names.map((_, index) => `#a${index}`).join(', '),
+    ExpressionAttributeNames: Object.fromEntries(names.map((name, index) => [`#a${index}`, name])),
+  }
+}
 
 type RetryingTableOptions = {
   readonly name: string
@@ -46,8 +60,9 @@ export function retryingTable(transport: TableTransport, { name: TableName, cloc
   }
   return {
     readItem,
-    async readItems(keys) {
-      const RequestItems = { [TableName]: { Keys: [...keys], ConsistentRead: true } }
+    async readItems(keys, attributes) {
+      const projection = attributes === undefined ? {} : projectionOf(attributes)
+      const RequestItems = { [TableName]: { Keys: [...keys], ConsistentRead: true, ...projection } }
       const { Responses, UnprocessedKeys } = await retry(() => transport.batchGet({ RequestItems }))
       const found = Responses?.[TableName]
       const unread = UnprocessedKeys?.[TableName]?.Keys ?? []

@@ -12,8 +12,11 @@ export const DUE_INDEX = 'GSI1'
 export interface Table {
   /** Reads one item; undefined when there is none. */
   readItem(key: TableKey, options?: ReadOptions): Promise<Item | undefined>
-  /** Reads a few items in one request, each strongly consistent, in the order of their keys. Keys must differ. */
-  readItems(keys: readonly TableKey[]): Promise<(Item | undefined)[]>
+  /**
+   * Reads a few items in one request, each strongly consistent, in the order of their keys. Keys must differ.
+   * @param attributes at least these and the key are read; everything without it.
+   */
+  readItems(keys: readonly TableKey[], attributes?: readonly string[]): Promise<(Item | undefined)[]>
   /** Reads one page of a query. @param startKey `nextKey` of the page before. */
   queryPage(query: TableQuery, startKey?: Item): Promise<ItemPage>
   /**
