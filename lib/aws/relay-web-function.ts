@@ -7,6 +7,7 @@ import { FilterPattern, MetricFilter } from 'aws-cdk-lib/aws-logs'
 import { Construct } from 'constructs'
 import type { AllowedOrigins } from '#core/contract/cross-origin.ts'
 import { FUNCTION_TIMEOUT_SECONDS } from '../config/function-timeouts.ts'
+import { RELAY_SERVER_NODE_OPTIONS } from '../config/relay-server-options.ts'
 import type { RelaySettings } from '../config/relay-settings.ts'
 import type { StageSettings } from '../config/stage-settings.ts'
 import { acknowledgeNewType } from './acknowledge.ts'
@@ -26,9 +27,6 @@ const RUNTIME = 'nodejs24.x'
  * environment, which leaves room for the table and for idle connections.
  */
 const REQUESTS_AT_ONCE_MAX = 64
-
-/** Of V8: more of its memory for young objects is kept for each open stream than streams need. */
-const NODE_OPTIONS = '--max-semi-space-size=8'
 
 /** The check of a release is a few requests. Two environments are the least that Lambda accepts. */
 const CANDIDATE = { environmentsMax: 2, requestsPerSecond: 100 }
@@ -113,7 +111,7 @@ export class RelayWebFunction extends Construct implements IGrantable {
       POWERTOOLS_SERVICE_NAME: SERVICE_NAME,
       POWERTOOLS_METRICS_NAMESPACE: metricsNamespaceOf(this),
       FRONT_DOOR_SECRET_ARN: secretArn,
-      NODE_OPTIONS,
+      NODE_OPTIONS: RELAY_SERVER_NODE_OPTIONS,
       ...(corsOrigins.length > 0 ? { CORS_ORIGINS: corsOrigins.join(' ') } : {}),
     })
     equipRelayServer(this, RELAY_SERVER_NEEDS, resources)

@@ -37,9 +37,9 @@ const FOR_BROWSERS = {
 }
 
 /**
- * CloudFront keeps some errors of a GET for ten seconds, whatever the cache policy and the origin say, under a key without `Authorization`
- * (CloudFront Developer Guide, "Control how long CloudFront caches errors"): one client's 404 would be the response to another client, whose
- * job it is. These are all statuses for which that can be changed. The responses themselves pass unchanged.
+ * CloudFront keeps an error for ten seconds by default (CloudFront Developer Guide, "Control how long CloudFront caches errors"), and the guide
+ * does not say that a cache policy without caching changes that. An error that is kept under a key without `Authorization` would be the
+ * response to another client, whose job it is. These are all statuses whose time can be set. The responses themselves pass unchanged.
  */
 const ERRORS_NOT_KEPT = [400, 403, 404, 405, 414, 416, 500, 501, 502, 503, 504].map((httpStatus) => ({
   httpStatus,

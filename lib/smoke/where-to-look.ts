@@ -4,7 +4,7 @@ const BY_STATUS: Readonly<Record<number, string>> = {
   401: 'the key is revoked or belongs to another deployment: npm run admin -- key list',
   402: 'the tenant has too few credits: npm run admin -- tenant grant',
   403: 'something in front of the gateway refused the request: the address, a web ACL, or an expired url',
-  404: '--base-url must be the BaseUrl of the stack, with its stage, and the key must include the model',
+  404: '--base-url must be the BaseUrl of the stack, with its stage, or the origin of its ConsoleUrl, and the key must include the model',
   429: 'a limit of this key, of the tenant, or of every upstream of the model: wait and try again',
   502: 'the upstream or a function failed: the log line of this request has the reason',
   503: 'no channel serves the model: the channel secret, the base url of the channel, and its log lines',

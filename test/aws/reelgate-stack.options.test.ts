@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { Match, Template } from 'aws-cdk-lib/assertions'
 import { AwsSolutionsChecks } from 'cdk-nag'
 import { describe, expect, it } from 'vitest'
@@ -19,6 +21,8 @@ const violations = (['dev', 'everything', 'emulator'] as const).map(
 const dev = Template.fromStack(stacks.dev)
 const prod = Template.fromStack(stacks.prod)
 const everything = Template.fromStack(stacks.everything)
+
+const DEPLOY_PAGE = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'deploy.md'), 'utf8')
 
 /** Holds records, videos, keys of upstreams and what was logged. */
 const KEEPS = [
@@ -50,6 +54,14 @@ describe('every stage', () => {
   it.each(violations)('%s passes every AwsSolutions rule or says why not', (_name, found) => {
     expect(found).toEqual([])
   })
+
+  it.each(Object.keys({ ...dev.toJSON().Outputs, ...everything.toJSON().Outputs }))(
+    'has the output %s, of which docs/deploy.md says the use',
+    (name) => {
+      const rows = DEPLOY_PAGE.split('\n').filter((line) => line.startsWith('| `'))
+      expect(rows.filter((row) => row.split(' | ')[0]?.includes(`\`${name}\``))).toHaveLength(1)
+    },
+  )
 
   it('has its configuration in the template, for comparison with later deployments', () => {
     expect(dev.toJSON().Metadata[CONFIGURATION_METADATA]).toEqual(shippedConfiguration.config)

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { eventually } from '../e2e/video-api.ts'
@@ -10,22 +11,25 @@ let archive: RelayArchive
 /** Streams that are open when the process is told to stop. */
 const OPEN_STREAMS = 4
 
+/** Of the archive, after the rig has started. */
+function archiveEnvironment() {
+  const { AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_ENDPOINT_URL_DYNAMODB, TABLE_NAME } = process.env
+  return {
+    AWS_ACCESS_KEY_ID,
+    AWS_SECRET_ACCESS_KEY,
+    AWS_ENDPOINT_URL_DYNAMODB,
+    TABLE_NAME,
+    POWERTOOLS_SERVICE_NAME: 'reelgate',
+    POWERTOOLS_METRICS_NAMESPACE: 'Reelgate',
+    LOG_LEVEL: 'INFO',
+    POWERTOOLS_METRICS_DISABLED: 'false',
+  }
+}
+
 beforeAll(async () => {
   rig = await startRelayRig()
-  const { AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_ENDPOINT_URL_DYNAMODB, TABLE_NAME } = process.env
-  archive = await startRelayArchive({
-    configurationFile: process.env.GATEWAY_CONFIG_FILE ?? '',
-    environment: {
-      AWS_ACCESS_KEY_ID,
-      AWS_SECRET_ACCESS_KEY,
-      AWS_ENDPOINT_URL_DYNAMODB,
-      TABLE_NAME,
-      POWERTOOLS_SERVICE_NAME: 'reelgate',
-      POWERTOOLS_METRICS_NAMESPACE: 'Reelgate',
-      LOG_LEVEL: 'INFO',
-      POWERTOOLS_METRICS_DISABLED: 'false',
-    },
-  })
+  const configurationFile = process.env.GATEWAY_CONFIG_FILE ?? ''
+  archive = await startRelayArchive({ configurationFile, environment: archiveEnvironment() })
 })
 afterAll(async () => {
   await archive.close()
@@ -51,6 +55,51 @@ describe('main', () => {
     )
     expect(metrics.map((line) => JSON.parse(line).service)).not.toContain(undefined)
     expect(archive.log.filter((line) => !line.startsWith('{"_aws":') && line.includes('_aws'))).toEqual([])
+  })
+
+  it('writes log lines that nothing wraps, so that their fields can be searched', async () => {
+    const { key } = await rig.tenant()
+    await (await chat(key)).arrayBuffer()
+    const messages = await eventually(
+      async () => archive.log.map((line): unknown => Object(JSON.parse(line)).message),
+      (found) => found.includes('request'),
+    )
+    expect(messages).toContain('relay server listens')
+    expect(messages.filter((each) => String(each).startsWith('{'))).toEqual([])
+  })
+
+  it.each(['0.0.0.0:0', '[::]:0', undefined])(
+    'ends at once where others reach it and it has no secret of a front door: %s',
+    (endpoint) => {
+      const { status, stderr } = spawnSync(process.execPath, ['index.js'], {
+        cwd: archive.directory,
+        env: {
+          ...archiveEnvironment(),
+          AWS_REGION: 'us-east-1',
+          ...(endpoint === undefined ? {} : { AWS_LAMBDA_HTTP_ENDPOINT: endpoint }),
+        },
+        encoding: 'utf8',
+      })
+      expect(status).not.toBe(0)
+      expect(stderr).toContain('FRONT_DOOR_SECRET_ARN is not set')
+    },
+  )
+
+  it('listens on an address of IPv6 without a lookup of a name', () => {
+    // An address for documentation (RFC 3849), which no machine has: the server gets as far as the attempt to listen.
+    const { stderr } = spawnSync(process.execPath, ['index.js'], {
+      cwd: archive.directory,
+      env: {
+        ...archiveEnvironment(),
+        AWS_REGION: 'us-east-1',
+        AWS_LAMBDA_HTTP_ENDPOINT: '[2001:db8::1]:3000',
+        FRONT_DOOR_SECRET_ARN: 'arn',
+      },
+      encoding: 'utf8',
+      timeout: 10_000,
+    })
+    expect(stderr).toMatch(/listen E\w+/)
+    expect(stderr).not.toContain('ENOTFOUND')
   })
 
   it('settles what open streams delivered when it is told to stop, and ends', async () => {
