@@ -1,9 +1,11 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { boundSilence } from '#lambdas/relay/front-door-limit.ts'
 import { CHAT, type RelayOperation, type RelayRig, startRelayRig } from '../engines/relay-rig.ts'
 import { chatAnswer, sendJson } from '../engines/relay-upstream.ts'
 
-/** The limit of a response through the front door, which passes in these tests so many times as fast. */
+/** The limit of a response through the front door, which passes in these tests so many times as fast. In a young process it is shorter. */
 const LIMIT_MILLISECONDS = 110_000
+const LIMIT_MILLISECONDS_MIN = 95_000
 const FACTOR = 1_000
 /** Longer than the limit, hurried, and shorter than any other limit. */
 const LATE_MILLISECONDS = 600
@@ -17,12 +19,16 @@ beforeAll(async () => {
 afterAll(() => rig.close())
 beforeEach(() => {
   const hurriedTimer = (callback: (...values: unknown[]) => void, milliseconds = 0, ...values: unknown[]) =>
-    realTimer(callback, milliseconds === LIMIT_MILLISECONDS ? milliseconds / FACTOR : milliseconds, ...values)
+    realTimer(callback, isLimit(milliseconds) ? milliseconds / FACTOR : milliseconds, ...values)
   Object.assign(globalThis, { setTimeout: hurriedTimer })
 })
 afterEach(() => {
   Object.assign(globalThis, { setTimeout: realTimer })
 })
+
+function isLimit(milliseconds: number): boolean {
+  return milliseconds > LIMIT_MILLISECONDS_MIN && milliseconds <= LIMIT_MILLISECONDS
+}
 
 const CHAT_BODY = { model: CHAT, messages: [{ role: 'user', content: 'hi' }], max_tokens: 5 }
 const THROUGH = { 'x-reelgate-front-door': 'a secret' }
@@ -79,5 +85,26 @@ describe('front-door-limit: a response of the API’s own address', () => {
   it('is waited for as long as the configuration says', async () => {
     replyLate(chatAnswer())
     expect((await rig.send(CHAT_BODY)).statusCode).toBe(200)
+  })
+})
+
+describe('front-door-limit: a request that may have waited for the start of its process', () => {
+  it.each([
+    [400, 109_600],
+    [10_000, 100_000],
+    [14_999, 95_001],
+    [15_000, 110_000],
+    [3_600_000, 110_000],
+  ])('in a process of %i ms ends after %i ms of silence', (age, limit) => {
+    const timers: { callback: () => void; milliseconds: number }[] = []
+    Object.assign(globalThis, {
+      setTimeout: (callback: () => void, milliseconds: number) => timers.push({ callback, milliseconds }),
+    })
+    const [note, tellFailure, giveUp] = [vi.fn(), vi.fn(), vi.fn()]
+    const request = { headerLines: () => ['a secret'] }
+    boundSilence({ request, note, tellFailure } as never, { isOpen: false, giveUp }, age)
+    expect(timers.map(({ milliseconds }) => milliseconds)).toEqual([limit])
+    timers[0]?.callback()
+    expect([tellFailure.mock.calls.length, giveUp.mock.calls.length]).toEqual([1, 1])
   })
 })
