@@ -1,5 +1,6 @@
 import {
   COUNTER_UNITS,
+  DUE_KEY_UNITS,
   LOOK_UNITS,
   OPERATION_UNITS,
   PASSED_UNITS,
@@ -19,9 +20,12 @@ const STATES_PER_POLL = 3
 const ASKED_A_RUN = 100
 const LISTED_AT_ONCE = 1000
 
-/** A second. @param looks a second. */
-function askedJobs(looks: number): number {
-  return Math.min(looks, ASKED_A_RUN / 60)
+/** Open jobs that Reconcile asks Step Functions about, that it postpones, and that are in its list; a second. */
+function looksOf({ looks, lateLooks }: FleetRates, openJobs: number) {
+  const asked = Math.min(looks, ASKED_A_RUN / 60)
+  return looks > asked
+    ? { asked, written: asked + lateLooks, listed: openJobs / 60 }
+    : { asked, written: asked, listed: 0 }
 }
 
 type Shape = {
@@ -34,10 +38,11 @@ type Shape = {
 /** What a fleet asks of each service, in the unit of its limit. */
 export function demandOf(rates: FleetRates, shape: Shape): Partial<Readonly<Record<LimitName, number>>> {
   const { openJobs, tenants, accounts, assumptions } = shape
-  const { jobs, polls, throttled, looks } = rates
+  const { jobs, polls, throttled } = rates
+  const { asked, written, listed } = looksOf(rates, openJobs)
   const visits = polls + throttled
   const gets = openJobs / assumptions.clientPollSeconds
-  const table = tableUnits(rates, gets)
+  const table = tableUnits(rates, { gets, openJobs })
   const concurrency =
     jobs * (FUNCTION_SECONDS.create + FUNCTION_SECONDS.submit + FUNCTION_SECONDS.settle + FUNCTION_SECONDS.notify) +
     jobs * storeSeconds(assumptions) +
@@ -60,15 +65,17 @@ export function demandOf(rates: FleetRates, shape: Shape): Partial<Readonly<Reco
     'counter-transactions': jobs / tenants,
     'counter-partition-writes': (COUNTER_UNITS.writes * jobs) / tenants,
     'alert-looks-a-minute': assumptions.budgets,
-    'open-index-writes': 2 * jobs + 2 * looks,
-    'reconcile-looks-a-minute': 60 * looks,
-    'describe-executions': askedJobs(looks),
-    'list-executions': 60 * looks > ASKED_A_RUN ? openJobs / LISTED_AT_ONCE / 60 : 0,
+    'open-index-writes': 2 * jobs + 2 * written,
+    'reconcile-looks-a-minute': 60 * written,
+    'describe-executions': asked,
+    'list-executions': listed / LISTED_AT_ONCE,
     'reconcile-recount-jobs': openJobs,
   }
 }
 
-function tableUnits({ jobs, polls, throttled, looks }: FleetRates, gets: number): Units {
+function tableUnits(rates: FleetRates, { gets, openJobs }: { gets: number; openJobs: number }): Units {
+  const { jobs, polls, throttled } = rates
+  const { asked, written, listed } = looksOf(rates, openJobs)
   const unfinished = Math.max(0, polls - jobs)
   const parts: [number, Units][] = [
     [jobs, OPERATION_UNITS.create],
@@ -80,8 +87,9 @@ function tableUnits({ jobs, polls, throttled, looks }: FleetRates, gets: number)
     [jobs, OPERATION_UNITS.settle],
     [jobs, OPERATION_UNITS.notify],
     [gets, OPERATION_UNITS.get],
-    [askedJobs(looks), LOOK_UNITS],
-    [looks - askedJobs(looks), PASSED_UNITS],
+    [asked, LOOK_UNITS],
+    [written - asked, PASSED_UNITS],
+    [listed, DUE_KEY_UNITS],
   ]
   return {
     reads: parts.reduce((sum, [rate, { reads }]) => sum + rate * reads, 0),

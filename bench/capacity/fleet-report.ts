@@ -58,6 +58,7 @@ function simulateShare(openJobs: number, accounts: number, simulated: Simulated)
     polls: rates.polls * times,
     throttled: rates.throttled * times,
     looks: rates.looks * times,
+    lateLooks: rates.lateLooks * times,
     lagMean: rates.lagMean,
     lagP95: rates.lagP95,
     unfound: Math.round(rates.unfound * times),

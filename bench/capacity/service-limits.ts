@@ -38,14 +38,17 @@ export const SERVICE_LIMITS = {
   'alert-looks-a-minute': 100_000,
   /** Index partitions of open reservations (16), each with 1000 write units. */
   'open-index-writes': 16_000,
-  /** Running jobs that one run of Reconcile passes: 32 side by side for 45 s, each one write of 15 ms. */
-  'reconcile-looks-a-minute': 96_000,
+  /**
+   * Jobs that one run of Reconcile postpones. A write costs the SDK about a millisecond of a whole vCPU, of which 512 MB have 0.29, and a run lasts
+   * 45 s; a third of it is left for the keys and the list of 100,000 jobs, 2.1 s of CPU.
+   */
+  'reconcile-looks-a-minute': 8_000,
   /** Refill of the bucket of DescribeExecution; its burst is 300. */
   'describe-executions': 15,
   /** Refill of the bucket of ListExecutions, each of up to 1,000 executions; its burst is 200. */
   'list-executions': 5,
-  /** Open jobs that the ten-minute recount reads in the 15 s that a full run leaves: four batches of 100 side by side, 30 ms each. */
-  'reconcile-recount-jobs': 200_000,
+  /** Open jobs that the ten-minute recount reads in the 35 s that a run with 100,000 jobs leaves: 0.06 ms of CPU each, of the 0.29 vCPU of 512 MB. */
+  'reconcile-recount-jobs': 150_000,
 } as const
 
 export type LimitName = keyof typeof SERVICE_LIMITS

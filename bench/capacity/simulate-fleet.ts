@@ -18,6 +18,8 @@ const WARM_UP_SECONDS = 600
 /** Nobody stays undecided for longer than this after it was made. */
 const FIRST_LOOK_SECONDS = 60
 const NEXT_LOOK_SECONDS_MAX = 600
+/** Younger jobs whose execution is listed are passed without a write. */
+const UNWRITTEN_SECONDS = 300
 
 export type Fleet = {
   /** Jobs that are open all of the time: one that ends is followed by the next one. */
@@ -39,6 +41,8 @@ export type FleetRates = {
   readonly throttled: number
   /** Open reservations that Reconcile looks at. */
   readonly looks: number
+  /** Of them those at jobs of five minutes and more, as a run has them that lists the running executions. */
+  readonly lateLooks: number
   readonly lagMean: number
   readonly lagP95: number
   /** Jobs whose video is ready upstream and not found yet, at the end of the window. */
@@ -56,7 +60,7 @@ export function simulateFleet({ openJobs, accounts, channel, law, windowSeconds,
   const visits = new EventQueue<Job>()
   const lines = Array.from({ length: accounts }, () => new PollLine(channel.poll.requests_per_second ?? 1e9))
   const perAccount = openJobs / accounts
-  const counts = { jobs: 0, polls: 0, throttled: 0, looks: 0 }
+  const counts = { jobs: 0, polls: 0, throttled: 0, looks: 0, lateLooks: 0 }
   const lags: number[] = []
   const until = WARM_UP_SECONDS + windowSeconds
   const isCounted = (at: number) => at >= WARM_UP_SECONDS && at < until
@@ -95,7 +99,8 @@ export function simulateFleet({ openJobs, accounts, channel, law, windowSeconds,
     }
     if (isCounted(polledAt)) {
       counts.jobs += 1
-      counts.looks += looksOf(polledAt + AFTER_SECONDS - job.begin)
+      counts.looks += looksOf(polledAt + AFTER_SECONDS - job.begin, FIRST_LOOK_SECONDS)
+      counts.lateLooks += looksOf(polledAt + AFTER_SECONDS - job.begin, UNWRITTEN_SECONDS)
       lags.push(polledAt - job.end)
     }
     start(polledAt + AFTER_SECONDS, job.account)
@@ -105,16 +110,17 @@ export function simulateFleet({ openJobs, accounts, channel, law, windowSeconds,
     polls: counts.polls / windowSeconds,
     throttled: counts.throttled / windowSeconds,
     looks: counts.looks / windowSeconds,
+    lateLooks: counts.lateLooks / windowSeconds,
     lagMean: lags.length === 0 ? Number.NaN : lags.reduce((sum, lag) => sum + lag, 0) / lags.length,
     lagP95: lags.length === 0 ? Number.NaN : quantile(lags, 0.95),
     unfound,
   }
 }
 
-/** How often Reconcile looks at a job: at 60 s, then whenever it is twice as old, ten minutes apart at most. */
-function looksOf(openSeconds: number): number {
+/** How often Reconcile looks at a job: at its first look, then whenever it is twice as old, ten minutes apart at most. */
+function looksOf(openSeconds: number, firstSeconds: number): number {
   let looks = 0
-  for (let at = FIRST_LOOK_SECONDS; at < openSeconds; at += Math.min(at, NEXT_LOOK_SECONDS_MAX)) {
+  for (let at = firstSeconds; at < openSeconds; at += Math.min(at, NEXT_LOOK_SECONDS_MAX)) {
     looks += 1
   }
   return looks

@@ -25,7 +25,10 @@ export const THROTTLED_UNITS: Units = { reads: 1.5, writes: 2 }
 /** A look of Reconcile at one open job, beside its index queries. */
 export const LOOK_UNITS: Units = { reads: 2, writes: 3 }
 
-/** Passing a job whose execution is in the list of those that run: part of {@link LOOK_UNITS}. */
+/** Reading the key of a job that is due: of a query of keys, about 200 bytes each. */
+export const DUE_KEY_UNITS: Units = { reads: 0.025, writes: 0 }
+
+/** Passing a job of five minutes or more whose execution is in the list of those that run: part of {@link LOOK_UNITS}. */
 export const PASSED_UNITS: Units = { reads: 0, writes: 3 }
 
 /** Reserving and settling a relayed request; its key is read once a minute by each instance. */

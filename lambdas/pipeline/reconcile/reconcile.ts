@@ -29,10 +29,7 @@ import { ReservationAges } from './reservation-ages.ts'
 import { RunningJobs } from './running-jobs.ts'
 import { summarize } from './summarize.ts'
 
-/**
- * Items in parallel: bounded, so that a backlog does not exhaust the table, and enough to pass 100,000 running jobs in a minute, each with one
- * write of 10 to 15 ms.
- */
+/** Items in parallel: bounded, so that a backlog does not exhaust the table, and enough to use the processor while each waits for it. */
 const PARALLEL_LOOKS = 32
 
 /** A run takes no new items after this time; the next run continues. */

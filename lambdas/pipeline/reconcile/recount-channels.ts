@@ -1,5 +1,5 @@
 import { readChannelCount, setChannelCount } from '#adapters/store/jobs/channel-load.ts'
-import { getVideoJobs } from '#adapters/store/jobs/job-reader.ts'
+import { getJobPlaces } from '#adapters/store/jobs/job-reader.ts'
 import { type JobKey, openReservations, readHolds } from '#adapters/store/money/due-index.ts'
 import { count } from '#adapters/telemetry/count.ts'
 import { logger } from '#adapters/telemetry/logger.ts'
@@ -52,7 +52,7 @@ function isSame(left: Map<string, number>, right: Map<string, number>): boolean 
 /** The limit of BatchGetItem. */
 const BATCH_JOBS = 100
 
-/** Read side by side: 100,000 open jobs take eight seconds at 30 ms for each batch. */
+/** Read side by side, so that the processor works while the table does: 100,000 open jobs take 6 s of CPU. */
 const PARALLEL_BATCHES = 4
 
 type OpenCount = { readonly slots: Map<string, number>; readonly openJobs: number; readonly openRequests: number }
@@ -79,7 +79,7 @@ async function countOpen(context: StepContext, hasTime: () => boolean): Promise<
     if (!hasTime()) {
       throw new RecountUnfinishedError(`no time to read more than ${openJobs} open jobs`)
     }
-    for (const { channelId } of (await getVideoJobs(context.table, batch)).filter((job) => !isTerminal(job))) {
+    for (const { channelId } of (await getJobPlaces(context.table, batch)).filter((job) => !isTerminal(job))) {
       if (channelId !== undefined) {
         counted.set(channelId, (counted.get(channelId) ?? 0) + 1)
       }

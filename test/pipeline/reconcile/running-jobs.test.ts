@@ -7,6 +7,7 @@ import {
 } from '@aws-sdk/client-sfn'
 import { mockClient } from 'aws-sdk-client-mock'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { dueReservations } from '#adapters/store/money/due-index.ts'
 import { reconcile } from '#lambdas/pipeline/reconcile/reconcile.ts'
 import type { Pipeline } from '../../engines/create-pipeline.ts'
 import { type Engines, startEngines } from '../../engines/start-engines.ts'
@@ -57,10 +58,27 @@ describe('running-jobs: a run with many jobs', () => {
     expect(asked()).toBe(ASKED)
     expect(sfn.commandCalls(ListExecutionsCommand)).toHaveLength(3)
     expect(started()).toEqual([])
-    // Every job is postponed, by its age.
-    sfn.resetHistory()
-    await runAfter(MINUTE - 1)
-    expect(asked()).toBe(0)
+  })
+
+  it('writes nothing for a listed job of less than five minutes, and postpones an older one by its age', async () => {
+    listed(jobs.map(({ jobId }) => jobId))
+    const due = async (seconds: number) => {
+      const { table, nowMilliseconds } = pipeline.context
+      const ids = new Set<string>()
+      for await (const each of dueReservations(table, nowMilliseconds() + seconds * 1000)) {
+        ids.add('jobId' in each ? each.jobId : '')
+      }
+      return jobs.filter(({ jobId }) => ids.has(jobId)).length
+    }
+    await runAfter(5 * MINUTE - 1)
+    expect(await due(0)).toBe(jobs.length - ASKED)
+    // Those that were asked about are not due yet, and so the others are asked about in the next run.
+    expect(await due(5 * MINUTE - 2)).toBe(jobs.length - ASKED)
+    pipeline = await engines.pipeline()
+    jobs = await Promise.all(Array.from({ length: ASKED + 10 }, () => pipeline.create()))
+    listed(jobs.map(({ jobId }) => jobId))
+    await runAfter(5 * MINUTE)
+    expect([await due(5 * MINUTE - 1), await due(5 * MINUTE + 1)]).toEqual([0, jobs.length])
   })
 
   it('asks about a job that is not listed, and starts its missing execution: the list lags', async () => {

@@ -3,7 +3,7 @@ import { isVisible, JOB_RECORD_SECONDS, type VideoJob } from '#core/jobs/video-j
 import type { Item } from '../table/item-codec.ts'
 import type { Table, TableQuery } from '../table/table.ts'
 import { tableKeys } from '../table/table-keys.ts'
-import { readVideoJobItem } from './video-job-item.ts'
+import { readJobPlace, readVideoJobItem } from './video-job-item.ts'
 
 /** Reads a job, strongly consistent. Undefined when the tenant has no job with this id. */
 export async function getVideoJob(table: Table, tenantId: string, jobId: string): Promise<VideoJob | undefined> {
@@ -11,16 +11,21 @@ export async function getVideoJob(table: Table, tenantId: string, jobId: string)
   return item === undefined ? undefined : readVideoJobItem(item)
 }
 
+/** What says whether a job occupies its channel. */
+type JobPlace = Pick<VideoJob, 'status' | 'channelId'>
+
 /**
- * Reads up to 100 different jobs in one request, strongly consistent; leaves out those that are not there.
+ * Reads the places of up to 100 different jobs in one request, strongly consistent, and nothing else of their records: Reconcile reads those of
+ * all open jobs. Leaves out jobs that are not there.
  * @throws when a record cannot be read.
  */
-export async function getVideoJobs(
+export async function getJobPlaces(
   table: Table,
   jobs: readonly Pick<VideoJob, 'tenantId' | 'jobId'>[],
-): Promise<VideoJob[]> {
-  const items = await table.readItems(jobs.map(({ tenantId, jobId }) => tableKeys.job(tenantId, jobId)))
-  return items.flatMap((item) => (item === undefined ? [] : [readVideoJobItem(item)]))
+): Promise<JobPlace[]> {
+  const keys = jobs.map(({ tenantId, jobId }) => tableKeys.job(tenantId, jobId))
+  const items = await table.readItems(keys, ['status', 'channelId'])
+  return items.flatMap((item) => (item === undefined ? [] : [readJobPlace(item)]))
 }
 
 /** Pages of one listing: enough for 10,000 skipped jobs of a few KB and their deleted neighbours; more is a fault. */

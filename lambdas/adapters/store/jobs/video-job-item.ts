@@ -68,6 +68,14 @@ const videoJobItem = z.object({
   ),
 })
 
+const placeItem = z.pick(videoJobItem, { status: true, channelId: true })
+
+/** Reads the part of a job's item that says whether it occupies its channel. @throws as {@link readVideoJobItem}. */
+export function readJobPlace(item: unknown): Pick<VideoJob, 'status' | 'channelId'> {
+  const { status, channelId } = placeItem.parse(item)
+  return { status, channelId }
+}
+
 /** Reads a job's item. @throws ZodError for an item that is not a job, which only a fault of this service could write. */
 export function readVideoJobItem(item: unknown): VideoJob {
   const { PK, SK, deleted, estimate, submitText, submitTextKey, pollText, pollTextKey, ...rest } =

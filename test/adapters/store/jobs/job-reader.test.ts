@@ -1,7 +1,7 @@
 import { v7 as uuidv7 } from 'uuid'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { markDeleted } from '#adapters/store/jobs/job-deletion.ts'
-import { getVideoJob, listVideoJobs } from '#adapters/store/jobs/job-reader.ts'
+import { getJobPlaces, getVideoJob, listVideoJobs } from '#adapters/store/jobs/job-reader.ts'
 import { JOB_RECORD_SECONDS } from '#core/jobs/video-job.ts'
 import { startTestTable, type TestTable } from '../../../engines/start-test-table.ts'
 import type { TableWithClient } from '../../../engines/table-with-client.ts'
@@ -151,5 +151,37 @@ describe('a deletion', () => {
     expect(await markDeleted(table, { ...old, tenantId: tenant.tenantId }, NOW * 1000)).toBeUndefined()
     expect(await markDeleted(table, old, NOW * 1000)).toBeUndefined()
     expect(await getVideoJob(table, tenant.tenantId, old.jobId)).toBeUndefined()
+  })
+})
+
+describe('getJobPlaces', () => {
+  it('reads status and channel of many jobs, and asks the table for nothing else', async () => {
+    const sent: object[] = []
+    const name = 'sent'
+    table.client.middlewareStack.add(
+      (next) => async (args) => {
+        sent.push(args.input)
+        return await next(args)
+      },
+      { step: 'initialize', name },
+    )
+    const absent = uuidv7()
+    const places = await getJobPlaces(
+      table,
+      [...ids, absent].map((jobId) => ({ tenantId: tenant.tenantId, jobId })),
+    )
+    table.client.middlewareStack.remove(name)
+    expect(places).toEqual(ids.map(() => ({ status: 'queued', channelId: undefined })))
+    expect(sent).toMatchObject([
+      {
+        RequestItems: {
+          [table.name]: {
+            ConsistentRead: true,
+            ProjectionExpression: '#a0, #a1, #a2, #a3',
+            ExpressionAttributeNames: { '#a0': 'PK', '#a1': 'SK', '#a2': 'status', '#a3': 'channelId' },
+          },
+        },
+      },
+    ])
   })
 })
