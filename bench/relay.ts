@@ -7,7 +7,7 @@ import type { RelayCase } from './relay/relay-cases.ts'
 import { FULL_EFFORT, QUICK_EFFORT, type RelayEffort } from './relay/relay-effort.ts'
 import { renderRelayReport } from './relay/relay-report.ts'
 import { RunLog, selectRelay } from './relay/relay-selection.ts'
-import { startTarget, type TargetName, type Upstreams } from './relay/relay-targets.ts'
+import { type RunningTarget, startTarget, type TargetName, type Upstreams } from './relay/relay-targets.ts'
 import { sendLoad } from './relay/send-load.ts'
 import { startUpstreams } from './relay/upstream-processes.ts'
 
@@ -32,12 +32,10 @@ export async function measureRelay({ quick, progress, relay = {} }: MeasureOptio
   const upstreams = await startUpstreams()
   try {
     for (let round = 1; round <= rounds; round += 1) {
-      for (const target of targets) {
-        await measureTarget({ target, cases, upstreams, effort, memoryCase }, (run) => {
-          log.add(run)
-          progress(`round ${round} of ${rounds}: ${describe(run)}`)
-        })
-      }
+      await measureRound({ targets, cases, upstreams, effort, memoryCase }, (run) => {
+        log.add(run)
+        progress(`round ${round} of ${rounds}: ${describe(run)}`)
+      })
     }
     const { measuredSeconds } = effort
     return `## Relay\n\n${renderRelayReport({ cases, targets, runs: log.runs, memoryCase, measuredSeconds })}`
@@ -46,8 +44,8 @@ export async function measureRelay({ quick, progress, relay = {} }: MeasureOptio
   }
 }
 
-type Measured = {
-  readonly target: TargetName
+type Round = {
+  readonly targets: readonly TargetName[]
   readonly cases: readonly RelayCase[]
   readonly upstreams: Upstreams
   readonly effort: RelayEffort
@@ -55,30 +53,39 @@ type Measured = {
   readonly memoryCase: string
 }
 
-/** Every case, on a fresh server. */
-async function measureTarget(
-  { target, cases, upstreams, effort, memoryCase }: Measured,
+/**
+ * Every case on every target, each on a fresh server. The targets take turns within a case: the speed of a machine changes by the
+ * minute, and a ratio of two targets compares figures of the same half minute.
+ */
+async function measureRound(
+  { targets, cases, upstreams, effort, memoryCase }: Round,
   onRun: (run: Run) => void,
 ): Promise<void> {
-  const running = await startTarget(target, upstreams)
-  const measure = async (relayCase: RelayCase) => {
+  const started: { readonly target: TargetName; readonly running: RunningTarget }[] = []
+  const measure = async ({ target, running }: (typeof started)[number], relayCase: RelayCase) => {
     const isUndisturbed = await waitUntilMachineIdle(effort.idleSecondsMax)
     const figures = await sendLoad(running, relayCase, effort)
     onRun({ target, caseName: relayCase.name, figures, isUndisturbed })
   }
   try {
-    await measure({
-      name: memoryCase,
-      plan: { kind: 'counted', connections: FIRST_CONNECTIONS, requests: effort.requests },
-      pace: 'burst',
-      stream: false,
-    })
-    await sendLoad(running, STREAM_WARM_UP, effort)
+    for (const target of targets) {
+      const each = { target, running: await startTarget(target, upstreams) }
+      started.push(each)
+      await measure(each, {
+        name: memoryCase,
+        plan: { kind: 'counted', connections: FIRST_CONNECTIONS, requests: effort.requests },
+        pace: 'burst',
+        stream: false,
+      })
+      await sendLoad(each.running, STREAM_WARM_UP, effort)
+    }
     for (const relayCase of cases) {
-      await measure(relayCase)
+      for (const each of started) {
+        await measure(each, relayCase)
+      }
     }
   } finally {
-    await running.stop()
+    await Promise.all(started.map(({ running }) => running.stop()))
   }
 }
 

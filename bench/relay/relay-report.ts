@@ -23,7 +23,7 @@ export function renderRelayReport(measurement: RelayMeasurement): string {
   const figuresOf = mediansOf(runs)
   const disturbed = runs.filter(({ isUndisturbed }) => !isUndisturbed).length
   return [
-    `Medians of ${rounds} rounds of ${measuredSeconds} s after a warm-up, a fresh server for each target and round, all on the Node named above. The`,
+    `Medians of ${rounds} rounds of ${measuredSeconds} s after a warm-up, a fresh server for each target and round, all on the Node named above. The targets take turns within a case. The`,
     'server has cpu 0 for itself and its children, upstream and load share cpu 1. The upstream answers at once: 561 bytes of JSON, or',
     '20 events and `[DONE]`; paced: 10 ms apart. Number behind the case: busy connections; at 500 requests/s, on 64 sockets, a',
     'request’s time counts from when it was due. First byte: of the body. CPU is of the server’s own process; the table’s engine, which',

@@ -32,14 +32,18 @@ export type SoakFindings = {
 const GROWTH_BYTES_MAX = 20_000_000
 const MORE_DESCRIPTORS_MAX = 20
 
+/** A process fills its memory in its first minutes: the growth of a shorter soak says nothing. */
+const MEMORY_MINUTES_MIN = 10
+
 /** A fault of the gateway itself, which no fault that a soak makes may cause. */
 const INTERNAL_ERROR = 500
 
 /** Everything that must not be, in words; empty after a good soak. */
 function faultsOfSoak(findings: SoakFindings): readonly string[] {
-  const { foreign, outcomes, ledger, invariants, heldAfter, exitCode, growth } = findings
+  const { minutes, foreign, outcomes, ledger, invariants, heldAfter, exitCode, growth } = findings
   const internal = outcomes.filter(({ status }) => status === INTERNAL_ERROR).length
   const { early, late } = growth
+  const hasGrown = minutes >= MEMORY_MINUTES_MIN && late.residentBytes - early.residentBytes > GROWTH_BYTES_MAX
   return [
     ...foreign,
     ...ledger.broken,
@@ -47,7 +51,7 @@ function faultsOfSoak(findings: SoakFindings): readonly string[] {
     ...(internal === 0 ? [] : [`${internal} responses of status ${INTERNAL_ERROR}`]),
     ...(heldAfter === '0' ? [] : [`${heldAfter} credits are still held`]),
     ...(exitCode === 0 ? [] : [`the gateway ended with ${exitCode}`]),
-    ...(late.residentBytes - early.residentBytes <= GROWTH_BYTES_MAX ? [] : ['the memory has grown']),
+    ...(hasGrown ? ['the memory has grown'] : []),
     ...(late.descriptors - early.descriptors <= MORE_DESCRIPTORS_MAX ? [] : ['descriptors have leaked']),
   ]
 }
