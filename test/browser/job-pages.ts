@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { eventually } from '../e2e/video-api.ts'
 import type { ClientJobs } from './client-jobs.ts'
 import type { ConsoleHost } from './console-host.ts'
-import { confirm, playedSeconds, show } from './page-steps.ts'
+import { confirm, playedSeconds, refuseFirst, show } from './page-steps.ts'
 import type { SharedConsole } from './shared-console.ts'
 
 let host: ConsoleHost
@@ -23,7 +23,7 @@ export function testJobPages(shared: () => SharedConsole): void {
 
       const client = await host.withKey(key)
       host.browser.expectProblem(/status of 403 .*\.mp4/)
-      await client.route('**/v/**', (route) => route.fulfill({ status: 403 }), { times: 1 })
+      await refuseFirst(client, '**/v/**', 403)
       await show(client, `/console/videos/${id}`)
       await client.getByText('The video cannot be loaded').waitFor()
       await client.getByRole('button', { name: 'Try again' }).click()

@@ -1,4 +1,5 @@
-import type { Page } from 'playwright-core'
+import type { Locator, Page } from 'playwright-core'
+import { vi } from 'vitest'
 import { signedIn } from './console-host.ts'
 
 /** Goes to a page as a link does, and waits until nothing of it is loading. */
@@ -19,6 +20,31 @@ export async function confirm(page: Page, name: string | RegExp): Promise<void> 
   const dialog = page.getByRole('dialog')
   await dialog.getByRole('button', { name }).click()
   await dialog.waitFor({ state: 'detached' })
+}
+
+/**
+ * The first request to this path gets the status, later ones pass. Interception stays on: Playwright's `times` turns it off while the
+ * next request of the page may be on its way, and that request is lost.
+ */
+export async function refuseFirst(page: Page, path: string, status: number): Promise<void> {
+  let isFirst = true
+  await page.route(path, (route) => {
+    const refused = isFirst
+    isFirst = false
+    return refused ? route.fulfill({ status }) : route.continue()
+  })
+}
+
+/** Loads the page again until it shows this: a page does not know of what happens after its load. */
+export async function reloadUntil(page: Page, shown: Locator): Promise<void> {
+  await vi.waitUntil(
+    async () => {
+      await page.reload()
+      await loaded(page)
+      return await shown.isVisible()
+    },
+    { timeout: 20_000, interval: 200 },
+  )
 }
 
 /** What a test needs of a video element. */

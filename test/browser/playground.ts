@@ -2,10 +2,13 @@ import type { Page } from 'playwright-core'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { accessibilityViolations } from './accessibility-violations.ts'
 import { type ConsoleHost, DEMO_KEY } from './console-host.ts'
-import { loaded, playedSeconds, show } from './page-steps.ts'
+import { loaded, playedSeconds, refuseFirst, reloadUntil, show } from './page-steps.ts'
 import type { SharedConsole } from './shared-console.ts'
 
 let host: ConsoleHost
+
+/** The first digits of the hash of the key. */
+const DEMO_KEY_ID = 'c48a01f4'
 
 const VIDEO_MILLISECONDS_MAX = 30_000
 
@@ -53,7 +56,7 @@ export function testPlayground(shared: () => SharedConsole): void {
       const quote = await page.locator('.quotes data').getAttribute('value')
       expect(quote).toBe('0.7')
       host.browser.expectProblem(/status of 503 .*\/events/)
-      await page.route('**/events', (route) => route.fulfill({ status: 503 }), { times: 1 })
+      await refuseFirst(page, '**/events', 503)
       await page.getByRole('button', { name: 'Create the video' }).click()
       await progressMoves(page)
       const results = page.getByLabel('Results')
@@ -85,7 +88,7 @@ export function testPlayground(shared: () => SharedConsole): void {
       const page = await host.owner()
       await show(page, '/console/playground?tenant=demo&kind=chat')
       host.browser.expectProblem(/status of 401 .*\/chat\/completions/)
-      await page.route('**/v1/chat/completions', (route) => route.fulfill({ status: 401 }), { times: 1 })
+      await refuseFirst(page, '**/v1/chat/completions', 401)
       await page.getByLabel('Message', { exact: true }).fill('hello [gap:50]')
       const lengths: Promise<number[]> = page.evaluate(REPLY_LENGTHS)
       await page.getByRole('button', { name: 'Send' }).click()
@@ -121,12 +124,16 @@ export function testPlayground(shared: () => SharedConsole): void {
       const sent = page.waitForRequest((request) => request.url().endsWith('/v1/chat/completions'))
       await page.getByLabel('Message', { exact: true }).fill('hello')
       await page.getByRole('button', { name: 'Send' }).click()
-      const { authorization } = await (await sent).allHeaders()
+      const request = await sent
+      const { authorization } = await request.allHeaders()
       expect(authorization).not.toContain(DEMO_KEY)
+      const requestId = await (await request.response())?.headerValue('x-request-id')
       await page.getByText('The reply is complete').waitFor({ state: 'attached' })
       await page.getByRole('link', { name: 'Ledger' }).click()
-      const row = page.getByRole('row').filter({ hasText: 'chat-default' })
-      await row.locator('code[title^="playground"]').first().waitFor()
+      await page.waitForURL('**/console/ledger*')
+      // The request is settled after its reply.
+      const row = page.getByRole('row').filter({ has: page.locator(`code[title="${requestId}"]`) })
+      await reloadUntil(page, row.locator(`code[title="${DEMO_KEY_ID}"]`))
 
       const viewer = await host.withKey(await host.adminKey('viewer'))
       await show(viewer, '/console/playground?tenant=demo')
