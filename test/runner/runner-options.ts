@@ -1,4 +1,5 @@
 import type { InlineConfig } from 'vitest/node'
+import { LongestFirst } from './longest-first.ts'
 
 /** Options of every test run. docs/decisions/0151 says what the files of a worker share. */
 export const runnerOptions: InlineConfig = {
@@ -8,8 +9,9 @@ export const runnerOptions: InlineConfig = {
   // A worker loads each library once. Our own modules are loaded anew for each file: fresh-modules.mjs.
   isolate: false,
   pool: 'forks',
-  // Most end-to-end tests wait for a job, so three workers fill two cores.
-  maxWorkers: 3,
+  // Most end-to-end tests wait for a job, so four workers fill two cores.
+  maxWorkers: 4,
+  sequence: { sequencer: LongestFirst },
   execArgv: [
     '--import=./test/runner/fresh-modules.mjs',
     '--max-semi-space-size=64',
