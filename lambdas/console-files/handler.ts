@@ -6,6 +6,7 @@ import { type Outcome, respondToCloudFormation } from '#adapters/cloudformation/
 import { retryPassingErrors } from '#adapters/cloudformation/retry-passing-errors.ts'
 import { environmentVariable } from '#adapters/environment.ts'
 import { S3Client } from '#adapters/store/bucket/bucket-client.ts'
+import { parseJsonText } from '#core/json/parse-json-text.ts'
 import { emptyBucket, writeFiles } from './bucket-files.ts'
 
 /** The build of the console, as the deployment packs it beside the code. */
@@ -42,5 +43,5 @@ async function run({ RequestType }: CloudFormationCustomResourceEvent): Promise<
 
 function readFiles() {
   const file = join(process.env.LAMBDA_TASK_ROOT ?? '.', 'console.json')
-  return filesSchema.parse(JSON.parse(readFileSync(file, 'utf8')))
+  return filesSchema.parse(parseJsonText(readFileSync(file, 'utf8')))
 }

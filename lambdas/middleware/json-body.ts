@@ -2,6 +2,7 @@ import type { MiddlewareObj } from '@middy/core'
 import { nextTurn } from '#adapters/next-turn.ts'
 import { InvalidRequestError, RequestBodyTooLargeError } from '#core/errors.ts'
 import { exceededBound } from '#core/json/json-bounds.ts'
+import { parseJsonText } from '#core/json/parse-json-text.ts'
 import type { ApiEvent, ApiResult } from './api-event.ts'
 import { headerValue, type ReceivedRequest, receivedRequest } from './received-request.ts'
 
@@ -68,7 +69,7 @@ function refuseAbove(text: string, depthMax: number): void {
 
 function parse(text: string): unknown {
   try {
-    return JSON.parse(text)
+    return parseJsonText(text)
   } catch {
     throw invalidBody('the body must be valid JSON')
   }

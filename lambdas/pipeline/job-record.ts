@@ -37,6 +37,7 @@ export async function loadVideoJobRequest(
   if (text === undefined) {
     throw new JobRecordMissingError(`no request of job ${jobId}`)
   }
+  // biome-ignore lint/plugin: written by the gateway, with the names of the interface.
   const request: VideoJobRequest = JSON.parse(text)
   return request
 }

@@ -53,6 +53,11 @@ describe('jsonBody', () => {
     expect(await parsed(base64(text))).toStrictEqual(value)
   })
 
+  it('reads the names of a body as they are, whatever another client sent before', async () => {
+    await parsed({ body: '{"model":"m","\\\\":1}' })
+    expect(await parsed({ body: '{"model":"m","\\u006e":8}' })).toStrictEqual({ model: 'm', n: 8 })
+  })
+
   it.each(['text/plain', 'application/x-www-form-urlencoded', ''])(
     'does not mind the content type %j',
     async (type) => {

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini'
+import { parseJsonText } from '#core/json/parse-json-text.ts'
 
 /** The secret of the signing keys does not have its form. The message never quotes the secret. */
 export class UnexpectedSigningSecretError extends Error {
@@ -33,7 +34,7 @@ export type SigningKeySecret = {
  */
 export function parseSigningKeySecret(text: string): SigningKeySecret {
   try {
-    const { keys = [], privateKeyPem } = secret.parse(JSON.parse(text))
+    const { keys = [], privateKeyPem } = secret.parse(parseJsonText(text))
     return { keys, privateKeyPem }
   } catch {
     // The parser's error would quote the secret.

@@ -9,6 +9,7 @@ import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
  */
 export function openCatalogue(): Catalogue {
   const file = process.env.GATEWAY_CONFIG_FILE ?? join(process.env.LAMBDA_TASK_ROOT ?? '.', 'gateway.json')
+  // biome-ignore lint/plugin: written by the deployment, checked before.
   const config: GatewayConfig = JSON.parse(readFileSync(file, 'utf8'))
   return createCatalogue(config)
 }

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini'
+import { parseJsonText } from '#core/json/parse-json-text.ts'
 import { callAwsService } from '../aws/call-aws-service.ts'
 import { retryOnContention } from '../aws/retry-on-contention.ts'
 
@@ -103,7 +104,7 @@ async function readSecret(secretArn: string): Promise<string> {
 /** The parser's error would quote the secret. */
 function parseEntries(text: string): Record<string, string> {
   try {
-    return entries.parse(JSON.parse(text))
+    return entries.parse(parseJsonText(text))
   } catch {
     throw new MissingSecretError('the secret is not a JSON object of strings')
   }

@@ -9,6 +9,7 @@ import { jobEvents } from '#core/jobs/job-events.ts'
 import { isVisible, type VideoJob } from '#core/jobs/video-job.ts'
 import { hasEnded } from '#core/jobs/visible-status.ts'
 import { exceededBound } from '#core/json/json-bounds.ts'
+import { parseJsonText } from '#core/json/parse-json-text.ts'
 import { isJobId } from '#core/parameters/job-id.ts'
 import { videoReceipt } from '#core/quota/video-receipt.ts'
 import { type AdminResponse, sessionOf } from '#middleware/admin-event.ts'
@@ -118,7 +119,7 @@ function parsed(text: string | undefined): unknown {
     return null
   }
   try {
-    return exceededBound(text, REPLY_BOUNDS) === undefined ? JSON.parse(text) : text
+    return exceededBound(text, REPLY_BOUNDS) === undefined ? parseJsonText(text) : text
   } catch {
     return text
   }

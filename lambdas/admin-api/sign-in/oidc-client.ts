@@ -149,6 +149,7 @@ function isClientRefused(error: unknown): boolean {
 
 /** The OpenID provider of the deployment, from `CONSOLE_OIDC`, which was checked when it was deployed; undefined without one. */
 export function oidcSettings({ CONSOLE_OIDC: json }: SignInContext['environment']): OidcSettings | undefined {
+  // biome-ignore lint/plugin: written by the deployment, checked before.
   return json ? JSON.parse(json) : undefined
 }
 

@@ -5,6 +5,7 @@ import { once } from '#adapters/once.ts'
 import { frontDoorValues } from '#adapters/secrets/front-door-secret.ts'
 import type { ConsoleSite } from '#core/console/console-site.ts'
 import { cookieValues, setCookie } from '#core/console/cookies.ts'
+import { parseJsonText } from '#core/json/parse-json-text.ts'
 import { type ApiEvent, headerLinesOf } from '#middleware/api-event.ts'
 
 const PURPOSE = 'reelgate oidc sign-in'
@@ -43,7 +44,7 @@ export async function readPendingSignIn(event: ApiEvent, site: ConsoleSite): Pro
     return undefined
   }
   const text = openSealedValue(value, { secrets: await sealingSecrets(), purpose: PURPOSE })
-  const signIn = text === undefined ? undefined : pending.safeParse(JSON.parse(text)).data
+  const signIn = text === undefined ? undefined : pending.safeParse(parseJsonText(text)).data
   return signIn !== undefined && signIn.endsAt > nowSeconds() ? signIn : undefined
 }
 

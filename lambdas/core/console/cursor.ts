@@ -1,5 +1,6 @@
 import type * as z from 'zod/mini'
 import { InvalidRequestError } from '../errors.ts'
+import { parseJsonText } from '../json/parse-json-text.ts'
 
 /** Longer than any cursor: two ids. */
 const CHARACTERS_MAX = 2_048
@@ -20,7 +21,7 @@ export function readCursor<Schema extends z.ZodMiniType>(text: string, schema: S
 
 function parseJson(text: string): unknown {
   try {
-    return text.length > CHARACTERS_MAX ? undefined : JSON.parse(Buffer.from(text, 'base64url').toString())
+    return text.length > CHARACTERS_MAX ? undefined : parseJsonText(Buffer.from(text, 'base64url').toString())
   } catch {
     return undefined
   }

@@ -1,3 +1,4 @@
+import { parseJsonText } from './parse-json-text.ts'
 /** A parsed JSON object with unchecked fields. */
 export type JsonObject = Readonly<Record<string, unknown>>
 
@@ -9,7 +10,7 @@ export function isJsonObject(value: unknown): value is JsonObject {
 /** Parses a JSON object; undefined for any other text. Never throws. */
 export function parseJsonObject(text: string): JsonObject | undefined {
   try {
-    const value: unknown = JSON.parse(text)
+    const value: unknown = parseJsonText(text)
     return isJsonObject(value) ? value : undefined
   } catch {
     return undefined

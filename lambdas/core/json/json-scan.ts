@@ -109,6 +109,7 @@ export class JsonScan {
 
 function decodedName(quoted: string): string {
   try {
+    // biome-ignore lint/plugin: a string without names.
     return String(JSON.parse(quoted))
   } catch {
     return quoted.slice(1, -1)

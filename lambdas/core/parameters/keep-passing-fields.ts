@@ -1,4 +1,5 @@
 import { JsonScan } from '../json/json-scan.ts'
+import { parseJsonText } from '../json/parse-json-text.ts'
 import { type PassingFields, pathOf } from './passing-fields.ts'
 
 /** A body reduced to the listed fields, and the distinct paths of the removed fields. */
@@ -98,7 +99,7 @@ function fieldsOfOtherTypes(text: string, kept: ReadonlyMap<string, Kept>, { ofT
   if (ofType === undefined || type === undefined) {
     return []
   }
-  const named: unknown = JSON.parse(text.slice(type.valueStart, type.end))
+  const named: unknown = parseJsonText(text.slice(type.valueStart, type.end))
   return [...ofType].filter((name) => name !== named && kept.has(name))
 }
 

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini'
+import { parseJsonText } from '../json/parse-json-text.ts'
 import { isDay } from './calendar-day.ts'
 import { readDimensions, USAGE_DIMENSIONS, type UsageDimension } from './usage-dimensions.ts'
 
@@ -40,7 +41,7 @@ export function readUsageCursor(text: string): UsageCursor | undefined {
 
 function parseJson(text: string): unknown {
   try {
-    return text.length > CHARACTERS_MAX ? undefined : JSON.parse(Buffer.from(text, 'base64url').toString())
+    return text.length > CHARACTERS_MAX ? undefined : parseJsonText(Buffer.from(text, 'base64url').toString())
   } catch {
     return undefined
   }

@@ -1,3 +1,5 @@
+import { parseJsonText } from '../json/parse-json-text.ts'
+
 /** More than any field name or usage that is read. */
 const BYTES_MAX = 16 * 1024
 
@@ -14,7 +16,7 @@ export class CapturedJson {
   /** Undefined for a value that is not JSON, or was too long to be kept whole. */
   value(): unknown {
     try {
-      return JSON.parse(new TextDecoder().decode(Uint8Array.from(this.#bytes)))
+      return parseJsonText(new TextDecoder().decode(Uint8Array.from(this.#bytes)))
     } catch {
       return undefined
     }

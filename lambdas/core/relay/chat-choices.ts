@@ -1,3 +1,4 @@
+import { parseJsonText } from '../json/parse-json-text.ts'
 import type { TokenCounts } from '../quota/token-counts.ts'
 import { believedUsage, readTokenUsage } from '../quota/token-usage.ts'
 import { hasGenerated, hasMessage } from './generated-choices.ts'
@@ -80,7 +81,7 @@ export function readChatIdentity({ id, created }: Members): ChatIdentity {
 /** Parses a JSON object; undefined for anything else. */
 export function parseObject(text: string): Members | undefined {
   try {
-    const value: unknown = JSON.parse(text)
+    const value: unknown = parseJsonText(text)
     return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : undefined
   } catch {
     return undefined

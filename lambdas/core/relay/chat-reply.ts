@@ -1,3 +1,4 @@
+import { parseJsonText } from '../json/parse-json-text.ts'
 import { applyTextEdits } from '../json/text-edit.ts'
 import type { Microcredits } from '../money/money.ts'
 import type { TokenCounts } from '../quota/token-counts.ts'
@@ -53,7 +54,7 @@ export function readChatReply(answer: string, rules: ReplyRules): ChatReply {
 
 function parse(text: string): unknown {
   try {
-    return JSON.parse(text)
+    return parseJsonText(text)
   } catch {
     return undefined
   }

@@ -1,4 +1,5 @@
 import { isJsonObject } from '../json/json-object.ts'
+import { parseJsonText } from '../json/parse-json-text.ts'
 
 /**
  * The usage of a chunk whose upstream reports it in the choice instead of beside the choices, as Moonshot does in streams.
@@ -15,7 +16,7 @@ export function usageOfChoiceJson(choices: string): unknown {
     return undefined
   }
   try {
-    return usageOfChoice(JSON.parse(choices))
+    return usageOfChoice(parseJsonText(choices))
   } catch {
     return undefined
   }

@@ -1,3 +1,4 @@
+import { parseJsonText } from '../json/parse-json-text.ts'
 import { type ReplyMembers, readReplyMembers, type WrittenRules } from './reply-members.ts'
 
 /** The fields of a chunk of a stream. Undefined for data that is not a JSON object, which is relayed unchanged. */
@@ -11,7 +12,7 @@ export function parsedMember(json: string | undefined): unknown {
     return undefined
   }
   try {
-    return JSON.parse(json)
+    return parseJsonText(json)
   } catch {
     return undefined
   }

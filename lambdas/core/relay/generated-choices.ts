@@ -1,4 +1,5 @@
 import { closingQuote } from '../json/json-scan.ts'
+import { parseJsonText } from '../json/parse-json-text.ts'
 
 /**
  * Fields of a choice, its message or its delta that hold nothing that a model generated. Any other field that is not empty
@@ -26,7 +27,7 @@ export function hasGenerated(choices: unknown): boolean {
 /** As {@link hasGenerated}, for a JSON string; a string that is not JSON counts as generated. */
 export function hasGeneratedJson(choices: string): boolean {
   try {
-    return hasGenerated(JSON.parse(choices))
+    return hasGenerated(parseJsonText(choices))
   } catch {
     return true
   }

@@ -1,3 +1,4 @@
+import { parseJsonText } from '../json/parse-json-text.ts'
 import type { SseEvent } from './sse-events.ts'
 
 /**
@@ -13,7 +14,7 @@ export function isHalfEvent({ raw, data }: Pick<SseEvent, 'raw' | 'data'>): bool
 
 function isJson(text: string): boolean {
   try {
-    JSON.parse(text)
+    parseJsonText(text)
     return true
   } catch {
     return false

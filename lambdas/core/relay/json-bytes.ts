@@ -9,6 +9,7 @@ import {
   QUOTE,
   WHITESPACE,
 } from '../json/json-marks.ts'
+import { parseJsonText } from '../json/parse-json-text.ts'
 
 /** Bytes that are not the expected JSON. The message holds none of them. */
 export class UnexpectedJsonError extends Error {
@@ -97,7 +98,7 @@ export function readValue(bytes: Uint8Array, start: number): { readonly value: u
 /** The value from `start` up to, not including, `end`. @throws UnexpectedJsonError when it is not valid JSON. */
 export function parseValue(bytes: Uint8Array, start: number, end: number): unknown {
   try {
-    return JSON.parse(decoder.decode(bytes.subarray(start, end)))
+    return parseJsonText(decoder.decode(bytes.subarray(start, end)))
   } catch {
     throw new UnexpectedJsonError('a value is not valid JSON')
   }

@@ -17,6 +17,7 @@ type ReconcileEvent = {
 /** Reconciles everything that is due, or the one job whose execution changed. The next run repeats what a failed run missed. */
 export async function handler(event: ReconcileEvent): Promise<void> {
   if (event['detail-type'] === 'Step Functions Execution Status Change') {
+    // biome-ignore lint/plugin: the input of an execution, written by the gateway.
     const { tenantId, jobId } = JSON.parse(event.detail?.input ?? '{}')
     await reconcileJob({ tenantId: String(tenantId), jobId: String(jobId) }, context)
     return

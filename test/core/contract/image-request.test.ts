@@ -4,6 +4,7 @@ import { createCatalogue } from '#core/catalogue/catalogue.ts'
 import { type GatewayConfig, gatewayConfigSchema } from '#core/catalogue/gateway-config.ts'
 import { type ImageRequest, imageRequestBody, parseImageRequest } from '#core/contract/image-request.ts'
 import { ModelNotFoundError } from '#core/errors.ts'
+import { parseJsonText } from '#core/json/parse-json-text.ts'
 import { listedFields } from '#core/parameters/passing-fields.ts'
 import { issuesOf, shippedCatalogue } from '../shipped-catalogue.ts'
 
@@ -189,7 +190,7 @@ describe('the body for an upstream', () => {
       fc.property(sizes, fc.integer({ min: 1, max: 10 }), extras, (size, n, extra) => {
         const body = { ...extra, model: 'image-v2', prompt: 'a fox', n, size, response_format: 'url' }
         const request = parse(body)
-        const sent: unknown = JSON.parse(sentBody(JSON.stringify(body), 'u', request))
+        const sent = parseJsonText(sentBody(JSON.stringify(body), 'u', request))
         expect(sent).toStrictEqual({ model: 'u', prompt: 'a fox', n, size: request.size, response_format: 'url' })
       }),
     )

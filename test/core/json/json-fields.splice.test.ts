@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type InjectedFields, InvalidInjectedValueError, spliceInjected } from '#core/json/json-fields.ts'
+import { parseJsonText } from '#core/json/parse-json-text.ts'
 
 /** Whitespace that JSON allows between any two tokens. */
 const whitespace = fc.array(fc.constantFrom(' ', '\t', '\n', '\r'), { maxLength: 3 }).map((parts) => parts.join(''))
@@ -54,8 +55,8 @@ describe('spliceInjected', () => {
     fc.assert(
       fc.property(rawFields, whitespace, injectedFields, (fields, space, injected) => {
         const text = writeObject(fields, space)
-        const upstream: Record<string, unknown> = JSON.parse(text)
-        const actual: unknown = JSON.parse(spliceInjected(text, injected))
+        const upstream: Record<string, unknown> = Object(parseJsonText(text))
+        const actual = parseJsonText(spliceInjected(text, injected))
         expect(isDeepStrictEqual(actual, { ...upstream, ...injected })).toBe(true)
         expect(Object.keys(Object(actual))).toStrictEqual(Object.keys({ ...upstream, ...injected }))
       }),
@@ -91,7 +92,7 @@ describe('spliceInjected', () => {
     )
     fc.assert(
       fc.property(anyText, (text) => {
-        expect(JSON.parse(spliceInjected(text, { id: 'job', status: 'failed' }))).toMatchObject({
+        expect(parseJsonText(spliceInjected(text, { id: 'job', status: 'failed' }))).toMatchObject({
           id: 'job',
           status: 'failed',
         })

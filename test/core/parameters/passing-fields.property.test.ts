@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { imageRequestBody, parseImageRequest } from '#core/contract/image-request.ts'
+import { parseJsonText } from '#core/json/parse-json-text.ts'
 import { keepPassingFields } from '#core/parameters/keep-passing-fields.ts'
 import { listedFields, type PassingFields, pathOf } from '#core/parameters/passing-fields.ts'
 import { upstreamChatBody } from '#core/relay/chat-call.ts'
@@ -142,7 +143,7 @@ describe('an upstream that folds names', () => {
             chat: asked,
             channel: PLAIN_CHANNEL,
           })
-          expect(readLoosely(JSON.parse(text))).toStrictEqual(
+          expect(readLoosely(parseJsonText(text))).toStrictEqual(
             readLoosely({
               model: 'up',
               n: 1,
@@ -175,7 +176,7 @@ describe('an upstream that folds names', () => {
         const body = { model: 'image-v3', prompt: 'a fox', ...folded }
         const request = parseImageRequest(body, { catalogue: shippedCatalogue, allowedModels: null })
         const call = { upstreamModel: 'up', image: request, passing: listedFields('images') }
-        expect(JSON.parse(imageRequestBody(JSON.stringify(body), call).text)).toStrictEqual({
+        expect(parseJsonText(imageRequestBody(JSON.stringify(body), call).text)).toStrictEqual({
           model: 'up',
           prompt: 'a fox',
           n: 1,

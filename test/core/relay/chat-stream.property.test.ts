@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { fieldTree } from '#core/json/field-tree.ts'
+import { parseJsonText } from '#core/json/parse-json-text.ts'
 import { microcredits } from '#core/money/money.ts'
 import { ChatStream } from '#core/relay/chat-stream.ts'
 import { bytesOf, writtenObject } from './written-json.ts'
@@ -104,7 +105,7 @@ it('shows the price of the gateway or none, never that of the upstream, in event
       const relayed = push(stream(SHIPPED), bytes, places)
       expect(relayed).toBe(push(stream(SHIPPED), bytes, []))
       for (const [, data = ''] of relayed.matchAll(/data: (\{.*\})\n\n/g)) {
-        const shown: Record<string, unknown> = JSON.parse(data)
+        const shown: Record<string, unknown> = Object(parseJsonText(data))
         expect(shown).not.toHaveProperty('provider')
         expect([undefined, null]).toContain(Object(shown.usage).cost_details ?? Object(shown.usage).is_byok)
         expect([undefined, 0.005195]).toContain(Object(shown.usage).cost)

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { parseJsonText } from '#core/json/parse-json-text.ts'
 import { readValue, UnexpectedJsonError, walkElements, walkReply } from '#core/relay/json-bytes.ts'
 
 /** The members that a walk finds, with their values. */
@@ -20,7 +21,7 @@ describe('walkReply', () => {
     fc.assert(
       fc.property(object, fc.constantFrom(undefined, 1, '\t'), (value, indent) => {
         const text = JSON.stringify(value, null, indent)
-        expect(Object.fromEntries(membersOf(` ${text}\r\n`))).toEqual(JSON.parse(text))
+        expect(Object.fromEntries(membersOf(` ${text}\r\n`))).toEqual(parseJsonText(text))
       }),
     )
   })

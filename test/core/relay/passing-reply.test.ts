@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { parseJsonText } from '#core/json/parse-json-text.ts'
 import { PassingReply } from '#core/relay/passing-reply.ts'
 import { rulesOf } from './reply-rules.ts'
 
@@ -59,7 +60,7 @@ describe('an answer that passes through', () => {
         fc.nat(2),
         (value, size, indent) => {
           const text = JSON.stringify(value, undefined, indent)
-          const parsed = JSON.parse(text)
+          const parsed = Object(parseJsonText(text))
           const entries = Array.isArray(parsed.choices)
             ? parsed.choices.filter(
                 (each: unknown) => typeof each === 'object' && each !== null && !Array.isArray(each),

@@ -1,11 +1,12 @@
 import { isJsonObject } from '#core/json/json-object.ts'
+import { parseJsonText } from '#core/json/parse-json-text.ts'
 
 /** Reads single fields of JSON of unknown shape. No function here throws, whatever the input. */
 
 /** Parses a JSON string; undefined when it is not JSON. A byte order mark is skipped, as browsers do. */
 export function parseJson(text: string): unknown {
   try {
-    return JSON.parse(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text)
+    return parseJsonText(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text)
   } catch {
     return undefined
   }

@@ -108,6 +108,7 @@ async function put(table: Pick<Table, 'updateItem'>, name: string, part: unknown
 /** Only this file writes these items, so they are read as what they were. */
 async function unpack<Part>(packed: unknown): Promise<Part> {
   const text = (await decompress(Buffer.from(String(packed), 'base64'))).toString()
+  // biome-ignore lint/plugin: written by this file alone.
   return JSON.parse(text, fromBigints)
 }
 
