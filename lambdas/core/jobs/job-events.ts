@@ -168,7 +168,9 @@ function callbackEvents(job: VideoJob, { nowSeconds }: Reading): Found[] {
   }
   const attempts = job.callbackAttempts ?? []
   if (attempts.length > 0) {
-    return attempts.map(({ at, attempt, status = null }) => ({ type: 'callback', at, status, attempt }))
+    // One that was sent again waits for the first and for a late bill, which stand in front of it: a stream would have passed them by.
+    const listed = isComplete(job, nowSeconds) ? attempts : attempts.filter(({ attempt }) => attempt === 1)
+    return listed.map(({ at, attempt, status = null }) => ({ type: 'callback', at, status, attempt }))
   }
   const isUnknown = job.callbackState === 'sent' && isCallbackOver(job, nowSeconds)
   return isUnknown ? [{ type: 'callback', at: undefined, status: null, attempt: 1 }] : []

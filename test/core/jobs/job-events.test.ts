@@ -117,6 +117,11 @@ describe('the callback of a job', () => {
     ])
   })
 
+  it('that was sent again waits for the first', () => {
+    const early = { ...due, callbackAttempts: [{ ...attempt, attempt: 2 }] }
+    expect([types(early, 1100).at(-1), types(early, 1155).at(-1)]).toEqual(['succeeded', 'callback'])
+  })
+
   it('whose outcome was never recorded is an event when it must be over', () => {
     const claimed = { ...due, callbackState: 'sent' } as const
     expect(types(claimed, 1154)).not.toContain('callback')
@@ -145,6 +150,7 @@ describe('the events of a job that its client cancelled', () => {
   const cancelled: VideoJob = { ...PROCESSING, callbackUrl: 'https://hooks.example', cancelledAt: 1050 }
   const delivered = { ...cancelled, callbackAttempts: [{ ...attempt, at: 1051 }] }
   const billed: VideoJob = { ...delivered, status: 'failed', finishedAt: 1090, billed: microcredits(5), endedAt: 1091 }
+  const OPEN = { status: 'processing', finishedAt: undefined, billed: undefined, endedAt: undefined } as const
   const sentAgain = {
     ...billed,
     callbackAttempts: [
@@ -164,6 +170,7 @@ describe('the events of a job that its client cancelled', () => {
 
   it.each([
     ['accepted before', [PROCESSING, cancelled, delivered, { ...delivered, finishedAt: 1090 }, billed, sentAgain]],
+    ['sent again before its bill', [delivered, { ...sentAgain, ...OPEN }, sentAgain]],
     ['billed before its callback has an outcome', [cancelled, { ...billed, callbackAttempts: [] }, billed, sentAgain]],
     [
       'accepted afterwards',
