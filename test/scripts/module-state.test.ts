@@ -24,7 +24,7 @@ const KEPT: Readonly<Record<string, string>> = {
   'lambdas/adapters/tokens/count-tokens.ts PIECES: stateful pattern': 'read by matchAll, which copies it',
   'lambdas/adapters/tokens/read-ranks.ts readRanks: once': 'the vocabulary of the tokenizer',
   'lambdas/core/json/json-bounds.ts STRUCTURE: stateful pattern': 'set before each use, which ends in one turn',
-  'lambdas/core/json/json-bounds.ts COLON: stateful pattern': 'set before each use, which ends in one turn',
+  'lambdas/core/json/json-scan.ts COLON: stateful pattern': 'set before each use, which ends in one turn',
   'lambdas/core/parameters/passing-fields.ts extended: new WeakMap':
     'the fields of each channel, as long as its configuration',
   'lambdas/core/parameters/prefers-strict.ts LEXEME: stateful pattern': 'read by matchAll, which copies it',

@@ -1,4 +1,4 @@
-import { closingQuote } from './json-scan.ts'
+import { closingQuote, isColonAt } from './json-scan.ts'
 
 /** Limits of a JSON text, so that parsing it does not block a process for long. */
 export type JsonBounds = {
@@ -12,9 +12,6 @@ export type JsonBounds = {
 
 /** The characters that open or close strings, objects and arrays. */
 const STRUCTURE = /["[\]{}]/g
-
-/** Follows the name of a field. */
-const COLON = /[\t\n\r ]*:/y
 
 /**
  * The first bound that a JSON text exceeds; undefined if there is none. Reads quotes and brackets alone, before the text is
@@ -51,9 +48,4 @@ export function exceededBound(text: string, bounds: JsonBounds): keyof JsonBound
     }
   }
   return undefined
-}
-
-function isColonAt(text: string, index: number): boolean {
-  COLON.lastIndex = index
-  return COLON.test(text)
 }

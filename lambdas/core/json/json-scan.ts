@@ -136,6 +136,15 @@ export function closingQuote(text: string, start: number): number {
   return Math.min(index, text.length)
 }
 
+/** Follows the name of a field. */
+const COLON = /[\t\n\r ]*:/y
+
+/** Whether a colon comes next, so that the string that ends before `index` is the name of a field. */
+export function isColonAt(text: string, index: number): boolean {
+  COLON.lastIndex = index
+  return COLON.test(text)
+}
+
 /** Whether an odd number of backslashes precedes the character; an even number are escaped backslashes. */
 function isEscaped(text: string, index: number): boolean {
   let first = index

@@ -1,7 +1,4 @@
-import { closingQuote, JsonScan } from './json-scan.ts'
-
-/** Follows the name of a field. */
-const COLON = /[\t\n\r ]*:/y
+import { closingQuote, isColonAt, JsonScan } from './json-scan.ts'
 
 /**
  * As `JSON.parse`, for any text. V8 reads an escaped name wrongly when an earlier object of the process had a name of the same place whose
@@ -22,8 +19,7 @@ function hasEscapedName(text: string): boolean {
   while (backslash !== -1) {
     // Backslashes stand in strings alone, and this one is the first of its string.
     const end = closingQuote(text, backslash - 1) + 1
-    COLON.lastIndex = end
-    if (COLON.test(text)) {
+    if (isColonAt(text, end)) {
       return true
     }
     backslash = text.indexOf('\\', end)
