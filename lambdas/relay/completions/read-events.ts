@@ -1,6 +1,8 @@
 import { UpstreamFailedError } from '#core/errors.ts'
 import { readChatChoices } from '#core/relay/chat-choices.ts'
+import { ChatStreamBrokenError } from '#core/relay/chat-stream-broken-error.ts'
 import { isEventStream } from '#core/relay/event-stream-type.ts'
+import { isHalfEvent } from '#core/relay/half-event.ts'
 import type { ReplyRules } from '#core/relay/reply-members.ts'
 import { SseEventReader } from '#core/relay/sse-events.ts'
 import { readLastBytes } from '../leave-reply.ts'
@@ -12,7 +14,8 @@ import { REPLY_BYTES_MAX } from './whole-completion.ts'
  * The data of each event of a reply, as it arrives. An upstream that does not stream sends a whole reply: one event, then
  * `[DONE]`. When the reader stops early, the rest of the reply has a moment to arrive, so that the connection can be used
  * again.
- * @throws UpstreamFailedError, ReplyTooLargeError, EndlessEventError, and what reading the body throws.
+ * @throws ChatStreamBrokenError for a stream that ends inside an event; UpstreamFailedError, ReplyTooLargeError, EndlessEventError, and what
+ *   reading the body throws.
  */
 export async function* readEvents(reply: UpstreamReply, rules: ReplyRules): AsyncGenerator<string> {
   const { body, contentType } = reply
@@ -38,9 +41,13 @@ export async function* readEvents(reply: UpstreamReply, rules: ReplyRules): Asyn
       }
     }
     isOver = true
-    const rest = reader.end()?.data
-    if (rest !== undefined) {
-      yield fromBytes(rest)
+    const rest = reader.end()
+    if (rest !== undefined && isHalfEvent(rest)) {
+      // As in a chat stream: the usage may have been in the missing half.
+      throw new ChatStreamBrokenError()
+    }
+    if (rest?.data !== undefined) {
+      yield fromBytes(rest.data)
     }
   } finally {
     if (!isOver) {
