@@ -12,8 +12,8 @@ const CALLBACK_URL_CHARACTERS_MAX = 2048
 /** Most characters of a DNS name. */
 const HOST_CHARACTERS_MAX = 253
 
-/** Parsers disagree on `#`, `\`, whitespace, control characters and non-ASCII characters. */
-const SAFE_CHARACTERS = /^[\x21\x22\x24-\x5b\x5d-\x7e]+$/
+/** Parsers disagree on `#`, `\`, whitespace, control characters and non-ASCII characters. An empty string has none of them. */
+const SAFE_CHARACTERS = /^[\x21\x22\x24-\x5b\x5d-\x7e]*$/
 
 const LABEL = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?'
 

@@ -7,8 +7,9 @@ const LINK_CHARACTERS_MAX = 8192
 const LINK = /^https?:\/\/[\x21-\x7e\u00a0-\uffff]+$/i
 const DATA_IMAGE = /^data:image\/[a-z0-9.+-]+;base64,[A-Za-z0-9+/]+={0,2}$/i
 
-const LINK_MESSAGE = 'each reference must be an http or https url'
-const IMAGE_MESSAGE = 'each reference image must be an http or https url, or data:image/...;base64'
+const LINK_RULE = `must be an http or https url of at most ${LINK_CHARACTERS_MAX} characters`
+const LINK_MESSAGE = `each reference ${LINK_RULE}`
+const IMAGE_MESSAGE = `each reference image ${LINK_RULE}, or data:image/...;base64`
 
 function isLink(text: string): boolean {
   return text.length <= LINK_CHARACTERS_MAX && LINK.test(text) && text.isWellFormed() && URL.canParse(text)

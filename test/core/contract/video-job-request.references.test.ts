@@ -8,8 +8,9 @@ function parse(members: object, model = 'famA-2') {
   return parseVideoJobRequest({ model, prompt: 'a paper city', ...members }, context)
 }
 
-const LINK_MESSAGE = 'each reference must be an http or https url'
-const IMAGE_MESSAGE = 'each reference image must be an http or https url, or data:image/...;base64'
+const LINK_MESSAGE = 'each reference must be an http or https url of at most 8192 characters'
+const IMAGE_MESSAGE =
+  'each reference image must be an http or https url of at most 8192 characters, or data:image/...;base64'
 
 describe('references', () => {
   it.each([

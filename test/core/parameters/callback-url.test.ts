@@ -35,6 +35,10 @@ describe('checkCallbackUrl', () => {
     })
   })
 
+  it('says of an empty string that a url is missing, and not that a character is wrong', () => {
+    expect(checkCallbackUrl('', allowlist)).toMatchObject({ reason: expect.stringMatching(/^must be an https url/) })
+  })
+
   it('takes a url of exactly 2048 characters', () => {
     const url = 'https://hooks.example.com/'.padEnd(2048, 'a')
     expect(checkCallbackUrl(url, allowlist).allowed).toBe(true)
