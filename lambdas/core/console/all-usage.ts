@@ -1,11 +1,14 @@
 import { InvalidRequestError } from '../errors.ts'
+import { USAGE_DIMENSIONS } from '../parameters/usage-dimensions.ts'
 import { parseUsageQuery } from '../parameters/usage-query.ts'
 import { UsageGroups } from '../quota/group-usage.ts'
 import { usagePage } from '../quota/usage-report.ts'
 import type { PageQuery } from './page-query.ts'
 import { firstSummaryDay, leftOutOf, type Summary } from './summary.ts'
 
-type Dimension = 'day' | 'model' | 'key' | 'operation' | 'tenant'
+const DIMENSIONS = [...USAGE_DIMENSIONS, 'tenant'] as const
+
+type Dimension = (typeof DIMENSIONS)[number]
 
 /** A query of the usage of all tenants, whose groups may also be tenants. */
 type AllUsageQuery = {
@@ -23,20 +26,21 @@ type AllUsageQuery = {
  */
 export function parseAllUsageQuery({ after, ...query }: PageQuery, today: string): AllUsageQuery {
   const names = (query.group_by ?? 'day').split(',')
-  const own = names.filter((name) => name !== 'tenant')
-  if (names.length - own.length > 1) {
-    throw new InvalidRequestError([{ path: 'group_by', message: '`group_by` names `tenant` twice' }])
+  if (!names.every(isDimension) || new Set(names).size < names.length) {
+    const message = `\`group_by\` must hold some of ${DIMENSIONS.join(', ')}, each once, separated by commas`
+    throw new InvalidRequestError([{ path: 'group_by', message }])
   }
+  const own = names.filter((name) => name !== 'tenant')
   const { from, to, limit } = parseUsageQuery({ ...query, group_by: own.length === 0 ? undefined : own.join() }, today)
   const skipped = after === undefined ? 0 : Number(/^\d{1,7}$/.exec(after)?.[0] ?? Number.NaN)
   if (Number.isNaN(skipped)) {
     throw new InvalidRequestError([{ path: 'after', message: '`after` must be `next` of the page before' }])
   }
-  return { from, to, groupBy: names.filter(isDimension), limit, skipped }
+  return { from, to, groupBy: names, limit, skipped }
 }
 
 function isDimension(name: string): name is Dimension {
-  return ['day', 'model', 'key', 'operation', 'tenant'].includes(name)
+  return DIMENSIONS.some((dimension) => dimension === name)
 }
 
 /** The usage of all tenants, as the usage of one. @param today UTC, `yyyy-mm-dd`. */

@@ -63,4 +63,14 @@ describe('parseAllUsageQuery', () => {
       expect(() => parseAllUsageQuery(query, TODAY)).toThrow(InvalidRequestError)
     },
   )
+
+  it.each(['nothing', 'tenant,tenant', 'day,day', ''])(
+    'names every group that there is in the refusal of %j',
+    (group_by) => {
+      const message = '`group_by` must hold some of day, model, key, operation, tenant, each once, separated by commas'
+      expect(() => parseAllUsageQuery({ group_by }, TODAY)).toThrow(
+        expect.objectContaining({ issues: [{ path: 'group_by', message }] }),
+      )
+    },
+  )
 })
