@@ -102,6 +102,18 @@ describe('a 402 says what the request needs, what the balance holds and which li
     expect((await rig.send({ ...body, [name]: Number(advised) }, { key })).statusCode).toBe(200)
   })
 
+  it.each([
+    ['max_tokens', 'max_completion_tokens'],
+    ['max_completion_tokens', 'max_tokens'],
+  ])('of a chat with two limits: the larger one, %s', async (larger, smaller) => {
+    answer(0)
+    const body = { ...BODY, [larger]: 1000, [smaller]: 5 }
+    const { key, message } = await refusal(body, { credits: '0.5' })
+    const advised = Number(new RegExp(`set ${larger} to at most (\\d+)$`).exec(message)?.[1])
+    expect(advised).toBeGreaterThan(5)
+    expect((await rig.send({ ...body, [larger]: advised }, { key })).statusCode).toBe(200)
+  })
+
   it('of a chat without a limit: a limit that fits although it makes the body longer', async () => {
     answer(0)
     const body = { ...BODY, n: 100 }

@@ -35,7 +35,8 @@ function adviseOnChat({ model, askedLimits, ...chat }: ChatRequest, available: M
   const promptTokensMax = Math.min(model.context_tokens, chat.promptTokensMax + addedBytes)
   return adviseOnOutput(available, {
     model,
-    name: newer == null ? 'max_tokens' : 'max_completion_tokens',
+    // Of two limits, the larger one was reserved.
+    name: newer == null || (older ?? 0) > newer ? 'max_tokens' : 'max_completion_tokens',
     most: chat.outputTokensMax,
     costOf: (outputTokensMax) => chatChargeMax(model, { ...chat, promptTokensMax, outputTokensMax }).amount,
   })
