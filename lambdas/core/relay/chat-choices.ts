@@ -1,4 +1,4 @@
-import { parseJsonText } from '../json/parse-json-text.ts'
+import { parseJsonObject } from '../json/json-object.ts'
 import type { TokenCounts } from '../quota/token-counts.ts'
 import { believedUsage, readTokenUsage } from '../quota/token-usage.ts'
 import { hasGenerated, hasMessage } from './generated-choices.ts'
@@ -27,7 +27,7 @@ type Members = Readonly<Record<string, unknown>>
  * string that is not a JSON object with choices.
  */
 export function readChatChoices(text: string): ChatChoices | undefined {
-  const answer = parseObject(text)
+  const answer = parseJsonObject(text)
   if (answer === undefined || !Array.isArray(answer.choices)) {
     return undefined
   }
@@ -75,16 +75,6 @@ export function readChatIdentity({ id, created }: Members): ChatIdentity {
   return {
     id: typeof id === 'string' && id !== '' ? id : undefined,
     created: typeof created === 'number' && Number.isSafeInteger(created) && created >= 0 ? created : undefined,
-  }
-}
-
-/** Parses a JSON object; undefined for anything else. */
-export function parseObject(text: string): Members | undefined {
-  try {
-    const value: unknown = parseJsonText(text)
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : undefined
-  } catch {
-    return undefined
   }
 }
 

@@ -1,7 +1,8 @@
 import type { CompletionRequest } from '../contract/completion-request.ts'
+import { parseJsonObject } from '../json/json-object.ts'
 import type { Microcredits } from '../money/money.ts'
 import type { TokenCounts } from '../quota/token-counts.ts'
-import { completionFinishReason, generatedText, membersOf, parseObject, readChatIdentity } from './chat-choices.ts'
+import { completionFinishReason, generatedText, membersOf, readChatIdentity } from './chat-choices.ts'
 import { ChatStreamBrokenError } from './chat-stream-broken-error.ts'
 import {
   type CompletionHead,
@@ -59,7 +60,7 @@ export class CompletionStream {
       prompt.isDone = true
       return this.#finishBegun(prompt)
     }
-    const chunk = parseObject(payload)
+    const chunk = parseJsonObject(payload)
     if (chunk === undefined) {
       return ''
     }

@@ -1,7 +1,7 @@
 import { ResponseBrokenError } from '#adapters/http/response-broken-error.ts'
 import { UpstreamFailedError } from '#core/errors.ts'
 import type { FieldTree } from '#core/json/field-tree.ts'
-import { parseJsonText } from '#core/json/parse-json-text.ts'
+import { parseJsonObject } from '#core/json/json-object.ts'
 import { withoutHidden } from '#core/json/remove-fields.ts'
 import { ChatStreamBrokenError } from '#core/relay/chat-stream-broken-error.ts'
 import { CompletionStream } from '#core/relay/completion-stream.ts'
@@ -180,11 +180,8 @@ function errorEvent(error: unknown, hidden: FieldTree): string {
 
 /** The error on one line, as an event needs it. Undefined for a string that is no JSON object with an error. */
 function errorPayload(text: string | undefined, hidden: FieldTree): string | undefined {
-  try {
-    const parsed: unknown = parseJsonText(text ?? '')
-    const isError = typeof parsed === 'object' && parsed !== null && 'error' in parsed
-    return isError ? withoutHidden(JSON.stringify({ error: parsed.error }), hidden) : undefined
-  } catch {
-    return undefined
-  }
+  const parsed = parseJsonObject(text ?? '')
+  return parsed !== undefined && 'error' in parsed
+    ? withoutHidden(JSON.stringify({ error: parsed.error }), hidden)
+    : undefined
 }
