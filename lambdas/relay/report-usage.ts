@@ -27,14 +27,17 @@ type ChatCall = Pick<ReportedCall, 'requestId' | 'channelId'> & {
   readonly model: ChatModel
   /** Completions that this call asked for. */
   readonly choices: number
+  /** Tokens of the images of the request, at most. */
+  readonly imageTokens?: number
 }
 
 /**
  * Limits the usage of one chat call to the bounds of its model. A usage above them, and one whose parts were above their whole, is
  * logged and counted.
  */
-export function usageWithinBounds(usage: TokenCounts, { requestId, channelId, model, choices }: ChatCall): TokenCounts {
-  const bounded = boundTokenCounts(usage, chatUsageMax(model, choices))
+export function usageWithinBounds(usage: TokenCounts, call: ChatCall): TokenCounts {
+  const { requestId, channelId, model, choices, imageTokens } = call
+  const bounded = boundTokenCounts(usage, chatUsageMax(model, choices, imageTokens))
   const reported = { promptTokens: inputTokensOf(usage), completionTokens: usage.output }
   if (bounded !== usage) {
     reportUsageAboveBound({ requestId, channelId, modelId: model.id }, reported)

@@ -39,7 +39,7 @@ export const CHAT_MESSAGE_FIELDS: DescribedFields = {
   },
   content: {
     description:
-      'A string, or parts: `{"type":"text","text"}`, `{"type":"image_url","image_url":{"url"}}`, and `file`. Only the field that the type names is relayed. Parts of other types are a 400 unless the operator allows them. Only an assistant message may omit the content; that of a function may be null.',
+      'A string, or parts: `{"type":"text","text"}`, `{"type":"image_url","image_url":{"url"}}`, and `file`. Only the field that the type names is relayed. Parts of other types are a 400 unless the operator allows them, and so are parts of a kind that the `input_modalities` of the model lack. Only an assistant message may omit the content; that of a function may be null.',
     anyOf: [
       { type: 'string' },
       {

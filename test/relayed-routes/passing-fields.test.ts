@@ -54,7 +54,11 @@ beforeAll(async () => {
     },
     { chat: ['min_p'] },
   ]
-  rig = await startRelayRig({ channels: 2, channel: (index) => ({ pass_members: added[index] }) })
+  rig = await startRelayRig({
+    channels: 2,
+    channel: (index) => ({ pass_members: added[index] }),
+    chat: { input_modalities: ['text', 'video', 'file'] },
+  })
 })
 afterAll(async () => {
   await rig.close()

@@ -13,7 +13,7 @@ const SYNTAX = 60
 
 let rig: RelayRig
 beforeAll(async () => {
-  rig = await startRelayRig()
+  rig = await startRelayRig({ chat: { input_modalities: ['text', 'image', 'file'], image_tokens: IMAGE } })
 })
 afterAll(() => rig.close())
 
@@ -36,7 +36,7 @@ const CONTENTS = [
   ['five images by url', urlImages, 5 * IMAGE, 5 * (IMAGE + SYNTAX)],
   ['an image in base64', [base64Image], IMAGE, IMAGE + SYNTAX],
   ['a file', [file], CONTEXT, CONTEXT],
-  ['an image and a file', [base64Image, file], CONTEXT, CONTEXT],
+  ['an image and a file', [base64Image, file], CONTEXT + IMAGE, CONTEXT + IMAGE],
   ['a text', [{ type: 'text', text: 'a'.repeat(4_000) }], 1_000, 1_000 + SYNTAX],
 ] as const
 

@@ -34,8 +34,9 @@ export class ChatBill {
 
   /** The cost of a usage as {@link settleByUsage} bills it, for the client; undefined for a model without a price. */
   costOf(usage: TokenCounts): Microcredits | undefined {
-    const { model, choices } = this.#chat
-    return shownCost(this.#bill, chatCharge(model, boundTokenCounts(usage, chatUsageMax(model, choices))))
+    const { model, choices, imageTokensMax } = this.#chat
+    const bounded = boundTokenCounts(usage, chatUsageMax(model, choices, imageTokensMax))
+    return shownCost(this.#bill, chatCharge(model, bounded))
   }
 
   /** The cost of a whole reply, for the client: without usage, the estimate. */
@@ -51,8 +52,8 @@ export class ChatBill {
 
   /** Bills what the upstream reports, within the bounds of the model. */
   settleByUsage(reported: TokenCounts, { channel }: Channel): void {
-    const { model, choices } = this.#chat
-    const call = { requestId: this.#exchange.requestId, channelId: channel.id, model, choices }
+    const { model, choices, imageTokensMax: imageTokens } = this.#chat
+    const call = { requestId: this.#exchange.requestId, channelId: channel.id, model, choices, imageTokens }
     const usage = usageWithinBounds(reported, call)
     this.#exchange.note(tokensOf(usage))
     this.#bill.settle(chatCharge(model, usage))

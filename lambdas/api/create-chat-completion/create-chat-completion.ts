@@ -32,7 +32,7 @@ const ADDED_LIMIT_BYTES = 40
 function adviseOnChat({ model, askedLimits, ...chat }: ChatRequest, available: Microcredits): string | undefined {
   const { max_tokens: older, max_completion_tokens: newer } = askedLimits
   const addedBytes = older == null && newer == null ? ADDED_LIMIT_BYTES : 0
-  const promptTokensMax = Math.min(model.context_tokens, chat.promptTokensMax + addedBytes)
+  const promptTokensMax = Math.min(model.context_tokens + chat.imageTokensMax, chat.promptTokensMax + addedBytes)
   return adviseOnOutput(available, {
     model,
     // Of two limits, the larger one was reserved.

@@ -62,14 +62,25 @@ const videoModel = strictObject({
   prices: z.array(videoPrice).min(1).meta({ description: 'The first matching row counts.' }),
 })
 
-function modalities(verb: 'takes' | 'gives') {
+function modalities(description: string) {
   return z
     .array(z.enum(MODALITIES))
     .min(1)
     .refine((listed) => new Set(listed).size === listed.length, { message: 'name each of them once' })
     .default(['text'])
-    .meta({ description: `What the model ${verb}, for the list of models. The gateway does not enforce it.` })
+    .meta({ description })
 }
+
+const tokens = z.number().int().positive()
+
+const imageTokens = z.union([
+  tokens,
+  z
+    .record(z.string().regex(/^[a-z_]{1,32}$/, 'use a detail of requests, such as low or high'), tokens)
+    .refine((byDetail) => Object.keys(byDetail).length > 0 && !Object.hasOwn(byDetail, 'auto'), {
+      message: 'name at least one detail, and leave out auto, which counts as the highest of them',
+    }),
+])
 
 const chatModel = strictObject({
   ...common,
@@ -83,9 +94,12 @@ const chatModel = strictObject({
     .positive()
     .optional()
     .meta({ description: 'Limit of a completion whose client sets none: reserved, and sent upstream.' }),
-  image_tokens: z.number().int().min(0).default(1500),
-  input_modalities: modalities('takes'),
-  output_modalities: modalities('gives'),
+  image_tokens: imageTokens.optional().meta({
+    description:
+      'Most tokens that the upstream bills for an image: one number, or one for each `detail` of requests. An image without a number reserves the whole context.',
+  }),
+  input_modalities: modalities('What the model takes. Content parts of other kinds are refused.'),
+  output_modalities: modalities('What the model gives, for the list of models. The gateway does not enforce it.'),
   prices: z.array(z.union([chatTokenPrices, strictObject({ price })])).length(1),
 })
 

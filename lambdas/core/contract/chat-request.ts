@@ -6,7 +6,7 @@ import { addedPartFields } from '../parameters/passing-fields.ts'
 import { tokensByLength } from '../parameters/tokens-by-length.ts'
 import { type ChatBody, chatBodySchema } from './chat-body.ts'
 import { imageUrlOf } from './content-parts.ts'
-import { hollowPartIssue, mayFillContext, partsOf } from './relayed-parts.ts'
+import { mediaTokensMax, partsOf, refusedPartIssue } from './relayed-parts.ts'
 import { parseBody } from './request-issues.ts'
 
 /** What the gateway reads from a chat request. The fields that pass go upstream as the client wrote them. */
@@ -23,6 +23,8 @@ export type ChatRequest = {
   readonly askedLimits: AskedLimits
   /** Upper bound of the tokens of the messages, the tools and all other input. */
   readonly promptTokensMax: number
+  /** The part of {@link promptTokensMax} that is for images and may come on top of the model's context. */
+  readonly imageTokensMax: number
   /** Likely tokens of the same input, which bill a stream without usage; never above {@link promptTokensMax}. */
   readonly promptTokensEstimate: number
   /** The client's `stream_options`; the gateway adds its own request for usage. */
@@ -49,9 +51,9 @@ export function parseChatRequest(body: unknown, { catalogue, allowedModels, body
   }
   const channels = catalogue.configuredRelayChannels(model.id)
   const added = addedPartFields(channels.map((channel) => channel.pass_members.chat))
-  const hollow = hollowPartIssue(chat.messages, added)
-  if (hollow !== undefined) {
-    throw new InvalidRequestError([hollow])
+  const refused = refusedPartIssue(chat.messages, { model, added })
+  if (refused !== undefined) {
+    throw new InvalidRequestError([refused])
   }
   return {
     model,
@@ -92,24 +94,26 @@ type PromptFacts = {
 
 /**
  * No common tokenizer makes more tokens than the text has bytes. The body holds the whole prompt, and its JSON syntax is
- * longer than what a chat template adds. An image counts as a fixed number of tokens instead of the length of its url.
+ * longer than what a chat template adds. An image counts as the number of its detail instead of the length of its url, and on top of the
+ * context, because some upstreams bill more tokens for an image than it takes of the context. Parts without a number fill the context,
+ * all of them together.
  */
 function promptTokens(
   chat: ChatBody,
   model: ChatModel,
   { bodyBytes, added }: PromptFacts,
-): Pick<ChatRequest, 'promptTokensMax' | 'promptTokensEstimate'> {
+): Pick<ChatRequest, 'promptTokensMax' | 'imageTokensMax' | 'promptTokensEstimate'> {
   const parts = partsOf(chat.messages)
-  if (parts.some((part) => mayFillContext(part, added))) {
-    return { promptTokensMax: model.context_tokens, promptTokensEstimate: model.context_tokens }
-  }
-  const images = parts.filter(({ type }) => type === 'image_url').map(imageUrlOf)
+  const media = parts.map((part) => mediaTokensMax(part, { added, model }))
+  const imageTokensMax = media.reduce<number>((sum, tokens) => sum + (tokens ?? 0), 0)
+  const withImages = (textTokens: number) =>
+    imageTokensMax + (media.includes(undefined) ? model.context_tokens : Math.min(model.context_tokens, textTokens))
+  const urls = parts.filter(({ type }) => type === 'image_url').map(imageUrlOf)
   // A url has at least as many bytes as characters, so subtracting its characters keeps the bound.
-  const imageCharacters = images.reduce((sum, url) => sum + (url?.length ?? 0), 0)
-  const textBytes = bodyBytes - imageCharacters
-  const imageTokens = images.length * model.image_tokens
+  const textBytes = bodyBytes - urls.reduce((sum, url) => sum + (url?.length ?? 0), 0)
   return {
-    promptTokensMax: Math.min(model.context_tokens, textBytes + imageTokens),
-    promptTokensEstimate: Math.min(model.context_tokens, tokensByLength(textBytes) + imageTokens),
+    promptTokensMax: withImages(textBytes),
+    imageTokensMax,
+    promptTokensEstimate: withImages(tokensByLength(textBytes)),
   }
 }

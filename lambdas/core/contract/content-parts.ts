@@ -41,6 +41,12 @@ export function imageUrlOf(part: Readonly<Record<string, unknown>>): string | un
   return typeof url === 'string' ? url : undefined
 }
 
+/** The detail that an image part asks for; null for none, which leaves it to the upstream as `auto` does. */
+export function imageDetailOf({ image_url: image }: Readonly<Record<string, unknown>>): unknown {
+  const detail = typeof image === 'object' && image !== null && 'detail' in image ? image.detail : null
+  return detail === 'auto' ? null : (detail ?? null)
+}
+
 type Fault = { readonly path: readonly string[]; readonly message: string }
 
 /** Parts of unlisted types are left to the upstream. */

@@ -48,7 +48,7 @@ export const modelResponse = z.looseObject({
   kind: z.enum(['chat', 'embedding', 'image', 'video']),
   context_window: z.int().optional().describe('Maximum tokens of a prompt. Only chat and embedding models.'),
   max_output_tokens: z.int().optional().describe('Maximum tokens of one completion. Only chat models.'),
-  input_modalities: z.array(modality).describe('What a request may hold.'),
+  input_modalities: z.array(modality).describe('What a request may hold. A content part of another kind is a 400.'),
   output_modalities: z.array(modality).describe('What a response holds.'),
   endpoints: z.array(z.string()).describe('Paths of the routes that take this model.'),
   pricing,

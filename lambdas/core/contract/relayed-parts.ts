@@ -1,6 +1,8 @@
+import type { ChatModel } from '../catalogue/model.ts'
 import type { RequestIssue } from '../errors.ts'
+import type { MODALITIES } from '../parameters/modalities.ts'
 import { isListedPart } from '../parameters/passing-fields.ts'
-import type { ContentPart } from './content-parts.ts'
+import { type ContentPart, imageDetailOf } from './content-parts.ts'
 
 type Messages = readonly { readonly content?: string | readonly ContentPart[] | null | undefined }[]
 
@@ -9,25 +11,46 @@ export function partsOf(messages: Messages): readonly ContentPart[] {
   return messages.flatMap(({ content }) => (typeof content === 'object' ? (content ?? []) : []))
 }
 
+type Target = {
+  readonly model: Pick<ChatModel, 'id' | 'input_modalities'>
+  /** Fields of content parts that the channels of the model add to the list. */
+  readonly added: ReadonlySet<string>
+}
+
 /**
- * The error for the first part of which only its type would reach an upstream. An upstream would ignore such a part or
- * report an obscure error.
- * @param added fields of content parts that the channels of the model add to the list.
+ * The error for the first part that is not relayed: one of which only its type would reach an upstream, which would ignore it or
+ * report an obscure error, and one that the model does not take.
  */
-export function hollowPartIssue(messages: Messages, added: ReadonlySet<string>): RequestIssue | undefined {
+export function refusedPartIssue(messages: Messages, { model, added }: Target): RequestIssue | undefined {
   for (const [at, { content }] of messages.entries()) {
-    const parts = typeof content === 'object' ? (content ?? []) : []
-    const index = parts.findIndex((part) => !(isListedPart(part.type) || hasField(part, added)))
-    const part = parts[index]
-    if (part !== undefined) {
-      return { path: `messages.${at}.content.${index}`, message: hollowPartMessage(part.type) }
+    for (const [index, part] of (typeof content === 'object' ? (content ?? []) : []).entries()) {
+      const fields = Object.keys(part).filter((name) => added.has(name))
+      const isHollow = !isListedPart(part.type) && fields.length === 0
+      const message = isHollow ? hollowPartMessage(part.type) : untakenPartMessage([part.type, ...fields], model)
+      if (message !== undefined) {
+        return { path: `messages.${at}.content.${index}`, message }
+      }
     }
   }
   return undefined
 }
 
-function hasField(part: ContentPart, names: ReadonlySet<string>): boolean {
-  return names.size > 0 && Object.keys(part).some((name) => names.has(name))
+/** What a model must take for a part of this type, or with this field. Other types are known to the operator alone, who allows them. */
+const MODALITY_OF: ReadonlyMap<string, (typeof MODALITIES)[number]> = new Map([
+  ['image_url', 'image'],
+  ['file', 'file'],
+  ['input_audio', 'audio'],
+  ['audio_url', 'audio'],
+  ['video_url', 'video'],
+  ['video', 'video'],
+])
+
+function untakenPartMessage(names: readonly string[], { id, input_modalities }: Target['model']): string | undefined {
+  const needed = names.flatMap((name) => MODALITY_OF.get(name) ?? [])
+  const missing = needed.find((modality) => !input_modalities.includes(modality))
+  return missing === undefined
+    ? undefined
+    : `the model ${id} does not take input of the kind ${missing}: leave this part out, or use a model whose \`input_modalities\` have ${missing}`
 }
 
 /** A type that a configuration can name. Anything else the client may have made up, and is not repeated in an error. */
@@ -41,8 +64,29 @@ function hollowPartMessage(type: string): string {
 /** Marks for a cache; they add nothing to the prompt. */
 const CACHE_MARKS: ReadonlySet<string> = new Set(['cache_control', 'prompt_cache_breakpoint'])
 
-/** Whether a part may refer to its content, such as a file or a video, so that its own length does not bound its tokens. */
-export function mayFillContext(part: ContentPart, added: ReadonlySet<string>): boolean {
-  const hasOwnBound = part.type === 'text' || part.type === 'image_url'
-  return !hasOwnBound || Object.keys(part).some((name) => added.has(name) && !CACHE_MARKS.has(name))
+/**
+ * The most tokens of a part besides its text: those of an image by its detail. Undefined for a part without a bound, such as a file, a video,
+ * or an image of a detail for which the operator has set no number: it may fill the context.
+ */
+export function mediaTokensMax(
+  part: ContentPart,
+  { added, model }: { readonly added: ReadonlySet<string>; readonly model: Pick<ChatModel, 'image_tokens'> },
+): number | undefined {
+  if (Object.keys(part).some((name) => added.has(name) && !CACHE_MARKS.has(name))) {
+    return undefined
+  }
+  if (part.type === 'image_url') {
+    return imageTokensMax(imageDetailOf(part), model.image_tokens)
+  }
+  return part.type === 'text' ? 0 : undefined
+}
+
+function imageTokensMax(detail: unknown, byDetail: ChatModel['image_tokens']): number | undefined {
+  if (typeof byDetail !== 'object') {
+    return byDetail
+  }
+  if (detail === null) {
+    return Math.max(...Object.values(byDetail))
+  }
+  return typeof detail === 'string' && Object.hasOwn(byDetail, detail) ? byDetail[detail] : undefined
 }

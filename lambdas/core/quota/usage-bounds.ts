@@ -8,12 +8,16 @@ import { type TokenCounts, tokenCounts } from './token-counts.ts'
  */
 export type ChatUsageMax = { readonly input: number; readonly output: number }
 
-/** The bound of one chat call with this number of completions. */
+/**
+ * The bound of one chat call with this number of completions.
+ * @param imageTokens of the request's images, which some upstreams bill on top of the context.
+ */
 export function chatUsageMax(
   { context_tokens, max_output_tokens }: Pick<ChatModel, 'context_tokens' | 'max_output_tokens'>,
   choices: number,
+  imageTokens = 0,
 ): ChatUsageMax {
-  return { input: context_tokens, output: max_output_tokens * choices }
+  return { input: context_tokens + imageTokens, output: max_output_tokens * choices }
 }
 
 /**

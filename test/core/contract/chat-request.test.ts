@@ -1,18 +1,26 @@
 import { describe, expect, it } from 'vitest'
+import { type Catalogue, createCatalogue } from '#core/catalogue/catalogue.ts'
+import { gatewayConfigSchema } from '#core/catalogue/gateway-config.ts'
 import { parseChatRequest } from '#core/contract/chat-request.ts'
 import { InvalidRequestError, ModelNotFoundError } from '#core/errors.ts'
-import { shippedCatalogue } from '../shipped-catalogue.ts'
+import { shippedCatalogue, shippedConfig } from '../shipped-catalogue.ts'
 
 const GOOD = { model: 'chat-default', messages: [{ role: 'user', content: 'Say hi' }] }
 
-function parse(body: unknown, allowedModels: readonly string[] | null = null) {
+function parse(body: unknown, allowedModels: readonly string[] | null = null, catalogue: Catalogue = shippedCatalogue) {
   const bodyBytes = Buffer.byteLength(JSON.stringify(body) ?? '')
-  return parseChatRequest(body, { catalogue: shippedCatalogue, allowedModels, bodyBytes })
+  return parseChatRequest(body, { catalogue, allowedModels, bodyBytes })
 }
 
-function issuesOf(body: unknown) {
+/** The shipped models, with these fields of the chat model instead. */
+function catalogueWith(members: Readonly<Record<string, unknown>>): Catalogue {
+  const models = shippedConfig.models.map((model) => (model.kind === 'chat' ? { ...model, ...members } : model))
+  return createCatalogue(gatewayConfigSchema.parse({ ...shippedConfig, models }))
+}
+
+function issuesOf(body: unknown, catalogue?: Catalogue) {
   try {
-    parse(body)
+    parse(body, null, catalogue)
   } catch (error) {
     return error instanceof InvalidRequestError ? error.issues : error
   }
@@ -91,13 +99,43 @@ describe('chat-request: parseChatRequest', () => {
     expect(parse(GOOD, ['chat-default']).model.id).toBe('chat-default')
   })
 
-  it('bounds the prompt by the bytes of the body, with a fixed number for each image in place of its url', () => {
+  it('bounds the prompt by the bytes of the body, with the number of its detail for each image in place of its url', () => {
     const bodyBytes = Buffer.byteLength(JSON.stringify(GOOD))
-    expect(parse(GOOD).promptTokensMax).toBe(bodyBytes)
-    const image = { type: 'image_url', image_url: { url: `data:image/png;base64,${'A'.repeat(100_000)}` } }
-    const { promptTokensMax } = parse(withMessage({ role: 'user', content: [image] }))
-    expect(promptTokensMax).toBeGreaterThan(1500)
-    expect(promptTokensMax).toBeLessThan(1500 + 300)
+    expect(parse(GOOD)).toMatchObject({ promptTokensMax: bodyBytes, imageTokensMax: 0 })
+    const url = `data:image/png;base64,${'A'.repeat(100_000)}`
+    const boundOf = (detail?: string) => {
+      const image = { type: 'image_url', image_url: { url, detail } }
+      return parse(withMessage({ role: 'user', content: [image, image] })).promptTokensMax
+    }
+    expect(boundOf('low')).toBeGreaterThan(2 * 2_833)
+    expect(boundOf('low')).toBeLessThan(2 * 2_833 + 300)
+    expect(boundOf()).toBeGreaterThan(2 * 48_169)
+    expect(boundOf()).toBeLessThan(2 * 48_169 + 300)
+  })
+
+  it('bounds a prompt with images by the number of the model, else by what the model can read', () => {
+    const image = { type: 'image_url', image_url: { url: 'https://example.com/a.png', detail: 'low' } }
+    const body = withMessage({ role: 'user', content: [image, image, image] })
+    const boundWith = (image_tokens: unknown) => parse(body, null, catalogueWith({ image_tokens })).promptTokensMax
+    expect(boundWith(1_000)).toBeGreaterThan(3_000)
+    expect(boundWith(1_000)).toBeLessThan(3_500)
+    expect(boundWith({ high: 1_000 })).toBe(128_000)
+    expect(boundWith(undefined)).toBe(128_000)
+  })
+
+  it.each([
+    ['image', { type: 'image_url', image_url: { url: 'https://example.com/a.png' } }],
+    ['file', { type: 'file', file: { file_id: 'f' } }],
+  ])('refuses a part of the kind %s for a model that does not take it, and names both', (kind, part) => {
+    const catalogue = catalogueWith({ input_modalities: ['text'] })
+    const body = withMessage({ role: 'user', content: [{ type: 'text', text: 'a' }, part] })
+    expect(issuesOf(body, catalogue)).toStrictEqual([
+      {
+        path: 'messages.0.content.1',
+        message: `the model chat-default does not take input of the kind ${kind}: leave this part out, or use a model whose \`input_modalities\` have ${kind}`,
+      },
+    ])
+    expect(issuesOf(GOOD, catalogue)).toStrictEqual([])
   })
 
   it('bounds a prompt with parts that only name what they mean by what the model can read', () => {
@@ -135,12 +173,13 @@ describe('chat-request: parseChatRequest', () => {
   it('estimates the prompt by a token for four bytes of text, a fixed number for each image, and the context for a file', () => {
     const bodyBytes = Buffer.byteLength(JSON.stringify(GOOD))
     expect(parse(GOOD).promptTokensEstimate).toBe(Math.ceil(bodyBytes / 4))
-    const image = { type: 'image_url', image_url: { url: `data:image/png;base64,${'A'.repeat(100_000)}` } }
+    const url = `data:image/png;base64,${'A'.repeat(100_000)}`
+    const image = { type: 'image_url', image_url: { url, detail: 'low' } }
     const twoImages = parse(withMessage({ role: 'user', content: [image, image] })).promptTokensEstimate
-    expect(twoImages).toBeGreaterThan(3_000)
-    expect(twoImages).toBeLessThan(3_000 + 100)
+    expect(twoImages).toBeGreaterThan(2 * 2_833)
+    expect(twoImages).toBeLessThan(2 * 2_833 + 100)
     const file = { type: 'file', file: { file_id: 'f' } }
-    expect(parse(withMessage({ role: 'user', content: [file, image] })).promptTokensEstimate).toBe(128_000)
+    expect(parse(withMessage({ role: 'user', content: [file, image] })).promptTokensEstimate).toBe(128_000 + 2_833)
   })
 
   it('never estimates the prompt above its bound', () => {

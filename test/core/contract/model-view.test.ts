@@ -53,7 +53,7 @@ describe('modelView', () => {
       kind: 'chat',
       context_window: 128_000,
       max_output_tokens: 16_384,
-      input_modalities: ['text'],
+      input_modalities: ['text', 'image', 'file'],
       output_modalities: ['text'],
       endpoints: ['/v1/chat/completions', '/v1/completions'],
       pricing: {

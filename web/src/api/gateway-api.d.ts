@@ -363,7 +363,7 @@ export interface components {
              * @enum {string}
              */
             role: "user" | "assistant" | "system" | "tool" | "developer" | "function";
-            /** @description A string, or parts: `{"type":"text","text"}`, `{"type":"image_url","image_url":{"url"}}`, and `file`. Only the field that the type names is relayed. Parts of other types are a 400 unless the operator allows them. Only an assistant message may omit the content; that of a function may be null. */
+            /** @description A string, or parts: `{"type":"text","text"}`, `{"type":"image_url","image_url":{"url"}}`, and `file`. Only the field that the type names is relayed. Parts of other types are a 400 unless the operator allows them, and so are parts of a kind that the `input_modalities` of the model lack. Only an assistant message may omit the content; that of a function may be null. */
             content?: string | ({
                 type: string;
             } & {
@@ -646,7 +646,7 @@ export interface components {
             context_window?: number;
             /** @description Maximum tokens of one completion. Only chat models. */
             max_output_tokens?: number;
-            /** @description What a request may hold. */
+            /** @description What a request may hold. A content part of another kind is a 400. */
             input_modalities: ("text" | "image" | "audio" | "video" | "file" | "embedding")[];
             /** @description What a response holds. */
             output_modalities: ("text" | "image" | "audio" | "video" | "file" | "embedding")[];
