@@ -42,7 +42,16 @@ export function deployPhases(options: DeployOptions): readonly DeployPhase[] {
     { name: 'bootstrap', parameters: ['bootstrap', '--app', assembly] },
     {
       name: 'deploy',
-      parameters: ['deploy', '--app', assembly, '--require-approval', 'never', '--outputs-file', outputs],
+      // Without change sets: after a deployment without changes `cdk` deletes one that is gone, which MiniStack refuses.
+      parameters: [
+        'deploy',
+        '--app',
+        assembly,
+        '--method=direct',
+        '--require-approval=never',
+        '--outputs-file',
+        outputs,
+      ],
     },
   ]
 }

@@ -54,6 +54,11 @@ describe('deploy-to-emulator', () => {
     expect(text).toContain(`REELGATE_API_KEY=KEY npm run smoke -- --base-url ${OUTPUTS.BaseUrl}`)
   })
 
+  it('deploys without change sets, so that a deployment after one without changes succeeds', async () => {
+    const { phases } = await deploy({ AWS_ENDPOINT_URL: endpoint, P1_BASE_URL: 'http://127.0.0.1:9700' })
+    expect(phases[2]?.parameters).toContain('--method=direct')
+  })
+
   it('uses the dev profile for other stage names, and includes the name in the commands', async () => {
     const { phases, text } = await deploy(
       { AWS_ENDPOINT_URL: endpoint, P1_BASE_URL: 'http://127.0.0.1:9700' },
