@@ -52,7 +52,7 @@ export class ReelgateStack extends Stack {
       ...props,
     })
     this.#report(props)
-    this.templateOptions.metadata = { [CONFIGURATION_METADATA]: props.config }
+    this.templateOptions.metadata = { [CONFIGURATION_METADATA]: JSON.stringify(props.config) }
     const { retainsData: outlivesStack, logRetentionDays: retentionDays } = settings
     Aspects.of(this).add(new LogLifetime({ retentionDays, outlivesStack }))
     refuseLargeEnvironments(this)

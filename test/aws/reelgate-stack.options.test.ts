@@ -21,6 +21,7 @@ const violations = (['dev', 'everything', 'emulator'] as const).map(
 const dev = Template.fromStack(stacks.dev)
 const prod = Template.fromStack(stacks.prod)
 const everything = Template.fromStack(stacks.everything)
+const TEMPLATES = Object.entries({ dev, prod, everything })
 
 const DEPLOY_PAGE = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'deploy.md'), 'utf8')
 
@@ -36,6 +37,7 @@ type Deployed = {
   readonly Type: string
   readonly DeletionPolicy?: string
   readonly Properties?: { Description?: string }
+  readonly Metadata?: object
 }
 
 function resources(template: Template): Deployed[] {
@@ -64,9 +66,25 @@ describe('every stage', () => {
   )
 
   it('has its configuration in the template, for comparison with later deployments', () => {
-    expect(dev.toJSON().Metadata[CONFIGURATION_METADATA]).toEqual(shippedConfiguration.config)
+    expect(JSON.parse(dev.toJSON().Metadata[CONFIGURATION_METADATA])).toEqual(shippedConfiguration.config)
     expect(JSON.stringify(prod.toJSON().Metadata)).toContain('P1_API_KEY')
   })
+
+  it.each(TEMPLATES)(
+    '%s has neither decimals nor null in metadata, which cfn-lint refuses (E4002)',
+    (_name, template) => {
+      const { Metadata, Resources } = template.toJSON()
+      const refused: unknown[] = []
+      const look = (_key: string, value: unknown) => {
+        if (value === null || (typeof value === 'number' && !Number.isInteger(value))) {
+          refused.push(value)
+        }
+        return value
+      }
+      JSON.stringify([Metadata, ...Object.values<Deployed>(Resources).map((each) => each.Metadata)], look)
+      expect(refused).toEqual([])
+    },
+  )
 })
 
 /** Where the name is of what an account has once, for all regions. */

@@ -9,7 +9,9 @@ import type { AdminContext } from '../command-line/command.ts'
 import { DeploymentNotFoundError } from '../command-line/command-failed-error.ts'
 import { unreadableStack } from '../deployment/unreadable-stack.ts'
 
-const template = z.object({ Metadata: z.object({ [CONFIGURATION_METADATA]: gatewayConfigSchema }) })
+const template = z.object({
+  Metadata: z.object({ [CONFIGURATION_METADATA]: z.string().transform(parseJson).pipe(gatewayConfigSchema) }),
+})
 
 /**
  * The configuration in use: from the template of a deployed stage, or from the data directory of a running local host, which has the

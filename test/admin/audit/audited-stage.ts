@@ -156,7 +156,7 @@ function fakeServices() {
       templates.reset()
       templates
         .on(GetTemplateCommand)
-        .resolves({ TemplateBody: JSON.stringify({ Metadata: { [CONFIGURATION_METADATA]: config } }) })
+        .resolves({ TemplateBody: JSON.stringify({ Metadata: { [CONFIGURATION_METADATA]: JSON.stringify(config) } }) })
       functions.reset()
       functions.on(InvokeCommand).callsFake(({ Payload }) => {
         const { keyPairId } = JSON.parse(String(Payload))

@@ -26,7 +26,7 @@ function write(name: string, value: unknown): string {
 }
 
 function deploy(deployed: object): void {
-  const TemplateBody = JSON.stringify({ Metadata: { ReelgateConfiguration: deployed } })
+  const TemplateBody = JSON.stringify({ Metadata: { ReelgateConfiguration: JSON.stringify(deployed) } })
   cloudFormation.on(GetTemplateCommand, { StackName: 'Reelgate-dev' }).resolves({ TemplateBody })
 }
 

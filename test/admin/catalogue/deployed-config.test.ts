@@ -21,7 +21,7 @@ const read = (local: boolean) =>
 
 describe('deployed-config: of a stage', () => {
   it('is what its template holds', async () => {
-    const TemplateBody = JSON.stringify({ Metadata: { [CONFIGURATION_METADATA]: config } })
+    const TemplateBody = JSON.stringify({ Metadata: { [CONFIGURATION_METADATA]: JSON.stringify(config) } })
     cloudFormation.on(GetTemplateCommand, { StackName: 'Reelgate-dev' }).resolves({ TemplateBody })
     expect(await read(false)).toEqual(config)
   })

@@ -82,7 +82,7 @@ function beHealthy(): void {
   }
   haveStack('UPDATE_COMPLETE')
   cloudFormation.on(ListStackResourcesCommand).resolves({ StackResourceSummaries: RESOURCES })
-  const TemplateBody = JSON.stringify({ Metadata: { ReelgateConfiguration: config } })
+  const TemplateBody = JSON.stringify({ Metadata: { ReelgateConfiguration: JSON.stringify(config) } })
   cloudFormation.on(GetTemplateCommand).resolves({ TemplateBody })
   haveMetric('Invocations', { Sum: 5 })
   haveMetric('ApproximateNumberOfMessagesVisible', { Maximum: 0 })
@@ -121,7 +121,7 @@ describe('a deployment', () => {
       Bucket: { Type: 'AWS::S3::Bucket', DeletionPolicy: 'Delete' },
       Topic: { Type: 'AWS::SNS::Topic' },
     }
-    const TemplateBody = JSON.stringify({ Metadata: { ReelgateConfiguration: config }, Resources })
+    const TemplateBody = JSON.stringify({ Metadata: { ReelgateConfiguration: JSON.stringify(config) }, Resources })
     cloudFormation.on(GetTemplateCommand).resolves({ TemplateBody })
     expect((await look()).wrong).toEqual([])
   })
@@ -134,7 +134,7 @@ describe('a deployment', () => {
       () => {
         haveStack('CREATE_COMPLETE', false)
         const Resources = { Bucket: { Type: 'AWS::S3::Bucket', DeletionPolicy: 'RetainExceptOnCreate' } }
-        const TemplateBody = JSON.stringify({ Metadata: { ReelgateConfiguration: config }, Resources })
+        const TemplateBody = JSON.stringify({ Metadata: { ReelgateConfiguration: JSON.stringify(config) }, Resources })
         cloudFormation.on(GetTemplateCommand).resolves({ TemplateBody })
       },
       'protection: Reelgate-dev keeps its data and is not protected against deletion',

@@ -24,7 +24,7 @@ beforeEach(() => {
   cloudFormation.reset()
   cloudFormation
     .on(GetTemplateCommand)
-    .resolves({ TemplateBody: JSON.stringify({ Metadata: { [CONFIGURATION_METADATA]: config } }) })
+    .resolves({ TemplateBody: JSON.stringify({ Metadata: { [CONFIGURATION_METADATA]: JSON.stringify(config) } }) })
   process.env.P1_BASE_URL = 'https://p1.example.com'
 })
 afterAll(() => {

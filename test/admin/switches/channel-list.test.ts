@@ -130,7 +130,9 @@ describe('channel-list: of a deployed stage', () => {
       now: NOW,
       toNotFake: ['setTimeout', 'setImmediate', 'nextTick', 'queueMicrotask', 'performance'],
     })
-    const TemplateBody = JSON.stringify({ Metadata: { [CONFIGURATION_METADATA]: testCatalogue().config } })
+    const TemplateBody = JSON.stringify({
+      Metadata: { [CONFIGURATION_METADATA]: JSON.stringify(testCatalogue().config) },
+    })
     cloudFormation.on(GetTemplateCommand, { StackName: 'Reelgate-prod' }).resolves({ TemplateBody })
   })
   afterEach(() => {
