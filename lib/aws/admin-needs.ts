@@ -28,6 +28,7 @@ export const ADMIN_NEEDS: Readonly<Record<AdminFunction, FunctionNeeds>> = {
       // The deletion of a session shares a transaction with its entry of the audit log. Links are used on loopback alone.
       { actions: ['DeleteItem'], partitions: ['AUDIT', 'LINK#*', 'SESSIONS'] },
     ],
+    transacts: true,
   },
   read: {
     ...admin,
@@ -70,6 +71,7 @@ export const ADMIN_NEEDS: Readonly<Record<AdminFunction, FunctionNeeds>> = {
       },
       { actions: ['UpdateItem'], partitions: ['FAILURES', 'SIGNIN#*'] },
     ],
+    transacts: true,
     objects: { 'v/': ['DeleteObject'], 'requests/': ['DeleteObject'], 'texts/': ['DeleteObject'] },
     readsConfiguration: true,
     signsUrls: true,

@@ -13,6 +13,8 @@ export type FunctionNeeds = {
    * action is checked against the keys of all parts.
    */
   readonly table: readonly TableAccess[]
+  /** Writes by transactions, in which AWS may not tell IAM the keys. */
+  readonly transacts?: true
   /** Query on the index of due items. */
   readonly dueIndex?: true
   readonly objects?: Partial<Record<ObjectPrefix, readonly ObjectAction[]>>
@@ -63,12 +65,13 @@ const relay = {
       partitions: ['BAL#*', 'BUDGET#*', 'K#*', 'L#*', 'RL#*', 'T#*', 'U#*'],
     },
   ],
+  transacts: true,
   readsConfiguration: true,
   callsUpstreams: true,
 } as const satisfies FunctionNeeds
 
 /** What the relay server may do. Its size is fixed by Lambda. */
-export type RelayServerNeeds = Pick<FunctionNeeds, 'table' | 'callsUpstreams'>
+export type RelayServerNeeds = Pick<FunctionNeeds, 'table' | 'transacts' | 'callsUpstreams'>
 
 /** The needs of the relay server: those of every relayed operation and of the models. */
 export const RELAY_SERVER_NEEDS: RelayServerNeeds = {
@@ -79,6 +82,7 @@ export const RELAY_SERVER_NEEDS: RelayServerNeeds = {
       partitions: ['BAL#*', 'BUDGET#*', 'K#*', 'L#*', 'RL#*', 'T#*', 'U#*'],
     },
   ],
+  transacts: true,
   callsUpstreams: true,
 }
 
@@ -93,6 +97,7 @@ export const API_NEEDS: Readonly<Record<Operation | 'fallback', FunctionNeeds>> 
         partitions: ['BAL#*', 'BUDGET#*', 'I#*', 'K#*', 'L#*', 'RL#*', 'T#*'],
       },
     ],
+    transacts: true,
     // A large request is stored before the reservation, and deleted if the reservation is refused.
     // For the 201, the function reads a submit reply that was too large for the record of the job.
     objects: { 'requests/': ['PutObject', 'DeleteObject'], 'texts/': ['GetObject'] },
@@ -116,6 +121,7 @@ export const API_NEEDS: Readonly<Record<Operation | 'fallback', FunctionNeeds>> 
       { actions: ['GetItem'], partitions: ['K#*', 'T#*'] },
       { actions: ['UpdateItem'], partitions: ['RL#*', 'T#*'] },
     ],
+    transacts: true,
     objects: { 'v/': ['DeleteObject'], 'texts/': ['DeleteObject'] },
   },
   'list-models': catalogue,
@@ -165,6 +171,7 @@ export const API_NEEDS: Readonly<Record<Operation | 'fallback', FunctionNeeds>> 
       { actions: ['GetItem'], partitions: ['K#*', 'T#*', 'TENANTS'] },
       { actions: ['UpdateItem'], partitions: ['RL#*', 'T#*'] },
     ],
+    transacts: true,
     readsConfiguration: true,
     signsUrls: true,
   },

@@ -3,8 +3,10 @@ import { AttributeType, Billing, ProjectionType, TableEncryptionV2, TableV2 } fr
 import { Effect, Grant, type IGrantable, PolicyStatement } from 'aws-cdk-lib/aws-iam'
 import { Construct } from 'constructs'
 
+const READS = ['BatchGetItem', 'GetItem', 'Query'] as const
+
 /** The DynamoDB actions that can be granted. A transaction needs those of its parts. */
-type TableAction = 'BatchGetItem' | 'ConditionCheckItem' | 'DeleteItem' | 'GetItem' | 'PutItem' | 'Query' | 'UpdateItem'
+type TableAction = (typeof READS)[number] | 'ConditionCheckItem' | 'DeleteItem' | 'PutItem' | 'UpdateItem'
 
 /**
  * Partitions in the policies of roles, from `table-keys.ts` and docs/architecture.md, "Table". Only admin commands and the console query `KEYS`,
@@ -85,14 +87,22 @@ export class JobTable extends Construct {
     })
   }
 
-  /** Grants these actions on items of these partitions, but never a change of the audit log. */
-  grant(grantee: IGrantable, { actions, partitions }: TableAccess): void {
-    Grant.addToPrincipal({
-      grantee,
-      actions: actions.map((action) => `dynamodb:${action}`),
-      resourceArns: [this.#arn],
-      conditions: leadingKeysAreIn(partitions),
-    })
+  /**
+   * Grants these actions on items of these partitions, but never a change of the audit log. AWS does not document whether IAM is told the keys
+   * of a transaction, so the writes of a function that transacts are also granted without keys.
+   */
+  grant(grantee: IGrantable, { actions, partitions, transacts }: TableAccess & { readonly transacts: boolean }): void {
+    const needsKeys = (action: TableAction) => !transacts || READS.some((read) => read === action)
+    const keysAreIn = leadingKeysAreIn(partitions)
+    for (const [granted, conditions] of [
+      [actions.filter(needsKeys), { ...keysAreIn, ...LEADING_KEYS_ARE_TOLD }],
+      [actions.filter((action) => !needsKeys(action)), keysAreIn],
+    ] as const) {
+      if (granted.length > 0) {
+        const names = granted.map((action) => `dynamodb:${action}`)
+        Grant.addToPrincipal({ grantee, actions: names, resourceArns: [this.#arn], conditions })
+      }
+    }
     if (partitions.includes('AUDIT') && actions.some((action) => AUDIT_CHANGES.includes(action))) {
       this.#denyAuditChanges(grantee)
     }
@@ -100,7 +110,8 @@ export class JobTable extends Construct {
 
   /**
    * Denies requests whose keys are all of the audit log. A transaction that changes other items and adds an entry stays allowed, whether AWS
-   * holds an action against the key of its part or against the keys of all parts.
+   * holds an action against the key of its part, against the keys of all parts, or against none: without the condition on their presence, no
+   * keys would be all of the audit log.
    */
   #denyAuditChanges(grantee: IGrantable): void {
     grantee.grantPrincipal.addToPrincipalPolicy(
@@ -108,7 +119,7 @@ export class JobTable extends Construct {
         effect: Effect.DENY,
         actions: AUDIT_CHANGES.map((action) => `dynamodb:${action}`),
         resources: [this.#arn],
-        conditions: leadingKeysAreIn(['AUDIT']),
+        conditions: { ...leadingKeysAreIn(['AUDIT']), ...LEADING_KEYS_ARE_TOLD },
       }),
     )
   }
@@ -122,6 +133,9 @@ export class JobTable extends Construct {
     })
   }
 }
+
+/** `ForAllValues` is true of a request without keys (IAM, "Multivalued context keys"). */
+const LEADING_KEYS_ARE_TOLD = { Null: { 'dynamodb:LeadingKeys': 'false' } }
 
 function leadingKeysAreIn(partitions: readonly Partition[]) {
   return { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': [...partitions] } }

@@ -15,6 +15,7 @@ const resolution = {
     { actions: ['PutItem', 'UpdateItem'], partitions: ['BAL#*', 'BUDGET#*', 'CH#*', 'L#*', 'T#*', 'U#*'] },
     { actions: ['UpdateItem'], partitions: ['FAILURES'] },
   ],
+  transacts: true,
   objects: { 'v/': ['DeleteObject'], 'requests/': ['DeleteObject'], 'texts/': ['GetObject', 'DeleteObject'] },
 } as const
 
@@ -27,6 +28,7 @@ export const STEP_NEEDS = {
       { actions: ['GetItem'], partitions: ['CH#*', 'GT#*', 'SWITCHES', 'T#*'] },
       { actions: ['UpdateItem'], partitions: ['CH#*', 'T#*'] },
     ],
+    transacts: true,
     objects: { 'requests/': ['GetObject'], 'texts/': ['PutObject'] },
     callsUpstreams: true,
   },

@@ -93,14 +93,14 @@ function giveChannels(
 
 function giveTable(
   created: Equippable,
-  needs: Pick<FunctionNeeds, 'table' | 'dueIndex'>,
+  needs: Pick<FunctionNeeds, 'table' | 'transacts' | 'dueIndex'>,
   { table }: ServiceResources,
 ): void {
   if (needs.table.length === 0) {
     return
   }
   for (const access of needs.table) {
-    table.grant(created, access)
+    table.grant(created, { ...access, transacts: needs.transacts ?? false })
   }
   if (needs.dueIndex) {
     table.grantDueQuery(created)

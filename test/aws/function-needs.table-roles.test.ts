@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { tableKeys } from '#adapters/store/table/table-keys.ts'
 import { usageOf } from './handler-usage.ts'
-import { isAllowed, tableDenials, tableGrants, usesOf } from './role-check.ts'
+import { isAllowed, tableDenials, tableGrants, usesOf, withoutKeys } from './role-check.ts'
 import { stageSettings, synthesizeStack } from './synthesize-stack.ts'
 
 const template = synthesizeStack({ settings: stageSettings({ console: 'on' }) })
@@ -14,7 +14,9 @@ const partitionsOf = (folder: string) =>
 
 const READS = ['BatchGetItem', 'GetItem', 'Query']
 const writesOf = (folder: string) =>
-  grantsOf(folder).filter(({ actions }) => actions.some((action) => !READS.includes(action)))
+  grantsOf(folder)
+    .filter(({ actions }) => actions.some((action) => !READS.includes(action)))
+    .map(({ actions, partitions }) => ({ actions, partitions }))
 
 describe('function-needs: table permissions', () => {
   it.each(folders)('%s: reaches exactly the partitions in its code', (folder) => {
@@ -38,6 +40,16 @@ describe('function-needs: table permissions', () => {
   it('admin-api/read: writes nothing', () => {
     expect(writesOf('admin-api/read')).toEqual([])
   })
+
+  it.each(folders)(
+    '%s: reaches nothing by a request without leading keys, but writes where it uses transactions',
+    (folder) => {
+      const granted = new Set(grantsOf(folder).flatMap(({ actions }) => actions))
+      const reached = [...granted].filter((action) => isAllowed(grantsOf(folder), withoutKeys({ action })))
+      const writes = [...granted].filter((action) => !READS.includes(action))
+      expect(reached.toSorted()).toEqual(usageOf(folder).transacts ? writes.toSorted() : [])
+    },
+  )
 
   it.each(['UpdateItem', 'DeleteItem'])('no function has %s on the audit log', (action) => {
     const change = { action, keys: [tableKeys.auditEntry('x').PK] }

@@ -11,6 +11,8 @@ export type HandlerUsage = {
   /** Sorted partitions of the table, as a role names them. */
   readonly partitions: string[]
   readonly queriesIndex: boolean
+  /** Whether it writes by transactions. */
+  readonly transacts: boolean
   /** Sorted S3 actions. */
   readonly objects: string[]
   /** Names of environment variables. */
@@ -79,6 +81,7 @@ function readUsage(folder: string, entry: string): HandlerUsage {
     table: present(TABLE_ACTIONS),
     partitions: partitionsIn(code),
     queriesIndex: /IndexName: /.test(code),
+    transacts: /\.transact\(/.test(code),
     objects: present(OBJECT_ACTIONS),
     variables: [...code.matchAll(/(?:process\.env|environment)\.([A-Z]\w+)|environmentVariable\("(\w+)"\)/g)].flatMap(
       ([, direct, required]) => direct ?? required ?? [],

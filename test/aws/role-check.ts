@@ -13,6 +13,8 @@ export type TableGrant = {
   readonly actions: readonly string[]
   /** As the condition on the leading keys names them; undefined for one that covers the whole table. */
   readonly partitions: readonly string[] | undefined
+  /** Whether the statement holds also for a request without leading keys, about which `ForAllValues` says nothing. */
+  readonly holdsWithoutKeys: boolean
 }
 
 /** What a role allows in the table itself, by the folder of its function. */
@@ -44,15 +46,17 @@ function tableGrant({ Action, Resource, Condition }: Statement): TableGrant[] {
     return []
   }
   const keys = Condition?.['ForAllValues:StringLike']?.['dynamodb:LeadingKeys']
+  const isAbsent = Condition?.Null?.['dynamodb:LeadingKeys']
   return [
     {
       actions: actions.map((action) => action.slice('dynamodb:'.length)),
       partitions: keys === undefined ? undefined : [keys].flat(),
+      holdsWithoutKeys: isAbsent !== 'false',
     },
   ]
 }
 
-/** One action of a request, with the partition keys that it names. */
+/** One action of a request, with the partition keys that IAM is told: none, or those that the request names. */
 export type TableUse = { readonly action: string; readonly keys: readonly string[] }
 
 const PARTS = {
@@ -63,15 +67,15 @@ const PARTS = {
 } as const
 
 /**
- * What IAM is asked for a request to the table. The keys of a transaction are asked for twice, each with its own action and all of
- * them with every action, because nobody says which of the two AWS does.
+ * What IAM is asked for a request to the table. A transaction is asked for in three readings, because AWS does not document which is true:
+ * each action with its own key, each action with the keys of all parts, and each action without any key.
  */
 export function usesOf(operation: string, input: Readonly<Record<string, unknown>>): TableUse[] {
   const wire = JSON.parse(JSON.stringify(input))
   if (operation === 'TransactWriteItems') {
     const parts: TableUse[] = wire.TransactItems.map((item: Record<string, Wire>) => partUse(item))
     const keys = parts.flatMap((part) => part.keys)
-    return [...parts, ...parts.map(({ action }) => ({ action, keys }))]
+    return [...parts, ...parts.map(({ action }) => ({ action, keys })), ...parts.map(withoutKeys)]
   }
   if (operation === 'BatchGetItem') {
     const [requested] = Object.values<{ Keys: Wire['Key'][] }>(wire.RequestItems)
@@ -94,6 +98,11 @@ function partUse(item: Record<string, Wire>): TableUse {
   return { action, keys: [(part?.Key ?? part?.Item)?.PK.S ?? ''] }
 }
 
+/** The third reading of an action in a transaction. */
+export function withoutKeys({ action }: Pick<TableUse, 'action'>): TableUse {
+  return { action, keys: [] }
+}
+
 /** As IAM decides: one statement has to allow the action in all of the keys, and none may deny the action in all of them. */
 export function isAllowed(grants: readonly TableGrant[], use: TableUse, denials: readonly TableGrant[] = []): boolean {
   return covers(grants, use) && !covers(denials, use)
@@ -101,8 +110,10 @@ export function isAllowed(grants: readonly TableGrant[], use: TableUse, denials:
 
 function covers(statements: readonly TableGrant[], { action, keys }: TableUse): boolean {
   return statements.some(
-    ({ actions, partitions }) =>
-      actions.includes(action) && keys.every((key) => partitions?.some((pattern) => isLike(key, pattern)) ?? true),
+    ({ actions, partitions, holdsWithoutKeys }) =>
+      actions.includes(action) &&
+      (holdsWithoutKeys || keys.length > 0) &&
+      keys.every((key) => partitions?.some((pattern) => isLike(key, pattern)) ?? true),
   )
 }
 
