@@ -1,6 +1,7 @@
 import { Aws, Stack } from 'aws-cdk-lib'
 import {
   AccessLogFormat,
+  type CfnRestApi,
   EndpointType,
   LogGroupLogDestination,
   type MethodDeploymentOptions,
@@ -13,7 +14,7 @@ import { methodsOf, type Operation, ROUTES, type Route } from '#core/contract/ro
 import type { StageSettings } from '../config/stage-settings.ts'
 import { ACCESS_LOG_FIELDS } from './access-log-fields.ts'
 import { acknowledge } from './acknowledge.ts'
-import { addApiDomain } from './api-domain.ts'
+import { addApiDomain, TRANSPORT_SECURITY } from './api-domain.ts'
 import { addApiFallback, allowOrigins } from './api-fallback.ts'
 import { API_NEEDS } from './function-needs.ts'
 import { addErrorResponses } from './gateway-error-responses.ts'
@@ -126,6 +127,8 @@ export class GatewayApi extends Construct {
         accessLogFormat: AccessLogFormat.custom(JSON.stringify(ACCESS_LOG_FIELDS)),
       },
     })
+    // CDK's own class has these properties for domains only.
+    Object.assign(api.node.defaultChild as CfnRestApi, TRANSPORT_SECURITY)
     // API Gateway dictates the name. The group is created before the stage, so that its lines expire too.
     const executionLog = new ServiceLogGroup(
       this,

@@ -65,6 +65,13 @@ function mostSpecific(path: string): string | undefined {
 }
 
 describe('GatewayApi', () => {
+  it('refuses TLS 1.0 and 1.1 at its own address, and a host other than that of the handshake', () => {
+    expect(resourcesOf(template, 'AWS::ApiGateway::RestApi')[0]?.properties).toMatchObject({
+      SecurityPolicy: 'SecurityPolicy_TLS13_1_2_PFS_PQ_2025_09',
+      EndpointAccessMode: 'STRICT',
+    })
+  })
+
   it.each(ROUTES)('$method $path goes to $operation', ({ method, path, operation }) => {
     expect(methods.find((each) => each.method === method && each.path === path)?.folder).toBe(`api/${operation}`)
   })

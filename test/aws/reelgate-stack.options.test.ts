@@ -235,7 +235,8 @@ describe('a custom domain', () => {
       DomainName: 'api.example.com',
       RegionalCertificateArn: API_CERTIFICATE,
       EndpointConfiguration: { Types: ['REGIONAL'] },
-      SecurityPolicy: 'TLS_1_2',
+      SecurityPolicy: 'SecurityPolicy_TLS13_1_2_PFS_PQ_2025_09',
+      EndpointAccessMode: 'STRICT',
     })
     const [api] = resourcesOf(everything, 'AWS::ApiGateway::RestApi')
     const [stage] = resourcesOf(everything, 'AWS::ApiGateway::Stage')
