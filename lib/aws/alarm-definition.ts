@@ -22,6 +22,8 @@ export type AlarmDefinition = {
    * until data have arrived once and stopped again.
    */
   readonly isSilenceBad?: boolean
+  /** Rolls back a deployment that asks for it: what a bad release does at once, whatever its traffic. Five at most. */
+  readonly isRollbackTrigger?: boolean
 }
 
 /** The runbook. Each alarm has an entry under its name. */

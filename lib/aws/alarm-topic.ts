@@ -6,15 +6,22 @@ import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions'
 import type { Construct } from 'constructs'
 import { type AlarmDefinition, createAlarm } from './alarm-definition.ts'
 
+type AlarmsWithTopic = {
+  readonly topic: Topic
+  /** ARNs of the alarms that roll a deployment back. */
+  readonly rollbackTriggers: readonly string[]
+}
+
 /** Creates alarms with one topic for their beginnings and ends, to which operators subscribe. */
 export function createAlarmsWithTopic(
   scope: Construct,
   definitions: readonly AlarmDefinition[],
   email: string | undefined,
-): Topic {
+): AlarmsWithTopic {
   const topic = new Topic(scope, 'Topic', { displayName: 'Reelgate alarms', enforceSSL: true })
   letAlarmsPublish(topic)
   const action = new SnsAction(topic)
+  const rollbackTriggers: string[] = []
   for (const definition of definitions) {
     const alarm = createAlarm(scope, definition)
     alarm.addAlarmAction(action)
@@ -22,11 +29,14 @@ export function createAlarmsWithTopic(
     if (definition.isSilenceBad) {
       alarm.addInsufficientDataAction(action)
     }
+    if (definition.isRollbackTrigger) {
+      rollbackTriggers.push(alarm.alarmArn)
+    }
   }
   if (email !== undefined) {
     topic.addSubscription(new EmailSubscription(email))
   }
-  return topic
+  return { topic, rollbackTriggers }
 }
 
 /** A custom policy replaces the default policy, which allowed the alarms of the account. */

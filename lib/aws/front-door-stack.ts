@@ -41,7 +41,7 @@ export class FrontDoorStack extends Stack {
     new CfnOutput(this, 'WebAclArn', { value: acl.attrArn })
     const { alarms, alarmEmail, frontDoor } = settings
     if (alarms && frontDoor?.distributionId !== undefined) {
-      const topic = createAlarmsWithTopic(this, [frontDoorAlarm(frontDoor.distributionId)], alarmEmail)
+      const { topic } = createAlarmsWithTopic(this, [frontDoorAlarm(frontDoor.distributionId)], alarmEmail)
       new CfnOutput(this, 'AlarmTopicArn', { value: topic.topicArn })
     }
   }

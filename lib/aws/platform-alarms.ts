@@ -45,6 +45,7 @@ function apiAlarms(api: GatewayApi): readonly AlarmDefinition[] {
         period: PERIOD,
       }),
       threshold: 1,
+      isRollbackTrigger: true,
     },
     {
       name: 'SlowReads',
@@ -52,6 +53,7 @@ function apiAlarms(api: GatewayApi): readonly AlarmDefinition[] {
       metric: jobReadLatency(api),
       threshold: 3000,
       periods: 3,
+      isRollbackTrigger: true,
     },
     ...throttleAlarms(
       { name: 'RelayThrottled', throttled: 'relayed requests', threshold: 1 },
@@ -103,7 +105,7 @@ function pipelineAlarms({ stateMachine, functions }: VideoPipeline): readonly Al
       threshold: 1,
     },
     ...alarmsOnSum(
-      { name: 'StepErrors', meaning: 'Settle, Fail or Notify keeps failing.', threshold: 5 },
+      { name: 'StepErrors', meaning: 'Settle, Fail or Notify keeps failing.', threshold: 5, isRollbackTrigger: true },
       steady.map(([, step]) => step.function.metricErrors({ period: PERIOD })),
       PERIOD,
     ),
@@ -127,6 +129,7 @@ function reconcileFunctionAlarms({ function: reconcile, deadLetters }: Reconcile
       meaning: 'Run after run of Reconcile fails.',
       metric: reconcile.function.metricErrors({ period: PERIOD }),
       threshold: 3,
+      isRollbackTrigger: true,
     },
     {
       name: 'ReconcileSilent',

@@ -88,9 +88,6 @@ export class ReelgateStack extends Stack {
     const alarms = settings.alarms
       ? new ServiceAlarms(this, 'ServiceAlarms', { ...service, config: props.config, email: settings.alarmEmail })
       : undefined
-    if (alarms !== undefined) {
-      reconcile.publishAlertsTo(alarms.topic)
-    }
     // Emulators do not draw graphs.
     if (!settings.emulator) {
       new ServiceDashboard(this, 'ServiceDashboard', service)
@@ -110,6 +107,7 @@ export class ReelgateStack extends Stack {
       CdnSigningKeySecretArn: resources.delivery.signingKeys?.secret.secretArn,
       CdnSigningKeyFunctionName: resources.delivery.signingKeys?.functionName,
       AlarmTopicArn: alarms?.topic.topicArn,
+      RollbackOptions: alarms?.rollbackOptions,
       BucketName: resources.bucket.bucket.bucketName,
       DeadLetterQueueUrl: reconcile.deadLetters.queueUrl,
       ReconcileScheduleName: reconcile.scheduleName,

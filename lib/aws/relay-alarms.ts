@@ -28,6 +28,7 @@ export function relayAlarms(relay: RelayWebFunction): readonly AlarmDefinition[]
       meaning: 'With relay=web: one relayed request in a hundred or more ends with a 5xx.',
       metric: shareOfErrors(relay),
       threshold: 1,
+      isRollbackTrigger: true,
     },
     {
       name: 'RelayNotStarting',

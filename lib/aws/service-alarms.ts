@@ -19,11 +19,13 @@ type ServiceAlarmsProps = WatchedService & {
 }
 
 /**
- * All alarms of the service, with one topic for their beginnings and ends. The description of each alarm links to its entry in the
- * runbook.
+ * All alarms of the service, with one topic for their beginnings and ends and for the alerts of Reconcile. The description of each
+ * alarm links to its entry in the runbook.
  */
 export class ServiceAlarms extends Construct {
   readonly topic: Topic
+  /** Options of `cdk deploy` that let CloudFormation roll back by alarms. The command wants its option once for each ARN. */
+  readonly rollbackOptions: string
 
   constructor(scope: Construct, id: string, { config, email, ...service }: ServiceAlarmsProps) {
     super(scope, id)
@@ -39,6 +41,9 @@ export class ServiceAlarms extends Construct {
         ? [frontDoorAlarm(distribution.distributionId)]
         : []),
     ]
-    this.topic = createAlarmsWithTopic(this, definitions, email)
+    const { topic, rollbackTriggers } = createAlarmsWithTopic(this, definitions, email)
+    this.topic = topic
+    service.reconcile.publishAlertsTo(topic)
+    this.rollbackOptions = rollbackTriggers.map((arn) => `--rollback-trigger-alarm-arns ${arn}`).join(' ')
   }
 }

@@ -65,6 +65,26 @@ describe('every stage', () => {
     },
   )
 
+  it.each([
+    ['prod', prod, ['ApiErrors', 'SlowReads', 'StepErrors', 'ReconcileErrors']],
+    ['everything', everything, ['ApiErrors', 'SlowReads', 'StepErrors', 'ReconcileErrors', 'RelayServerErrors']],
+  ])(
+    '%s gives cdk deploy an option for each alarm that rolls back, and CloudFormation five at most',
+    (_name, template, expected) => {
+      const arns = resourcesOf(template, 'AWS::CloudWatch::Alarm').map(({ id, properties }) => ({
+        id,
+        name: String(properties.AlarmName).replace('Reelgate-test-', ''),
+      }))
+      const options = expected.map((name) => {
+        const alarm = arns.find((each) => each.name === name)
+        return [`--rollback-trigger-alarm-arns `, { 'Fn::GetAtt': [alarm?.id, 'Arn'] }]
+      })
+      const joined = options.flatMap(([option, arn], index) => [`${index === 0 ? '' : ' '}${option}`, arn])
+      expect(outputOf(template, 'RollbackOptions')).toEqual({ 'Fn::Join': ['', joined] })
+      expect(expected.length).toBeLessThanOrEqual(5)
+    },
+  )
+
   it('has its configuration in the template, for comparison with later deployments', () => {
     expect(JSON.parse(dev.toJSON().Metadata[CONFIGURATION_METADATA])).toEqual(shippedConfiguration.config)
     expect(JSON.stringify(prod.toJSON().Metadata)).toContain('P1_API_KEY')

@@ -57,6 +57,7 @@ describe('ReelgateStack', () => {
       'ChannelSecretArn',
       'DeadLetterQueueUrl',
       'ReconcileScheduleName',
+      'RollbackOptions',
       'TableName',
       'VideoBaseUrl',
     ])
