@@ -50,6 +50,8 @@ export function demandOf(rates: FleetRates, shape: Shape): Partial<Readonly<Reco
     gets * FUNCTION_SECONDS.get
   return {
     'lambda-concurrency': concurrency,
+    // Of the step that holds most.
+    'step-concurrency': Math.max(jobs * storeSeconds(assumptions), visits * FUNCTION_SECONDS.poll),
     'state-transitions': jobs * STATES_ONCE + visits * STATES_PER_POLL,
     'start-execution': jobs,
     'open-executions': openJobs,

@@ -1,3 +1,5 @@
+import { PROFILE_DEFAULTS } from '../../lib/config/stage-settings.ts'
+
 /**
  * What AWS and this gateway allow, per second unless named: the quotas that a new account of us-east-1 has (docs.aws.amazon.com:
  * Lambda, API Gateway, Step Functions and DynamoDB quotas pages). They differ by region and grow on request: look yours up in
@@ -6,6 +8,8 @@
 export const SERVICE_LIMITS = {
   /** Concurrent executions of one account and region; an account that is quite new has 10. */
   'lambda-concurrency': 1000,
+  /** Instances that `prod` reserves for each step of a video job, which is the most that run at once too. */
+  'step-concurrency': PROFILE_DEFAULTS.prod.pipelineReservedConcurrency,
   /** Token bucket of the account; 500 in small regions. */
   'state-transitions': 1500,
   /** Refill of the bucket of StartExecution; its burst is 1300. */
@@ -56,6 +60,7 @@ export type LimitName = keyof typeof SERVICE_LIMITS
 /** What to do when a limit is near. */
 export const REMEDIES: Readonly<Record<LimitName | 'upstream-polls', string>> = {
   'lambda-concurrency': 'raise the quota; Store and Create hold most of it',
+  'step-concurrency': 'raise `pipelineReservedConcurrency`, or set it to 0: the steps then share what the account has',
   'state-transitions': 'raise the quota; longer `poll.interval_seconds` save at most the three of each poll',
   'start-execution': 'raise the quota; Reconcile starts what was refused within a minute',
   'open-executions': 'a second region or account',

@@ -166,13 +166,13 @@ export const contextSchema = z.object({
   apiReservedConcurrency: wholeNumber(1, CONCURRENCY_MAX, 'instances of each function')
     .optional()
     .describe('concurrent instances reserved for each function of the API'),
-  pipelineReservedConcurrency: wholeNumber(1, CONCURRENCY_MAX, 'instances of each function')
+  pipelineReservedConcurrency: wholeNumber(0, CONCURRENCY_MAX, 'instances of each function')
     .optional()
-    .describe('the same for each step of a video job'),
-  reconcileReservedConcurrency: wholeNumber(1, RECONCILE_CONCURRENCY_MAX, 'instances')
+    .describe('the same for each step of a video job, which is the most that run at once too; 0 reserves none'),
+  reconcileReservedConcurrency: wholeNumber(0, RECONCILE_CONCURRENCY_MAX, 'instances')
     .optional()
     .describe(
-      'the same for Reconcile, up to 10; 1 keeps it running when other functions use up the concurrency of the account',
+      'the same for Reconcile, up to 10; keeps it running when chats use up the concurrency of the account; 0 reserves none',
     ),
   apiProvisionedConcurrency: wholeNumber(0, CONCURRENCY_MAX, 'instances of each function')
     .default(0)

@@ -20,3 +20,7 @@ export const FUNCTION_TIMEOUT_SECONDS = {
   /** Ends before the next minute's run is due. */
   reconcile: 55,
 } as const
+
+const { api: _api, relay: _relay, reconcile: _reconcile, ...steps } = FUNCTION_TIMEOUT_SECONDS
+/** Functions of a video job: its steps and the callback. */
+export const PIPELINE_FUNCTIONS = Object.keys(steps).length

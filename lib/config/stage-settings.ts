@@ -65,7 +65,8 @@ export type StageSettings = {
 /**
  * Defaults that depend on the profile. Logs of production are kept as long as the record of a job. Its throttle is half of a
  * region's default quota. The rate of the web ACL stops floods and is not a limit for one client: a backend that polls a
- * hundred jobs every five seconds and chats besides stays below it.
+ * hundred jobs every five seconds and chats besides stays below it. The reservations (docs/decisions/0111) keep chats from holding up
+ * Reconcile and video jobs: 20 of each step are more than twice what 1,000 open jobs need (docs/scaling.md).
  */
 export const PROFILE_DEFAULTS = {
   dev: {
@@ -80,6 +81,8 @@ export const PROFILE_DEFAULTS = {
     logLevel: 'DEBUG',
     logRetentionDays: 7,
     alarms: false,
+    pipelineReservedConcurrency: 0,
+    reconcileReservedConcurrency: 0,
   },
   prod: {
     console: 'on',
@@ -93,6 +96,8 @@ export const PROFILE_DEFAULTS = {
     logLevel: 'INFO',
     logRetentionDays: 30,
     alarms: true,
+    pipelineReservedConcurrency: 20,
+    reconcileReservedConcurrency: 2,
   },
 } as const satisfies Record<StageProfile, Partial<ContextValues>>
 
@@ -132,8 +137,8 @@ export function readStageSettings(context: (name: string) => unknown, region?: s
     alarmEmail: values.alarmEmail,
     concurrency: {
       apiReserved: values.apiReservedConcurrency,
-      pipelineReserved: values.pipelineReservedConcurrency,
-      reconcileReserved: values.reconcileReservedConcurrency,
+      pipelineReserved: (values.pipelineReservedConcurrency ?? defaults.pipelineReservedConcurrency) || undefined,
+      reconcileReserved: (values.reconcileReservedConcurrency ?? defaults.reconcileReservedConcurrency) || undefined,
       apiProvisioned: values.apiProvisionedConcurrency,
     },
   }

@@ -22,6 +22,9 @@ const dev = Template.fromStack(stacks.dev)
 const prod = Template.fromStack(stacks.prod)
 const everything = Template.fromStack(stacks.everything)
 const TEMPLATES = Object.entries({ dev, prod, everything })
+const inNewAccount = Template.fromStack(
+  createStack({ settings: stageSettings({ pipelineReservedConcurrency: '0', reconcileReservedConcurrency: '0' }) }),
+)
 
 const DEPLOY_PAGE = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'deploy.md'), 'utf8')
 
@@ -46,6 +49,15 @@ function resources(template: Template): Deployed[] {
 
 function functionsOf(template: Template) {
   return resourcesOf(template, 'AWS::Lambda::Function').map((each) => ({ ...each, folder: folderOf(each.properties) }))
+}
+
+/** Reserved instances by folder. */
+function reservedOf(template: Template) {
+  return Object.fromEntries(
+    functionsOf(template).flatMap(({ folder, properties: { ReservedConcurrentExecutions: reserved } }) =>
+      reserved === undefined ? [] : [[folder, reserved]],
+    ),
+  )
 }
 
 function outputOf(template: Template, name: string): unknown {
@@ -228,13 +240,24 @@ describe('the stage prod', () => {
 
   it.each([
     ['dev', dev],
-    ['prod', prod],
+    ['prod with 0 of them', inNewAccount],
   ])('deploys as %s into a new account, without reserving from its concurrency of 10', (_stage, template) => {
     expect(resourcesOf(template, 'AWS::Lambda::Alias')).toEqual([])
-    const reserved = functionsOf(template).filter(
-      ({ properties }) => properties.ReservedConcurrentExecutions !== undefined,
-    )
-    expect(reserved.map(({ folder }) => folder)).toEqual([])
+    expect(reservedOf(template)).toEqual({})
+  })
+
+  it('reserves instances for Reconcile and for each step of a video job as prod, so that chats do not hold them up', () => {
+    expect(resourcesOf(prod, 'AWS::Lambda::Alias')).toEqual([])
+    expect(reservedOf(prod)).toEqual({
+      'pipeline/submit-video-job': 20,
+      'pipeline/check-references': 20,
+      'pipeline/poll-video-job': 20,
+      'pipeline/store-video': 20,
+      'pipeline/settle-video-job': 20,
+      'pipeline/fail-video-job': 20,
+      'pipeline/notify': 20,
+      'pipeline/reconcile': 2,
+    })
   })
 
   it('keeps the default address of API Gateway without a custom domain', () => {

@@ -66,6 +66,7 @@ describe('the settings of a stage', () => {
       logLevel: 'INFO',
       logRetentionDays: 30,
       alarms: true,
+      concurrency: { apiReserved: undefined, pipelineReserved: 20, reconcileReserved: 2, apiProvisioned: 0 },
     })
   })
 
@@ -142,6 +143,17 @@ describe('the settings of a stage', () => {
       { concurrency: { apiReserved: 5, pipelineReserved: 50, reconcileReserved: undefined, apiProvisioned: 5 } },
     ],
     [
+      { stage: 'prod', pipelineReservedConcurrency: '0', reconcileReservedConcurrency: 0 },
+      {
+        concurrency: {
+          apiReserved: undefined,
+          pipelineReserved: undefined,
+          reconcileReserved: undefined,
+          apiProvisioned: 0,
+        },
+      },
+    ],
+    [
       { reconcileReservedConcurrency: '1' },
       {
         concurrency: { apiReserved: undefined, pipelineReserved: undefined, reconcileReserved: 1, apiProvisioned: 0 },
@@ -197,7 +209,7 @@ describe('the settings of a stage', () => {
     ['alarmEmail', 'a@example.com,b@example.com'],
     ['apiReservedConcurrency', '0'],
     ['pipelineReservedConcurrency', 'all'],
-    ['reconcileReservedConcurrency', '0'],
+    ['reconcileReservedConcurrency', '-1'],
     ['reconcileReservedConcurrency', '11'],
     ['apiProvisionedConcurrency', '-1'],
   ])('refuse %s=%j in one sentence that names it and says what to write', (key, value) => {
