@@ -10,9 +10,10 @@ import { printFailure } from './print-failure.ts'
 
 const USAGE = `npm run preflight -- [-c key=value]... [--json]
 
-Says what a deployment with these settings would meet: caller, region, bootstrap, quotas, CloudFront, rests of an earlier stack of
-the stage, certificates; for each what to do. Takes the settings and variables of \`cdk deploy\`, changes nothing, and exits
-with code 1 if something is wrong. The configuration is ${DEFAULT_CONFIGURATION}.`
+Says what a deployment with these settings would meet: settings, configuration; then caller, region, bootstrap, quotas,
+CloudFront, rests of an earlier stack of the stage, certificates; for each what to do. What needs no credentials is checked without
+them. Takes the settings and variables of \`cdk deploy\`, changes nothing, and exits with code 1 if something is wrong; a warning
+is not. The configuration is ${DEFAULT_CONFIGURATION}.`
 
 /** `npm run preflight`. */
 async function main(): Promise<void> {
@@ -31,11 +32,18 @@ async function main(): Promise<void> {
     ...readProjectContext(),
     ...readContextArguments(values.context ?? []),
   }
-  const settings = readStageSettings((name) => context[name] ?? (name === 'config' ? configurationFile() : undefined))
-  if (settings.emulator) {
-    throw new UsageError('-c emulator=true: an emulator has none of these; remove the setting')
+  const readSettings = () => {
+    const settings = readStageSettings((name) => context[name] ?? (name === 'config' ? configurationFile() : undefined))
+    if (settings.emulator) {
+      throw new UsageError('-c emulator=true: an emulator has none of these; remove the setting')
+    }
+    return settings
   }
-  const { json, text, isOk } = await runPreflight({ settings, environment: process.env, nowMilliseconds: Date.now() })
+  const { json, text, isOk } = await runPreflight({
+    readSettings,
+    environment: process.env,
+    nowMilliseconds: Date.now(),
+  })
   console.log(values.json ? JSON.stringify(json) : printableLines(text))
   process.exitCode = isOk ? 0 : 1
 }

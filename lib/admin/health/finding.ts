@@ -4,10 +4,11 @@ import { explainFailure } from '../command-line/explain-failure.ts'
 export type Finding = {
   /** A short name, such as `table`. */
   readonly check: string
-  readonly ok: boolean
+  /** A warning is something to know or to do that stops nothing. */
+  readonly verdict: 'ok' | 'warning' | 'wrong'
   /** One sentence about the state. */
   readonly message: string
-  /** One sentence about what to do; null if nothing is wrong. */
+  /** What to do; null if there is nothing to do. */
   readonly advice: string | null
 }
 
@@ -16,12 +17,17 @@ export type Check = { readonly name: string; readonly run: () => Promise<Finding
 
 /** A finding without a problem. */
 export function fine(check: string, message: string): Finding {
-  return { check, ok: true, message, advice: null }
+  return { check, verdict: 'ok', message, advice: null }
+}
+
+/** A finding to know of, which stops nothing. */
+export function warning(check: string, message: string, advice: string): Finding {
+  return { check, verdict: 'warning', message, advice }
 }
 
 /** A finding with a problem. */
 export function wrong(check: string, message: string, advice: string): Finding {
-  return { check, ok: false, message, advice }
+  return { check, verdict: 'wrong', message, advice }
 }
 
 /** Runs a check. A check that fails becomes a finding too, and the others go on. */

@@ -2,11 +2,11 @@ import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-clo
 import { GetAccountSettingsCommand, LambdaClient } from '@aws-sdk/client-lambda'
 import { GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts'
 import { ROUTES } from '#core/contract/routes.ts'
-import { FUNCTION_TIMEOUT_SECONDS } from '../../config/function-timeouts.ts'
+import { PIPELINE_FUNCTIONS } from '../../config/function-timeouts.ts'
 import { refuseUnsupportedRegion } from '../../config/region-support.ts'
-import type { StageSettings } from '../../config/stage-settings.ts'
+import { PROFILE_DEFAULTS, type StageSettings } from '../../config/stage-settings.ts'
 import { StageSettingsError } from '../../config/stage-settings-error.ts'
-import { type Finding, fine, wrong } from '../health/finding.ts'
+import { type Finding, fine, warning, wrong } from '../health/finding.ts'
 import { isNoStack } from './stack-state.ts'
 
 /** Account, region and caller of a deployment. */
@@ -16,8 +16,13 @@ export type Place = { readonly account: string; readonly region: string }
 const BOOTSTRAP_VERSION_MIN = 6
 const BOOTSTRAP_STACK = 'CDKToolkit'
 
-/** Lambda refuses a reservation that leaves less for the functions without one. */
+/**
+ * Lambda refuses a reservation that leaves less for the functions without one (Lambda Developer Guide, "Configuring reserved
+ * concurrency"). An account with a lower quota, such as the 10 of a new one, can reserve nothing: its refusals name the quota as the minimum.
+ */
 const UNRESERVED_MIN = 100
+/** The default quota of an account that is not new (Lambda, "Quotas"). */
+const QUOTA_USUAL = 1000
 
 /** Account, caller and region of the AWS environment. @throws what the SDK throws without one. */
 export async function readPlace(): Promise<Place & { readonly caller: string }> {
@@ -72,33 +77,64 @@ export function reservedInstances({
 }: Pick<StageSettings, 'concurrency' | 'frontDoor'>): number {
   const { apiReserved, pipelineReserved = 0, reconcileReserved = 0, apiProvisioned } = concurrency
   const warmed = ROUTES.filter((route) => !('isPublic' in route)).length
-  const { api: _api, relay: _relay, reconcile: _reconcile, ...pipeline } = FUNCTION_TIMEOUT_SECONDS
   return (
     // The fallback function beside the routes.
     (apiReserved === undefined
       ? apiProvisioned * warmed
       : apiReserved * (ROUTES.length + 1 + (frontDoor === undefined ? 0 : ADMIN_FUNCTIONS))) +
-    pipelineReserved * Object.keys(pipeline).length +
+    pipelineReserved * PIPELINE_FUNCTIONS +
     reconcileReserved
   )
 }
 
 /**
- * Whether Lambda's concurrency is enough for the settings and for clients.
+ * Whether Lambda's concurrency is enough for the settings and for clients, and which reservations fit. All functions of an account
+ * and region share one quota: chats that take all of it hold up Reconcile and the steps of video jobs.
  * @param isDeployed an existing stack has its reservations already, so the unreserved count includes them.
  */
-export async function checkConcurrency(settings: StageSettings, isDeployed: boolean): Promise<Finding[]> {
+export async function checkConcurrency(
+  settings: Pick<StageSettings, 'concurrency' | 'frontDoor' | 'profile'>,
+  { isDeployed, region }: { readonly isDeployed: boolean; readonly region: string },
+): Promise<Finding[]> {
   const { AccountLimit } = await new LambdaClient({}).send(new GetAccountSettingsCommand({}))
   const { ConcurrentExecutions: limit = 0, UnreservedConcurrentExecutions: unreserved = 0 } = AccountLimit ?? {}
   const asked = reservedInstances(settings)
-  const raise = 'raise the quota "Concurrent executions" of Lambda (Service Quotas)'
-  if (!isDeployed && asked > 0 && unreserved - asked < UNRESERVED_MIN) {
-    const found = `the settings reserve ${asked} instances, ${unreserved} are unreserved, and Lambda keeps ${UNRESERVED_MIN} of them`
-    return [wrong('concurrency', found, `Remove the settings of reserved and provisioned concurrency, or ${raise}.`)]
+  const kept = Math.min(UNRESERVED_MIN, limit)
+  const room = (isDeployed ? limit : unreserved) - kept
+  const others = isDeployed ? 0 : limit - unreserved
+  const more = `ask for more: \`${quotaCommand(region, Math.max(QUOTA_USUAL, asked + others + UNRESERVED_MIN))}\`.`
+  if (asked > 0 && asked > room) {
+    const found = `the settings reserve ${asked} instances of the ${limit} that the account runs at once; ${others} are reserved already, and Lambda keeps ${kept} unreserved`
+    return [wrong('concurrency', found, `Deploy with \`${fittingSettings(settings, room)}\`, or first ${more}`)]
   }
-  if (limit < UNRESERVED_MIN && settings.retainsData) {
-    const found = `the account runs ${limit} functions at once, which limits it to as many concurrent requests`
-    return [wrong('concurrency', found, `You can deploy; before clients come, ${raise}.`)]
+  if (limit < UNRESERVED_MIN) {
+    const found = `the account runs ${limit} functions at once: chats, other requests and the steps of video jobs wait for each other`
+    return [warning('concurrency', found, `You can deploy; before clients come, ${more}`)]
+  }
+  const { pipelineReserved, reconcileReserved } = settings.concurrency
+  if (settings.profile === 'prod' && (pipelineReserved === undefined || reconcileReserved === undefined)) {
+    const found = `chats can take all of the ${limit} instances of the account, and hold up Reconcile and the steps of video jobs`
+    const fitting = room > 0 ? `Deploy with \`${fittingSettings(settings, room)}\`` : 'Leave it'
+    return [warning('concurrency', found, `${fitting}, or ${more}`)]
   }
   return [fine('concurrency', `the account runs ${limit} functions at once, ${asked} of them reserved by the settings`)]
+}
+
+/** The reservations of Reconcile and of each step that leave Lambda its minimum: those of `prod`, or fewer. */
+function fittingSettings({ concurrency }: Pick<StageSettings, 'concurrency'>, room: number): string {
+  const { pipelineReservedConcurrency: steps, reconcileReservedConcurrency: runs } = PROFILE_DEFAULTS.prod
+  const reconcile = Math.max(0, Math.min(runs, room))
+  const pipeline = Math.max(0, Math.min(steps, Math.floor((room - reconcile) / PIPELINE_FUNCTIONS)))
+  const { apiReserved, apiProvisioned } = concurrency
+  const without = [
+    ...(apiReserved === undefined ? [] : ['apiReservedConcurrency']),
+    ...(apiProvisioned === 0 ? [] : ['apiProvisionedConcurrency']),
+  ]
+  const kept = `-c pipelineReservedConcurrency=${pipeline} -c reconcileReservedConcurrency=${reconcile}`
+  return without.length === 0 ? kept : `${kept}\`, without \`${without.join('` and `')}`
+}
+
+/** Asks AWS for more concurrent executions. */
+function quotaCommand(region: string, desired: number): string {
+  return `aws service-quotas request-service-quota-increase --service-code lambda --quota-code L-B99A9384 --desired-value ${desired} --region ${region}`
 }

@@ -8,7 +8,7 @@ import {
   ListPublicKeysCommand,
   ListResponseHeadersPoliciesCommand,
 } from '@aws-sdk/client-cloudfront'
-import { type Finding, fine, wrong } from '../health/finding.ts'
+import { type Finding, fine, warning, wrong } from '../health/finding.ts'
 
 /** The quota of each kind for a new account (CloudFront, "Quotas on signed URLs"). */
 const KEYS_MAX = 10
@@ -23,9 +23,10 @@ export async function checkCloudFront(): Promise<Finding[]> {
   return [
     (DistributionList?.Items?.length ?? 0) > 0
       ? fine('cloudfront', 'the account has distributions, so it is verified')
-      : fine(
+      : warning(
           'cloudfront',
-          'no distribution yet: only the first one shows whether AWS has verified the account; on the error "Your account must be verified", open a case with AWS Support',
+          'the account has no distribution: only the first one shows whether AWS has verified the account',
+          'If the deployment ends with "Your account must be verified before you can add new CloudFront resources", open a case with AWS Support (Account verification).',
         ),
   ]
 }

@@ -3,9 +3,10 @@ import type { Environment } from '../../config/environment.ts'
 import { loadGatewayConfig } from '../../config/load-gateway-config.ts'
 import { stackName } from '../../config/stack-name.ts'
 import type { StageSettings } from '../../config/stage-settings.ts'
+import { StageSettingsError } from '../../config/stage-settings-error.ts'
 import type { Answer } from '../command-line/answer.ts'
 import { describeFindings } from '../health/describe-findings.ts'
-import { type Check, type Finding, fine, runCheck } from '../health/finding.ts'
+import { type Check, type Finding, fine, runCheck, warning, wrong } from '../health/finding.ts'
 import { checkBootstrap, checkConcurrency, checkPlace, type Place, readPlace } from './account-checks.ts'
 import { checkCdnNames, checkCloudFront, checkFrontDoorAcl } from './cdn-checks.ts'
 import { checkCertificate } from './certificate-checks.ts'
@@ -14,39 +15,86 @@ import { checkStackState, isFirstDeployment, readStackState, type StackState } f
 import { checkWebFunctions } from './web-function-checks.ts'
 
 type PreflightOptions = {
-  readonly settings: StageSettings
+  /** Reads the settings of the deployment. @throws StageSettingsError */
+  readonly readSettings: () => StageSettings
   readonly environment: Environment
   readonly nowMilliseconds: number
 }
 
+type AccountOptions = Pick<PreflightOptions, 'nowMilliseconds'> & { readonly settings: StageSettings }
+
 /**
- * Checks what a deployment of a stage needs, before the deployment. Nothing is changed. A check that fails says why, and the others go
- * on, except without a caller, because then AWS cannot be asked.
- * @throws what the SDK throws without credentials or a region.
+ * Checks what a deployment of a stage needs, before the deployment: first what needs no credentials, then the account. Nothing is changed.
+ * A check that fails says why, and the others go on, except where the next cannot be asked: AWS without a caller, and all without settings.
  */
 export async function runPreflight(options: PreflightOptions): Promise<Answer> {
+  const { settings, found } = readSettings(options)
+  if (settings === undefined) {
+    return describeFindings([checkNode(), ...found])
+  }
+  const { environment, nowMilliseconds } = options
+  const configuration = await runCheck({
+    name: 'configuration',
+    run: async () => checkConfiguration(settings, environment),
+  })
+  const place = readPlace()
+  const caller = await runCheck({ name: 'caller', run: async () => checkPlace(await place) })
+  const account = await place.then(
+    (known) => checkAccount({ settings, nowMilliseconds }, known),
+    () => [warning('account', 'was not looked at, because there is no caller', 'Check again with credentials.')],
+  )
+  return describeFindings([checkNode(), ...found, ...configuration, ...caller, ...account])
+}
+
+/** The functions run on this version of Node, and so do the tests. */
+const NODE_OF_FUNCTIONS = 24
+
+function checkNode(): Finding {
+  const { node } = process.versions
+  return node.startsWith(`${NODE_OF_FUNCTIONS}.`)
+    ? fine('node', `Node ${node}, as the functions`)
+    : warning('node', `this is Node ${node}`, `The functions run on Node ${NODE_OF_FUNCTIONS}: \`npm ci\` brings it.`)
+}
+
+function readSettings({ readSettings: read }: PreflightOptions): {
+  readonly settings: StageSettings | undefined
+  readonly found: Finding[]
+} {
+  try {
+    const settings = read()
+    const text = `${stackName(settings.stage)} with the profile ${settings.profile}`
+    return { settings, found: [fine('settings', text)] }
+  } catch (error) {
+    if (error instanceof StageSettingsError) {
+      const advice = 'Correct it (docs/deploy.md, "Settings"). Nothing else was looked at.'
+      return { settings: undefined, found: [wrong('settings', error.message, advice)] }
+    }
+    throw error
+  }
+}
+
+async function checkAccount(options: AccountOptions, place: Place): Promise<Finding[]> {
   const { settings } = options
-  const place = await readPlace()
   const name = stackName(settings.stage)
   // Two checks read it. Its error is reported once, and an unknown stack gets every check.
   const state = readStackState(name)
   const known = await state.catch((): StackState => ({ status: undefined, isProtected: false }))
+  const isDeployed = !isFirstDeployment(known)
+  const { region } = place
   const checks: Check[] = [
-    { name: 'configuration', run: async () => checkConfiguration(options) },
     { name: 'bootstrap', run: () => checkBootstrap(place) },
     { name: 'stack', run: async () => checkStackState(name, await state) },
-    { name: 'concurrency', run: () => checkConcurrency(settings, !isFirstDeployment(known)) },
+    { name: 'concurrency', run: () => checkConcurrency(settings, { isDeployed, region }) },
     { name: 'cloudfront', run: checkCloudFront },
-    ...(isFirstDeployment(known) ? leftoverChecks(settings, name, place) : []),
+    ...(isDeployed ? [] : leftoverChecks(settings, name, place)),
     ...certificateChecks(options, place),
     ...frontDoorChecks(settings, place),
-    ...(settings.relay === undefined ? [] : [{ name: 'web functions', run: () => checkWebFunctions(place.region) }]),
+    ...(settings.relay === undefined ? [] : [{ name: 'web functions', run: () => checkWebFunctions(region) }]),
   ]
-  const findings = (await Promise.all(checks.map(runCheck))).flat()
-  return describeFindings([...checkPlace(place), ...findings])
+  return (await Promise.all(checks.map(runCheck))).flat()
 }
 
-function checkConfiguration({ settings, environment }: PreflightOptions): Finding[] {
+function checkConfiguration(settings: StageSettings, environment: Environment): Finding[] {
   const { config } = loadGatewayConfig({ file: settings.configFile, environment, mode: 'synth' })
   requireChannels(settings, config)
   const channels = config.channels.map(({ id }) => id).join(', ')
@@ -70,7 +118,7 @@ function frontDoorChecks({ frontDoor }: StageSettings, { account }: Place): Chec
   return webAclArn === undefined ? [] : [{ name: 'web acl', run: async () => checkFrontDoorAcl(webAclArn, account) }]
 }
 
-function certificateChecks({ settings, nowMilliseconds }: PreflightOptions, { account }: Place): Check[] {
+function certificateChecks({ settings, nowMilliseconds }: AccountOptions, { account }: Place): Check[] {
   return [settings.apiDomain, settings.videoDomain].flatMap((domain) =>
     domain === undefined
       ? []

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { describeFindings } from '../../../lib/admin/health/describe-findings.ts'
-import { fine, wrong } from '../../../lib/admin/health/finding.ts'
+import { fine, warning, wrong } from '../../../lib/admin/health/finding.ts'
 
 const good = fine('table', 'is there')
 const bad = wrong('alarms', 'one rings', 'Look.')
@@ -12,6 +12,17 @@ describe('describe-findings', () => {
       text: 'ok  table  is there',
       isOk: true,
     })
+  })
+
+  it('is ok with a warning, and has what to do below it', () => {
+    const { json, text, isOk } = describeFindings([good, warning('quota', 'is low', 'Raise it.')])
+    expect(isOk).toBe(true)
+    expect(json).toMatchObject({ ok: true, findings: [{ verdict: 'ok' }, { verdict: 'warning' }] })
+    expect(text.split('\n').map((line) => line.trim())).toEqual([
+      'ok       table  is there',
+      'warning  quota  is low',
+      expect.stringMatching(/-> Raise it\.$/),
+    ])
   })
 
   it('has what to do below what is wrong, and is not ok', () => {

@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { fine, runCheck, wrong } from '../../../lib/admin/health/finding.ts'
+import { fine, runCheck, warning, wrong } from '../../../lib/admin/health/finding.ts'
 
 describe('finding', () => {
-  it('has advice exactly where something is wrong', () => {
-    expect(fine('table', 'is there')).toEqual({ check: 'table', ok: true, message: 'is there', advice: null })
-    expect(wrong('table', 'is gone', 'Deploy.')).toMatchObject({ ok: false, advice: 'Deploy.' })
+  it('has advice exactly where there is something to do', () => {
+    expect(fine('table', 'is there')).toEqual({ check: 'table', verdict: 'ok', message: 'is there', advice: null })
+    expect(warning('table', 'is large', 'Wait.')).toMatchObject({ verdict: 'warning', advice: 'Wait.' })
+    expect(wrong('table', 'is gone', 'Deploy.')).toMatchObject({ verdict: 'wrong', advice: 'Deploy.' })
   })
 
   it('is what a check found', async () => {
@@ -17,6 +18,6 @@ describe('finding', () => {
     [new Error('Region is missing'), 'could not be checked: no AWS region is set'],
   ])('says that a check failed with %s', async (error, sentence) => {
     const findings = await runCheck({ name: 'table', run: () => Promise.reject(error) })
-    expect(findings).toMatchObject([{ check: 'table', ok: false, message: expect.stringContaining(sentence) }])
+    expect(findings).toMatchObject([{ check: 'table', verdict: 'wrong', message: expect.stringContaining(sentence) }])
   })
 })

@@ -97,7 +97,7 @@ async function look() {
     resources: () => readStackResources('Reelgate-dev'),
   })
   expect(text).not.toContain('a secret')
-  const wrong = Object(json).findings.filter(({ ok }: { ok: boolean }) => !ok)
+  const wrong = Object(json).findings.filter(({ verdict }: { verdict: string }) => verdict !== 'ok')
   expect(wrong.every(({ advice }: { advice: string | null }) => advice !== null)).toBe(true)
   return {
     isOk,

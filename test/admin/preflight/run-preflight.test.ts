@@ -19,6 +19,7 @@ import { GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts'
 import { Template } from 'aws-cdk-lib/assertions'
 import { mockClient } from 'aws-sdk-client-mock'
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
+import type { Finding } from '../../../lib/admin/health/finding.ts'
 import { reservedInstances } from '../../../lib/admin/preflight/account-checks.ts'
 import { runPreflight } from '../../../lib/admin/preflight/run-preflight.ts'
 import { readStageSettings } from '../../../lib/config/stage-settings.ts'
@@ -58,8 +59,8 @@ function haveStack(StackName: string, stack: Partial<Stack>): void {
   cloudFormation.on(DescribeStacksCommand, { StackName }).resolves({ Stacks: [found] })
 }
 
-function haveConcurrency(ConcurrentExecutions: number): void {
-  const AccountLimit = { ConcurrentExecutions, UnreservedConcurrentExecutions: ConcurrentExecutions }
+function haveConcurrency(ConcurrentExecutions: number, UnreservedConcurrentExecutions = ConcurrentExecutions): void {
+  const AccountLimit = { ConcurrentExecutions, UnreservedConcurrentExecutions }
   lambda.on(GetAccountSettingsCommand).resolves({ AccountLimit })
 }
 
@@ -100,19 +101,29 @@ afterAll(() => {
 
 async function look(context: Readonly<Record<string, unknown>> = {}) {
   const given: Readonly<Record<string, unknown>> = { stage: 'prod', config: SHIPPED_FILE, ...context }
-  const settings = readStageSettings((name) => given[name])
-  const { json, text, isOk } = await runPreflight({ settings, environment: process.env, nowMilliseconds: NOW })
-  const { findings } = json as { findings: { check: string; ok: boolean; message: string; advice: string | null }[] }
-  const wrong = findings.filter(({ ok }) => !ok)
-  expect(wrong.every(({ advice }) => advice?.endsWith('.'))).toBe(true)
-  expect(isOk).toBe(wrong.length === 0)
-  return { wrong: wrong.map(({ check, message }) => `${check}: ${message}`), text }
+  const readSettings = () => readStageSettings((name) => given[name])
+  const { json, text, isOk } = await runPreflight({ readSettings, environment: process.env, nowMilliseconds: NOW })
+  const { findings } = json as { findings: Finding[] }
+  const saying = (verdict: Finding['verdict']) =>
+    findings.filter((each) => each.verdict === verdict).map(({ check, message }) => `${check}: ${message}`)
+  expect(findings.every(({ verdict, advice }) => (verdict === 'ok' ? advice === null : advice?.endsWith('.')))).toBe(
+    true,
+  )
+  expect(isOk).toBe(saying('wrong').length === 0)
+  const adviceOf = (check: string) => findings.find((each) => each.check === check)?.advice
+  return {
+    wrong: saying('wrong'),
+    warnings: saying('warning'),
+    text,
+    adviceOf,
+    checks: findings.map(({ check }) => check),
+  }
 }
 
 describe('preflight of a first deployment', () => {
   it('finds nothing wrong in an account that is ready, and says what it looked at', async () => {
-    const { wrong, text } = await look(NAMED)
-    expect(wrong).toEqual([])
+    const { wrong, warnings, text } = await look(NAMED)
+    expect([...wrong, ...warnings]).toEqual([])
     expect(text).toContain(`arn:aws:iam::${ACCOUNT}:user/deployer in account ${ACCOUNT}, region eu-central-1`)
     expect(text).toContain('there is no Reelgate-prod yet: this would be its first deployment')
     expect(text).toMatch(/with the channels p1-main/)
@@ -136,13 +147,6 @@ describe('preflight of a first deployment', () => {
       'an old bootstrap',
       () => haveStack('CDKToolkit', { Outputs: [{ OutputKey: 'BootstrapVersion', OutputValue: '5' }] }),
       'bootstrap: CDKToolkit is CREATE_COMPLETE, version 5; 6 is needed',
-    ],
-    ['a new account', () => haveConcurrency(10), 'concurrency: the account runs 10 functions at once'],
-    [
-      'reservations that Lambda refuses',
-      () => haveConcurrency(100),
-      'concurrency: the settings reserve 1 instances, 100 are unreserved, and Lambda keeps 100 of them',
-      { reconcileReservedConcurrency: '1' },
     ],
     [
       'a table of an earlier stack',
@@ -254,11 +258,12 @@ describe('preflight of a first deployment', () => {
     expect((await look({ table: 'Reelgate-prod-JobTable67B8' })).wrong).toEqual([])
   })
 
-  it('says that nobody can see whether a new account is verified for CloudFront, and what to do then', async () => {
+  it('warns that nobody can see whether a new account is verified for CloudFront, and says the way out', async () => {
     cloudFront.on(ListDistributionsCommand).resolves({})
-    const { wrong, text } = await look()
+    const { wrong, warnings, adviceOf } = await look()
     expect(wrong).toEqual([])
-    expect(text).toContain('"Your account must be verified", open a case with AWS Support')
+    expect(warnings).toEqual([expect.stringMatching(/^cloudfront: the account has no distribution/)])
+    expect(adviceOf('cloudfront')).toMatch(/"Your account must be verified.*open a case with AWS Support/)
   })
 
   it('counts log groups of this stage only, and leaves them be', async () => {
@@ -283,9 +288,22 @@ describe('preflight of a first deployment', () => {
     },
   )
 
-  it('ends with what is missing where there are no credentials at all', async () => {
+  it('checks what is local first, and all of it where there are no credentials', async () => {
     sts.on(GetCallerIdentityCommand).rejects(new ServiceError('CredentialsProviderError', 'no providers'))
-    await expect(look()).rejects.toThrow('no providers')
+    const { wrong, warnings, checks } = await look()
+    expect(checks).toEqual(['node', 'settings', 'configuration', 'caller', 'account'])
+    expect(wrong).toEqual([
+      'caller: could not be checked: no AWS credentials that work (no providers): export them, or sign in and name a profile (AWS_PROFILE)',
+    ])
+    expect(warnings).toEqual(['account: was not looked at, because there is no caller'])
+    expect((await look()).checks).toEqual((await look(NAMED)).checks)
+  })
+
+  it('says which setting is wrong, without credentials', async () => {
+    sts.on(GetCallerIdentityCommand).rejects(new ServiceError('CredentialsProviderError', 'no providers'))
+    const { wrong, checks } = await look({ throttleRate: 'many' })
+    expect(checks).toEqual(['node', 'settings'])
+    expect(wrong).toEqual([expect.stringMatching(/^settings: the context setting throttleRate must be an integer/)])
   })
 })
 
@@ -308,8 +326,60 @@ describe('preflight of a stack that is there', () => {
   it('takes its own table, keys and reservations for no rests', async () => {
     haveStack('Reelgate-prod', { StackStatus: 'UPDATE_COMPLETE' })
     dynamoDb.on(ListTablesCommand).resolves({ TableNames: ['Reelgate-prod-JobTable67B8'] })
-    haveConcurrency(900)
+    haveConcurrency(2000, 478)
     expect((await look({ apiReservedConcurrency: '60' })).wrong).toEqual([])
+  })
+})
+
+describe('preflight of the one pool of concurrency', () => {
+  it.each<[number, string]>([
+    [10, 'pipelineReservedConcurrency=0 -c reconcileReservedConcurrency=0'],
+    [100, 'pipelineReservedConcurrency=0 -c reconcileReservedConcurrency=0'],
+    [101, 'pipelineReservedConcurrency=0 -c reconcileReservedConcurrency=1'],
+    [137, 'pipelineReservedConcurrency=5 -c reconcileReservedConcurrency=2'],
+    [241, 'pipelineReservedConcurrency=19 -c reconcileReservedConcurrency=2'],
+  ])(
+    'finds that the reservations of prod do not fit a quota of %i, and prints those that do',
+    async (quota, fitting) => {
+      haveConcurrency(quota)
+      const { wrong, adviceOf } = await look()
+      expect(wrong).toEqual([expect.stringContaining(`the settings reserve 142 instances of the ${quota} that`)])
+      expect(adviceOf('concurrency')).toContain(`Deploy with \`-c ${fitting}\``)
+      expect(adviceOf('concurrency')).toContain(
+        'aws service-quotas request-service-quota-increase --service-code lambda --quota-code L-B99A9384 --desired-value 1000 --region eu-central-1',
+      )
+      const given = Object.fromEntries(fitting.split(' -c ').map((each) => each.split('=')))
+      expect((await look(given)).wrong).toEqual([])
+    },
+  )
+
+  it('is content with the reservations of prod in an account that runs 242 functions at once', async () => {
+    haveConcurrency(242)
+    expect(await look()).toMatchObject({ wrong: [], warnings: [] })
+  })
+
+  it('warns of a new account, which can reserve nothing', async () => {
+    haveConcurrency(10)
+    const { wrong, warnings } = await look({ pipelineReservedConcurrency: '0', reconcileReservedConcurrency: '0' })
+    expect(wrong).toEqual([])
+    expect(warnings).toEqual([expect.stringContaining('concurrency: the account runs 10 functions at once')])
+  })
+
+  it('warns of a prod stage without reservations, and prints those that fit', async () => {
+    const { warnings, adviceOf } = await look({ reconcileReservedConcurrency: '0' })
+    expect(warnings).toEqual([expect.stringContaining('chats can take all of the 1000 instances')])
+    expect(adviceOf('concurrency')).toContain('-c pipelineReservedConcurrency=20 -c reconcileReservedConcurrency=2')
+  })
+
+  it('names the settings of the API that do not fit, and asks for a quota with room for them and for others', async () => {
+    haveConcurrency(1000, 500)
+    const { adviceOf } = await look({ apiReservedConcurrency: '40' })
+    expect(adviceOf('concurrency')).toContain('`, without `apiReservedConcurrency`, or first ask for more')
+    const [, desired] = /--desired-value (\d+)/.exec(adviceOf('concurrency') ?? '') ?? []
+    lambda.on(GetAccountSettingsCommand).resolves({
+      AccountLimit: { ConcurrentExecutions: Number(desired), UnreservedConcurrentExecutions: Number(desired) - 500 },
+    })
+    expect((await look({ apiReservedConcurrency: '40' })).wrong).toEqual([])
   })
 })
 

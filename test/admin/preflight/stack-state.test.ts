@@ -28,17 +28,17 @@ describe('stack-state: readStackState', () => {
 
 describe('stack-state: checkStackState', () => {
   it.each([
-    [undefined, false, true, 'there is no S yet'],
-    ['REVIEW_IN_PROGRESS', false, true, 'there is no S yet'],
-    ['ROLLBACK_COMPLETE', false, true, 'cdk deletes and recreates it'],
-    ['ROLLBACK_COMPLETE', true, false, 'and protected: cdk cannot delete it'],
-    ['CREATE_FAILED', false, false, 'cdk cannot delete it'],
-    ['UPDATE_IN_PROGRESS', false, false, 'S is UPDATE_IN_PROGRESS'],
-    ['UPDATE_ROLLBACK_FAILED', false, false, 'S is UPDATE_ROLLBACK_FAILED'],
-    ['UPDATE_COMPLETE', true, true, 'it would be updated'],
-  ])('%s (protected: %j) is ok: %j', (status, isProtected, ok, sentence) => {
+    [undefined, false, 'ok', 'there is no S yet'],
+    ['REVIEW_IN_PROGRESS', false, 'ok', 'there is no S yet'],
+    ['ROLLBACK_COMPLETE', false, 'ok', 'cdk deletes and recreates it'],
+    ['ROLLBACK_COMPLETE', true, 'wrong', 'and protected: cdk cannot delete it'],
+    ['CREATE_FAILED', false, 'wrong', 'cdk cannot delete it'],
+    ['UPDATE_IN_PROGRESS', false, 'wrong', 'S is UPDATE_IN_PROGRESS'],
+    ['UPDATE_ROLLBACK_FAILED', false, 'wrong', 'S is UPDATE_ROLLBACK_FAILED'],
+    ['UPDATE_COMPLETE', true, 'ok', 'it would be updated'],
+  ])('%s (protected: %j) is %s', (status, isProtected, verdict, sentence) => {
     const findings = checkStackState('S', { status, isProtected })
-    expect(findings).toMatchObject([{ check: 'stack', ok, message: expect.stringContaining(sentence) }])
+    expect(findings).toMatchObject([{ check: 'stack', verdict, message: expect.stringContaining(sentence) }])
   })
 })
 

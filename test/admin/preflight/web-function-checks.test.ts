@@ -19,7 +19,7 @@ describe('the check of Web Functions', () => {
   it('asks the region with a signed request, and says what it allows', async () => {
     fetched.mockResolvedValue(quotas(2000))
     expect(await checkWebFunctions('eu-west-1')).toMatchObject([
-      { ok: true, message: 'eu-west-1 allows 1000 environments of Web Functions and 100000 requests a second' },
+      { verdict: 'ok', message: 'eu-west-1 allows 1000 environments of Web Functions and 100000 requests a second' },
     ])
     const [url, init] = fetched.mock.calls[0] ?? []
     expect(url).toBe('https://lambda.eu-west-1.amazonaws.com/2025-03-07/web-account-settings')
@@ -31,7 +31,7 @@ describe('the check of Web Functions', () => {
 
   it('finds a quota that leaves no room for a release', async () => {
     fetched.mockResolvedValue(quotas(4))
-    expect(await checkWebFunctions('eu-west-1')).toMatchObject([{ ok: false }])
+    expect(await checkWebFunctions('eu-west-1')).toMatchObject([{ verdict: 'wrong' }])
   })
 
   it.each([
@@ -39,7 +39,7 @@ describe('the check of Web Functions', () => {
     ['cannot be reached', () => Promise.reject(new Error('getaddrinfo ENOTFOUND'))],
   ])('says so when the region %s', async (_how, answer) => {
     fetched.mockImplementation(answer)
-    expect(await checkWebFunctions('eu-west-1')).toMatchObject([{ ok: false }])
+    expect(await checkWebFunctions('eu-west-1')).toMatchObject([{ verdict: 'wrong' }])
   })
 })
 
@@ -59,10 +59,10 @@ describe('the check of the names in CloudFront', () => {
     cloudFront.on(ListCachePoliciesCommand).resolves({ CachePolicyList: { Items: policies, ...rest } })
     const find = (signsRelay: boolean) =>
       checkCdnNames('Reelgate-prod', { region: 'eu-west-1', hasFrontDoor: true, signsRelay })
-    expect(await find(false)).toMatchObject([{ ok: true }])
+    expect(await find(false)).toMatchObject([{ verdict: 'ok' }])
     expect(await find(true)).toMatchObject([
-      { ok: false, message: `the origin access control ${Name} exists already` },
-      { ok: false, message: `the cache policy ${Name} exists already` },
+      { verdict: 'wrong', message: `the origin access control ${Name} exists already` },
+      { verdict: 'wrong', message: `the cache policy ${Name} exists already` },
     ])
   })
 })
