@@ -28,6 +28,10 @@ export class RecentValues<Value> {
     }
   }
 
+  values(): Iterable<Value> {
+    return this.#values.values()
+  }
+
   delete(key: string): void {
     this.#values.delete(key)
   }

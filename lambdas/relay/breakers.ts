@@ -1,61 +1,164 @@
+import { RecentValues } from '#adapters/recent-values.ts'
 import { count } from '#adapters/telemetry/count.ts'
 import type { RelayChannel } from '#core/catalogue/channel.ts'
 import {
   admitCall,
+  type BreakerCall,
   type BreakerReport,
+  type BreakerScope,
+  type BreakerSettings,
   type BreakerState,
   CLOSED_BREAKER,
+  type FailureRow,
+  NO_FAILURES,
   reportCall,
   restMilliseconds,
+  rowOf,
 } from '#core/relay/breaker.ts'
 
 type BreakerChannel = Pick<RelayChannel, 'id' | 'breaker'>
 
-/** One circuit breaker for each channel, in the memory of this process: every instance learns by itself. */
-export class Breakers {
-  readonly #states = new Map<string, BreakerState>()
+/**
+ * Tenants of a channel whose failures a process remembers, below a megabyte for each channel. Of more, the one that called
+ * least recently is forgotten, and begins with no failures.
+ */
+const TENANTS_MAX = 1_000
 
-  /** Admits a call to a channel, unless the breaker of the channel is open. The caller reports how the call ended. */
-  admit(channel: BreakerChannel, nowMilliseconds: number): AdmittedCall | undefined {
-    const { state, epoch } = admitCall(this.#stateOf(channel), channel.breaker, nowMilliseconds)
-    this.#states.set(channel.id, state)
-    return epoch === undefined ? undefined : new AdmittedCall((report) => this.#report(channel, epoch, report))
+/**
+ * One circuit breaker for each channel, and one for each tenant that failed on it, in the memory of this process: every instance
+ * learns by itself. A tenant whose requests fail is kept out of a channel alone; a channel at which the requests of several tenants
+ * fail is left alone by all.
+ */
+export class Breakers {
+  readonly #channels = new Map<string, ChannelBreaker>()
+
+  /**
+   * Admits a call to a channel, unless the breaker of the channel or of the tenant is open. The caller reports how the call ended.
+   * @param isOnly whether nothing else serves the model of the call: such a channel is tried anyway.
+   */
+  admit(channel: BreakerChannel, call: BreakerCall, isOnly = false): AdmittedCall | undefined {
+    return isOnly || this.restMilliseconds(channel, call) === 0 ? this.#breakerOf(channel).admit(call) : undefined
   }
 
   /** Milliseconds until a call may try the channel again. */
-  restMilliseconds(channel: BreakerChannel, nowMilliseconds: number): number {
-    return restMilliseconds(this.#stateOf(channel), channel.breaker, nowMilliseconds)
+  restMilliseconds(channel: BreakerChannel, call: BreakerCall): number {
+    return this.#breakerOf(channel).restMilliseconds(call)
   }
 
-  /** The breaker of a channel; undefined before the first call of the channel. */
-  stateOf({ id }: Pick<BreakerChannel, 'id'>): BreakerState | undefined {
-    return this.#states.get(id)
+  /**
+   * What an operator sees of a channel; undefined before its first call. `open` also while a tenant alone is kept out.
+   * @param nowMilliseconds Unix time.
+   */
+  shownState({ id }: Pick<BreakerChannel, 'id'>, nowMilliseconds: number): BreakerState['kind'] | undefined {
+    return this.#channels.get(id)?.shown(nowMilliseconds)
   }
 
-  /** @returns the number of failures in a row before this report. */
-  #report(channel: BreakerChannel, epoch: number, report: BreakerReport): number {
-    const before = this.#stateOf(channel)
-    const after = reportCall(before, epoch, { report, settings: channel.breaker })
-    this.#states.set(channel.id, after)
-    // A trial that says nothing of the channel opens the breaker again without a failure.
-    if (report.kind === 'failed' && before.kind !== 'open' && after.kind === 'open') {
-      count('breaker_opened', { channel: channel.id })
+  #breakerOf(channel: BreakerChannel): ChannelBreaker {
+    const known = this.#channels.get(channel.id)
+    if (known !== undefined) {
+      return known
     }
-    return before.kind === 'closed' ? before.failures : 0
+    const made = new ChannelBreaker(channel)
+    this.#channels.set(channel.id, made)
+    return made
+  }
+}
+
+type Rows = Readonly<Record<BreakerScope, FailureRow>>
+
+const NO_ROWS: Rows = { tenant: NO_FAILURES, all: NO_FAILURES }
+
+/** The breaker of one channel, and those of its tenants: a call is let in where both let it in, and reports to both. */
+class ChannelBreaker {
+  readonly #channelId: string
+  readonly #settings: Readonly<Record<BreakerScope, BreakerSettings>>
+  readonly #ofTenants = new RecentValues<BreakerState>(TENANTS_MAX)
+  #ofAll = CLOSED_BREAKER
+
+  constructor({ id, breaker }: BreakerChannel) {
+    this.#channelId = id
+    this.#settings = { tenant: { ...breaker, scope: 'tenant' }, all: { ...breaker, scope: 'all' } }
   }
 
-  #stateOf({ id }: BreakerChannel): BreakerState {
-    return this.#states.get(id) ?? CLOSED_BREAKER
+  restMilliseconds(call: BreakerCall): number {
+    const restOf = (scope: BreakerScope) =>
+      restMilliseconds(this.#state(scope, call.tenantId), this.#settings[scope], call)
+    return Math.max(restOf('tenant'), restOf('all'))
   }
+
+  admit(call: BreakerCall): AdmittedCall {
+    const { tenantId } = call
+    const admitTo = (scope: BreakerScope) => {
+      const after = admitCall(this.#state(scope, tenantId), this.#settings[scope], call)
+      this.#keep(scope, tenantId, after)
+      return after.epoch
+    }
+    const epochs = { tenant: admitTo('tenant'), all: admitTo('all') }
+    let reset = NO_ROWS
+    return new AdmittedCall((report) => {
+      const rows = this.#report({ tenantId, epochs, reset }, report)
+      reset = report.kind === 'completed' ? rows : reset
+    })
+  }
+
+  shown(nowMilliseconds: number): BreakerState['kind'] {
+    if (this.#ofAll.kind !== 'closed') {
+      return this.#ofAll.kind
+    }
+    const isOut = (state: BreakerState) =>
+      state.kind === 'open' && restMilliseconds(state, this.#settings.tenant, { tenantId: '', nowMilliseconds }) > 0
+    return [...this.#ofTenants.values()].some(isOut) ? 'open' : 'closed'
+  }
+
+  /** @returns the rows of failures before this report. */
+  #report({ tenantId, epochs, reset }: Admission, said: CallReport): Rows {
+    let isOpened = false
+    const reportTo = (scope: BreakerScope) => {
+      const before = this.#state(scope, tenantId)
+      const report = said.kind === 'failed' ? { ...said, tenantId, before: reset[scope] } : said
+      const after = reportCall(before, epochs[scope], { report, settings: this.#settings[scope] })
+      this.#keep(scope, tenantId, after)
+      isOpened ||= before.kind !== 'open' && after.kind === 'open'
+      return rowOf(before)
+    }
+    const rows = { tenant: reportTo('tenant'), all: reportTo('all') }
+    if (isOpened) {
+      count('breaker_opened', { channel: this.#channelId })
+    }
+    return rows
+  }
+
+  #state(scope: BreakerScope, tenantId: string): BreakerState {
+    return scope === 'all' ? this.#ofAll : (this.#ofTenants.get(tenantId) ?? CLOSED_BREAKER)
+  }
+
+  /** Tenants that never failed take no room. */
+  #keep(scope: BreakerScope, tenantId: string, state: BreakerState): void {
+    if (scope === 'all') {
+      this.#ofAll = state
+    } else if (state !== CLOSED_BREAKER) {
+      this.#ofTenants.set(tenantId, state)
+    }
+  }
+}
+
+type CallReport =
+  | Exclude<BreakerReport, { kind: 'failed' }>
+  | { readonly kind: 'failed'; readonly nowMilliseconds: number }
+
+type Admission = {
+  readonly tenantId: string
+  readonly epochs: Readonly<Record<BreakerScope, number>>
+  /** The rows that this call ended when it reported `completed`. */
+  readonly reset: Rows
 }
 
 /** A call that a breaker admitted. The first report of its end counts; only a failure may replace an earlier report. */
 export class AdmittedCall {
-  readonly #report: (report: BreakerReport) => number
+  readonly #report: (report: CallReport) => void
   #end: 'completed' | 'failed' | 'undecided' | undefined
-  #failuresBefore = 0
 
-  constructor(report: (report: BreakerReport) => number) {
+  constructor(report: (report: CallReport) => void) {
     this.#report = report
   }
 
@@ -70,7 +173,7 @@ export class AdmittedCall {
   completed(): void {
     if (this.#end === undefined) {
       this.#end = 'completed'
-      this.#failuresBefore = this.#report({ kind: 'completed' })
+      this.#report({ kind: 'completed' })
     }
   }
 
@@ -78,7 +181,7 @@ export class AdmittedCall {
   failed(nowMilliseconds: number): void {
     if (this.#end !== 'failed') {
       this.#end = 'failed'
-      this.#report({ kind: 'failed', nowMilliseconds, failuresBefore: this.#failuresBefore })
+      this.#report({ kind: 'failed', nowMilliseconds })
     }
   }
 

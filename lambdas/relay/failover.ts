@@ -52,7 +52,9 @@ export function replyDeadline({ catalogue }: { readonly catalogue: Pick<Catalogu
  */
 export async function callUpstream(context: UpstreamContext, call: UpstreamCall): Promise<UpstreamReply> {
   const { failedChannels = [] } = call
-  const channels = (await currentChannels(context, call)).filter(({ id }) => !failedChannels.includes(id))
+  const { tenantId } = call.exchange.caller
+  const enabled = await currentChannels(context, call)
+  const channels = enabled.filter(({ id }) => !failedChannels.includes(id))
   const failures: ChannelFailure[] = failedChannels.map(() => ({ kind: 'failed', reason: 'broken answer' }))
   for (const channel of orderRelayChannels(channels, lotsOf(call, context))) {
     if (performance.now() >= call.deadline) {
@@ -60,7 +62,9 @@ export async function callUpstream(context: UpstreamContext, call: UpstreamCall)
     }
     const isOffered =
       failures.length === 0 || (await currentChannels(context, call)).some(({ id }) => id === channel.id)
-    const admitted = isOffered ? context.breakers.admit(channel, context.nowMilliseconds()) : undefined
+    const admitted = isOffered
+      ? context.breakers.admit(channel, { tenantId, nowMilliseconds: context.nowMilliseconds() }, enabled.length === 1)
+      : undefined
     if (admitted !== undefined) {
       const outcome = await callAdmitted(context, call, { channel, admitted })
       if (outcome.kind === 'response') {
@@ -70,7 +74,7 @@ export async function callUpstream(context: UpstreamContext, call: UpstreamCall)
       failures.push(outcome)
     }
   }
-  throw failures.length === 0 ? noChannel(channels, context) : noReply(failures)
+  throw failures.length === 0 ? noChannel(channels, tenantId, context) : noReply(failures)
 }
 
 /** The channels that take requests of the model now. @throws ServiceUnavailableError */
@@ -141,9 +145,13 @@ function lotsOf({ exchange }: UpstreamCall, { random }: UpstreamContext): (chann
 }
 
 /** Every breaker is open: the error says in how many whole seconds the first channel may be tried again. */
-function noChannel(channels: readonly RelayChannel[], { breakers, nowMilliseconds }: UpstreamContext): Error {
-  const now = nowMilliseconds()
-  const rests = channels.map((channel) => breakers.restMilliseconds(channel, now))
+function noChannel(
+  channels: readonly RelayChannel[],
+  tenantId: string,
+  { breakers, nowMilliseconds }: UpstreamContext,
+): Error {
+  const call = { tenantId, nowMilliseconds: nowMilliseconds() }
+  const rests = channels.map((channel) => breakers.restMilliseconds(channel, call))
   return new NoChannelAvailableError(atLeastOne(Math.ceil(Math.min(...rests) / 1_000)))
 }
 

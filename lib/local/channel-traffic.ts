@@ -36,7 +36,7 @@ export async function watchChannels(): Promise<() => ChannelTraffic> {
     calls.add(fact, Date.now())
   })
   observeMeasures((values) => traffic.add(values, Date.now()))
-  const breakerOf = (id: string) => openRelayContext().breakers.stateOf({ id })?.kind
+  const breakerOf = (id: string) => openRelayContext().breakers.shownState({ id }, Date.now())
   provideFigures((nowMilliseconds) => ({
     minuteFrom: nowMilliseconds - MINUTE_MILLISECONDS,
     byChannel: new Map([...recent].map(([id, calls]) => [id, calls.summary(nowMilliseconds)])),

@@ -10,6 +10,9 @@ const answering = (text: string) => (request: RawRequest) => void request.socket
 const ok = answering(httpAnswer(200))
 const breaker = { failures: 3, pause_seconds: 10 }
 
+/** What an operator is shown of a channel. */
+const shown = (id = 'main') => state.breakers.shownState({ id }, state.nowMilliseconds)
+
 /** Calls and reads the answer to its end; the name of the error when there is none. */
 async function finish(members?: Parameters<typeof call>[0]): Promise<number | string> {
   try {
@@ -53,22 +56,25 @@ describe('a channel that fails again and again', () => {
     expect({ main: main.requests.length, spare: spare.requests.length }).toStrictEqual({ main: 7, spare: 9 })
   })
 
-  it('is the only one, and the client is told when it will be tried again', async () => {
-    const main = await addChannel('main', answering(httpAnswer(500)), { breaker })
-    await times(3)
-    state.nowMilliseconds = NOW + 2_500
-    await expect(call()).rejects.toMatchObject({ name: 'NoChannelAvailableError', retryAfterSeconds: 8 })
-    expect(main.requests).toHaveLength(3)
+  it('is tried anyway where it is the only one of its model, and opens its breaker once a pause', async () => {
+    let answer = httpAnswer(500)
+    const main = await addChannel('main', ({ socket }) => socket.write(answer), { breaker })
+    expect(await times(6)).toStrictEqual(Array.from({ length: 6 }, () => 'UpstreamFailedError'))
+    answer = httpAnswer(200)
+    expect(await finish()).toBe(200)
+    expect(main.requests).toHaveLength(7)
+    expect(counted().filter((fact) => fact === 'breaker_opened')).toHaveLength(1)
   })
 
-  it('and the client is told of the channel that comes back first', async () => {
+  it('is out with all others, and the client is told of the one that comes back first', async () => {
     await addChannel('main', answering(httpAnswer(500)), { breaker: { failures: 1, pause_seconds: 60 } })
     await addChannel('spare', answering(httpAnswer(500)), { breaker: { failures: 1, pause_seconds: 5 } })
     expect(await times(1)).toStrictEqual(['UpstreamFailedError'])
-    await expect(call()).rejects.toMatchObject({ retryAfterSeconds: 5 })
+    state.nowMilliseconds = NOW + 2_500
+    await expect(call()).rejects.toMatchObject({ name: 'NoChannelAvailableError', retryAfterSeconds: 3 })
   })
 
-  it('lets one request at a time try it, while others go elsewhere', async () => {
+  it('keeps requests that would try it too elsewhere for two seconds', async () => {
     const held: RawRequest[] = []
     const main = await addChannel(
       'main',
@@ -89,6 +95,13 @@ describe('a channel that fails again and again', () => {
     }
     expect(await times(4)).toStrictEqual([200, 200, 200, 200])
     expect({ main: main.requests.length, spare: spare.requests.length }).toStrictEqual({ main: 2, spare: 5 })
+    state.nowMilliseconds = NOW + 12_000
+    const second = finish()
+    while (held.length < 3) {
+      await new Promise(setImmediate)
+    }
+    held[2]?.socket.write(httpAnswer(200))
+    expect(await second).toBe(200)
     held[1]?.socket.write(httpAnswer(200))
     expect(await trial).toBe(200)
   })
@@ -109,6 +122,46 @@ describe('a channel that fails again and again', () => {
   })
 })
 
+describe('a tenant whose requests fail at every channel', () => {
+  const of = (tenantId: string) => ({ exchange: fakeExchange({ tenantId }) })
+  let isDown = true
+  const answer = ({ socket }: RawRequest) => socket.write(httpAnswer(isDown ? 500 : 200))
+
+  it('is kept out alone, and the others are served', async () => {
+    await addChannel('main', answer, { breaker })
+    await addChannel('spare', answer, { breaker })
+    isDown = true
+    await times(30, of('noisy'))
+    expect(await finish(of('noisy'))).toBe('NoChannelAvailableError')
+    isDown = false
+    expect(await times(3, of('quiet'))).toStrictEqual([200, 200, 200])
+    expect(await finish(of('noisy'))).toBe('NoChannelAvailableError')
+  })
+
+  it('is joined by another tenant, and everybody is kept out', async () => {
+    await addChannel('main', answer, { breaker })
+    await addChannel('spare', answer, { breaker })
+    isDown = true
+    await times(3, of('noisy'))
+    await finish(of('other'))
+    isDown = false
+    expect(await finish(of('quiet'))).toBe('NoChannelAvailableError')
+  })
+
+  it('is one of more tenants than a process remembers, and is forgotten before those that failed since', async () => {
+    await addChannel('main', answer, { breaker: { failures: 1, pause_seconds: 10 } })
+    const [channel] = state.channels
+    const admit = (tenantId: string) => channel && state.breakers.admit(channel, { tenantId, nowMilliseconds: NOW })
+    for (let tenant = 0; tenant <= 1_000; tenant += 1) {
+      admit(`tenant-${tenant}`)?.failed(NOW)
+      // A success of somebody else keeps the channel open for all.
+      admit('healthy')?.completed()
+    }
+    expect([admit('tenant-1000'), admit('tenant-1')]).toStrictEqual([undefined, undefined])
+    expect(admit('tenant-0')).toBeDefined()
+  })
+})
+
 describe('what counts against a channel', () => {
   it.each([
     ['401', answering(httpAnswer(401))],
@@ -124,22 +177,25 @@ describe('what counts against a channel', () => {
   ])('%s', async (_, answer) => {
     const timeouts = { first_byte_seconds: 0.03, idle_seconds: 0.03 }
     const main = await addChannel('main', answer, { breaker, timeouts })
+    await addChannel('spare', ok)
     await times(3)
-    expect(await finish()).toBe('NoChannelAvailableError')
+    expect(await finish()).toBe(200)
     expect(main.requests).toHaveLength(3)
   })
 
   it('a key that cannot be read', async () => {
     const main = await addChannel('main', ok, { breaker })
+    await addChannel('spare', ok)
     state.credential = () => Promise.reject(new Error('no entry'))
     await times(3)
     state.credential = async () => 'key'
-    expect(await finish()).toBe('NoChannelAvailableError')
+    expect(await finish()).toBe(200)
     expect(main.requests).toHaveLength(0)
   })
 
   it('a stream that its reader finds broken, before or after its last byte', async () => {
-    await addChannel('main', ok, { breaker })
+    const main = await addChannel('main', ok, { breaker })
+    await addChannel('spare', ok)
     for (const isLate of [false, true, true]) {
       const { body, failed } = await call()
       if (!isLate) {
@@ -149,7 +205,8 @@ describe('what counts against a channel', () => {
       failed()
       failed()
     }
-    expect(await finish()).toBe('NoChannelAvailableError')
+    expect(await finish()).toBe(200)
+    expect(main.requests).toHaveLength(3)
   })
 })
 
@@ -161,16 +218,17 @@ describe('what does not count against a channel', () => {
   ])('%s', async (_, answer, result) => {
     await addChannel('main', answer, { breaker })
     expect(await times(10)).toStrictEqual(Array.from({ length: 10 }, () => result))
+    expect(shown()).toBe('closed')
   })
 
   it('a client that leaves its answer', async () => {
-    const main = await addChannel('main', answering(CHUNKED_HEAD + chunkOf('one')), { breaker })
+    await addChannel('main', answering(CHUNKED_HEAD + chunkOf('one')), { breaker })
     for (let turn = 0; turn < 5; turn += 1) {
       const { body } = await call()
       await body.next()
       body.destroy()
     }
-    expect(main.requests).toHaveLength(5)
+    expect(shown()).toBe('closed')
   })
 
   it('a call that was given up while its upstream was silent, of which no log line tells either', async () => {
@@ -196,7 +254,9 @@ describe('what does not count against a channel', () => {
     body.destroy()
     await times(2)
     expect(main.requests).toHaveLength(5)
-    expect(await finish()).toBe('UpstreamFailedError')
+    expect(shown()).toBe('closed')
+    await finish()
+    expect(shown()).toBe('open')
   })
 
   it('a connection that breaks after the answer was complete for its reader', async () => {
@@ -208,7 +268,7 @@ describe('what does not count against a channel', () => {
       main.requests.at(-1)?.socket.resetAndDestroy()
       await expect(body.next()).rejects.toThrow()
     }
-    expect(main.requests).toHaveLength(4)
+    expect(shown()).toBe('closed')
   })
 
   it('failures with a whole answer, or a refusal of the request, between them', async () => {
@@ -217,13 +277,16 @@ describe('what does not count against a channel', () => {
       breaker,
     })
     await times(9)
+    expect(shown()).toBe('closed')
     expect(main.requests).toHaveLength(9)
   })
 
   it('being busy, nor does that end a row of failures', async () => {
     const statuses = [500, 429, 500, 429, 500]
+    await addChannel('spare', ok, { priority: 1 })
     const main = await addChannel('main', ({ socket }) => socket.write(httpAnswer(statuses.shift() ?? 200)), {
       breaker,
+      priority: 0,
     })
     await times(6)
     expect(main.requests).toHaveLength(5)
@@ -244,7 +307,9 @@ describe('a trial that tells nothing', () => {
     ],
   ])('frees its place: %s', async (_, members, bytes) => {
     let answer = httpAnswer(500)
-    await addChannel('main', ({ socket }) => socket.write(answer), { breaker: { failures: 1, pause_seconds: 10 } })
+    const main = { failures: 1, pause_seconds: 10 }
+    await addChannel('main', ({ socket }) => socket.write(answer), { breaker: main })
+    await addChannel('down', answering(httpAnswer(500)), { breaker: { ...main, pause_seconds: 60 } })
     await finish()
     state.nowMilliseconds = NOW + 10_000
     answer = bytes

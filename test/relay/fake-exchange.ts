@@ -12,9 +12,10 @@ type Faked = {
   readonly json?: unknown
   readonly headers?: Readonly<Record<string, string>>
   readonly response?: ClientResponse
+  readonly tenantId?: string
 }
 
-/** The exchange `request-1` of a caller of the tenant `acme`, after its key and its body were read. */
+/** The exchange `request-1` of a caller, of the tenant `acme` unless said otherwise, after its key and its body were read. */
 export function fakeExchange(faked: Faked = {}): RelayExchange {
   const { operation = 'create-chat-completion', json = {}, headers = {}, response = new FakeResponse() } = faked
   const requestId = 'request-1'
@@ -27,7 +28,8 @@ export function fakeExchange(faked: Faked = {}): RelayExchange {
     headers: new ResponseHeaders(requestId),
     response,
   })
-  exchange.authenticated(CALLER, { read: async () => CALLER, isCurrent: true })
+  const caller = { ...CALLER, tenantId: faked.tenantId ?? CALLER.tenantId }
+  exchange.authenticated(caller, { read: async () => caller, isCurrent: true })
   exchange.parsed({ text, bytes: Buffer.byteLength(text), json })
   return exchange
 }

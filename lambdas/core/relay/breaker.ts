@@ -1,20 +1,40 @@
-/** When a channel pauses, by its configuration. */
+/**
+ * For whom a breaker decides: for its one tenant, or for all tenants of a channel. What one tenant sends may make an upstream fail, so
+ * that the failures of at least two tenants open the breaker of all.
+ */
+export type BreakerScope = 'tenant' | 'all'
+
+/** When a breaker opens and for how long, by the configuration of its channel. */
 export type BreakerSettings = {
   /** Failures in a row that open the breaker; 0 for a breaker that never opens. */
   readonly failures: number
   /** How long the breaker stays open before one call may try the channel. */
   readonly pause_seconds: number
+  readonly scope: BreakerScope
 }
 
+const TENANTS_TO_OPEN: Readonly<Record<BreakerScope, number>> = { tenant: 1, all: 2 }
+
+/** How long a trial keeps other calls out. A reply may take minutes to begin, so the next call then tries as well. */
+const TRIAL_MILLISECONDS = 2_000
+
+/** Failures since the last success, and who made them: at most as many tenants as it takes to open. */
+export type FailureRow = { readonly failures: number; readonly tenants: readonly string[] }
+
+export const NO_FAILURES: FailureRow = { failures: 0, tenants: [] }
+
+/** A call that asks for admission. */
+export type BreakerCall = { readonly tenantId: string; readonly nowMilliseconds: number }
+
 /**
- * The state of one channel's circuit breaker. `epoch` grows when the breaker opens and when a trial begins, so that the
- * report of a call that was admitted before then no longer counts.
+ * The state of a circuit breaker. `epoch` grows when the breaker opens and when its trials begin, so that the report of a call that was
+ * admitted before then no longer counts.
  */
 export type BreakerState =
-  | { readonly kind: 'closed'; readonly epoch: number; readonly failures: number }
+  | { readonly kind: 'closed'; readonly epoch: number; readonly row: FailureRow }
   | { readonly kind: 'open'; readonly epoch: number; readonly sinceMilliseconds: number }
-  /** One call is trying the channel; all others stay out. */
-  | { readonly kind: 'half_open'; readonly epoch: number; readonly sinceMilliseconds: number }
+  /** Calls try the channel. `row` has the failed trials; `trial`, if one is out, keeps other calls out for a moment. */
+  | { readonly kind: 'half_open'; readonly epoch: number; readonly row: FailureRow; readonly trial?: BreakerCall }
 
 /**
  * What an admitted call reports about its channel. A call may report `answered` and later one of the others, and `failed`
@@ -28,39 +48,50 @@ export type BreakerReport =
   | { readonly kind: 'answered' }
   /** The reply is complete: the count of failures starts anew. */
   | { readonly kind: 'completed' }
-  /**
-   * `failuresBefore`: the count when this same call reported `completed`, which this report takes back.
-   */
-  | { readonly kind: 'failed'; readonly nowMilliseconds: number; readonly failuresBefore: number }
+  /** `before`: the row when this same call reported `completed`, which this report takes back. */
+  | ({ readonly kind: 'failed'; readonly before: FailureRow } & BreakerCall)
   /** The call says nothing about the channel: it asked for patience, or the client left. Another trial may begin. */
   | { readonly kind: 'undecided' }
 
-/** The state of a channel before its first call. */
-export const CLOSED_BREAKER: BreakerState = { kind: 'closed', epoch: 0, failures: 0 }
+/** The state of a breaker before its first call. */
+export const CLOSED_BREAKER: BreakerState = { kind: 'closed', epoch: 0, row: NO_FAILURES }
 
-/** The state after a call asked for admission. `epoch` goes into its report; undefined when the call is not admitted. */
-export function admitCall(
+/**
+ * How long until a call is let in; 0 when it is now. Among tenants, a trial keeps the calls of its own tenant out for twice as long: a
+ * tenant whose trials hang leaves the next two seconds to the others.
+ */
+export function restMilliseconds(
   state: BreakerState,
   settings: BreakerSettings,
-  nowMilliseconds: number,
-): { readonly state: BreakerState; readonly epoch: number | undefined } {
-  if (state.kind === 'closed') {
-    return { state, epoch: state.epoch }
+  { tenantId, nowMilliseconds }: BreakerCall,
+): number {
+  if (state.kind === 'open') {
+    return restOf(state.sinceMilliseconds, settings.pause_seconds * 1_000, nowMilliseconds)
   }
-  if (state.kind === 'half_open' || restMilliseconds(state, settings, nowMilliseconds) > 0) {
-    return { state, epoch: undefined }
-  }
-  const epoch = state.epoch + 1
-  return { state: { kind: 'half_open', epoch, sinceMilliseconds: state.sinceMilliseconds }, epoch }
-}
-
-/** How long until a call may try the channel; 0 when a call may try now, or after the trial of another call. */
-export function restMilliseconds(state: BreakerState, settings: BreakerSettings, nowMilliseconds: number): number {
-  if (state.kind !== 'open' || nowMilliseconds < state.sinceMilliseconds) {
-    // A clock that was set back must not keep a channel out.
+  if (state.kind === 'closed' || state.trial === undefined) {
     return 0
   }
-  return Math.max(0, state.sinceMilliseconds + settings.pause_seconds * 1_000 - nowMilliseconds)
+  const { trial } = state
+  const turns = settings.scope === 'all' && trial.tenantId === tenantId ? 2 : 1
+  return restOf(trial.nowMilliseconds, turns * TRIAL_MILLISECONDS, nowMilliseconds)
+}
+
+/** A clock that was set back must not keep a channel out. */
+function restOf(since: number, milliseconds: number, now: number): number {
+  return now < since ? 0 : Math.max(0, since + milliseconds - now)
+}
+
+/**
+ * The state after a call was admitted, whose `epoch` goes into the reports of the call. A call that is admitted although it should rest
+ * (nothing else serves its model) changes nothing before it reports.
+ */
+export function admitCall(state: BreakerState, settings: BreakerSettings, call: BreakerCall): BreakerState {
+  if (state.kind === 'closed' || restMilliseconds(state, settings, call) > 0) {
+    return state
+  }
+  return state.kind === 'open'
+    ? { kind: 'half_open', epoch: state.epoch + 1, row: NO_FAILURES, trial: call }
+    : { ...state, trial: call }
 }
 
 /** The state after a report of the call that was admitted with `epoch`. */
@@ -69,27 +100,49 @@ export function reportCall(
   epoch: number,
   { report, settings }: { readonly report: BreakerReport; readonly settings: BreakerSettings },
 ): BreakerState {
-  if (epoch !== state.epoch || state.kind === 'open') {
+  if (epoch !== state.epoch) {
     return state
   }
   switch (report.kind) {
     case 'answered':
       // On probation: if this reply breaks off, the channel pauses again.
-      return state.kind === 'half_open' ? { kind: 'closed', epoch, failures: settings.failures - 1 } : state
+      return state.kind === 'closed' ? state : closed(epoch, { failures: settings.failures - 1, tenants: [] })
     case 'completed':
-      return { kind: 'closed', epoch, failures: 0 }
-    case 'failed': {
-      if (settings.failures === 0) {
-        return CLOSED_BREAKER
-      }
-      const failures = state.kind === 'closed' ? Math.max(state.failures, report.failuresBefore) + 1 : settings.failures
-      return failures < settings.failures
-        ? { kind: 'closed', epoch, failures }
-        : { kind: 'open', epoch: epoch + 1, sinceMilliseconds: report.nowMilliseconds }
-    }
+      return rowOf(state) === NO_FAILURES && state.kind === 'closed' ? state : closed(epoch, NO_FAILURES)
+    case 'failed':
+      return afterFailure(state, report, settings)
     case 'undecided':
-      return state.kind === 'half_open' ? { kind: 'open', epoch, sinceMilliseconds: state.sinceMilliseconds } : state
+      return state.kind === 'half_open' ? { kind: 'half_open', epoch, row: state.row } : state
     default:
       return report satisfies never
   }
+}
+
+function closed(epoch: number, row: FailureRow): BreakerState {
+  return { kind: 'closed', epoch, row }
+}
+
+/** The failures of a state; none where the breaker is open. */
+export function rowOf(state: BreakerState): FailureRow {
+  return state.kind === 'open' ? NO_FAILURES : state.row
+}
+
+function afterFailure(
+  state: BreakerState,
+  { before, tenantId, nowMilliseconds }: BreakerReport & { readonly kind: 'failed' },
+  settings: BreakerSettings,
+): BreakerState {
+  if (state.kind === 'open' || settings.failures === 0) {
+    return state
+  }
+  const { epoch } = state
+  const quorum = TENANTS_TO_OPEN[settings.scope]
+  const tenants = [...new Set([...state.row.tenants, ...before.tenants, tenantId])].slice(0, quorum)
+  const failures = Math.max(state.row.failures, before.failures) + 1
+  // One failed trial says as much as a whole row: the channel was out before.
+  const isRow = state.kind === 'half_open' || failures >= settings.failures
+  if (isRow && tenants.length === quorum) {
+    return { kind: 'open', epoch: epoch + 1, sinceMilliseconds: nowMilliseconds }
+  }
+  return { kind: state.kind, epoch, row: { failures, tenants } }
 }

@@ -3,36 +3,46 @@ import { describe, expect, it } from 'vitest'
 import {
   admitCall,
   type BreakerReport,
+  type BreakerScope,
   type BreakerState,
   CLOSED_BREAKER,
+  NO_FAILURES,
   reportCall,
   restMilliseconds,
 } from '#core/relay/breaker.ts'
 
 const settings = { failures: 3, pause_seconds: 10 }
 const PAUSE = 10_000
+const TRIAL = 2_000
 
-const failedAt = (nowMilliseconds: number, failuresBefore = 0): BreakerReport => ({
+const failedAt = (nowMilliseconds: number, failuresBefore = 0, tenantId = 'one'): BreakerReport => ({
   kind: 'failed',
+  tenantId,
   nowMilliseconds,
-  failuresBefore,
+  before: { ...NO_FAILURES, failures: failuresBefore },
 })
 
-/** A breaker and what calls do with it. */
-function breaker(state: BreakerState = CLOSED_BREAKER) {
+/** A breaker, of one tenant unless said otherwise, and what calls do with it. */
+function breaker(scope: BreakerScope = 'tenant') {
+  const rule = { ...settings, scope }
+  let state: BreakerState = CLOSED_BREAKER
+  const rest = (nowMilliseconds: number, tenantId = 'one') =>
+    restMilliseconds(state, rule, { tenantId, nowMilliseconds })
+  const admitAnyway = (nowMilliseconds: number, tenantId = 'one') => {
+    state = admitCall(state, rule, { tenantId, nowMilliseconds })
+    return state.epoch
+  }
   return {
-    admit(nowMilliseconds: number): number | undefined {
-      const admitted = admitCall(state, settings, nowMilliseconds)
-      state = admitted.state
-      return admitted.epoch
-    },
+    admit: (nowMilliseconds: number, tenantId = 'one'): number | undefined =>
+      rest(nowMilliseconds, tenantId) > 0 ? undefined : admitAnyway(nowMilliseconds, tenantId),
+    admitAnyway,
     report(epoch: number | undefined, report: BreakerReport): void {
       if (epoch === undefined) {
         throw new Error('only a call that was let in reports')
       }
-      state = reportCall(state, epoch, { report, settings })
+      state = reportCall(state, epoch, { report, settings: rule })
     },
-    rest: (nowMilliseconds: number) => restMilliseconds(state, settings, nowMilliseconds),
+    rest,
     get kind() {
       return state.kind
     },
@@ -41,9 +51,9 @@ function breaker(state: BreakerState = CLOSED_BREAKER) {
 
 type Subject = ReturnType<typeof breaker>
 
-function fail(subject: Subject, now: number, times = 1): void {
+function fail(subject: Subject, now: number, times = 1, tenantId = 'one'): void {
   for (let time = 0; time < times; time += 1) {
-    subject.report(subject.admit(now), failedAt(now))
+    subject.report(subject.admit(now, tenantId), failedAt(now, 0, tenantId))
   }
 }
 
@@ -56,15 +66,15 @@ function opened(): Subject {
 
 describe('a breaker that takes any number of failures', () => {
   it('never opens, so that the failures of one test are not told to the next', () => {
-    const never = { failures: 0, pause_seconds: 10 }
+    const never = { failures: 0, pause_seconds: 10, scope: 'tenant' as const }
     let state = CLOSED_BREAKER
     for (let call = 0; call < 2_000; call += 1) {
-      const admitted = admitCall(state, never, call)
+      const admitted = admitCall(state, never, { tenantId: 'one', nowMilliseconds: call })
       expect(admitted.epoch).toBe(0)
-      state = reportCall(admitted.state, 0, { report: failedAt(call, call), settings: never })
+      state = reportCall(admitted, 0, { report: failedAt(call, call), settings: never })
     }
     expect(state.kind).toBe('closed')
-    expect(restMilliseconds(state, never, 0)).toBe(0)
+    expect(restMilliseconds(state, never, { tenantId: 'one', nowMilliseconds: 0 })).toBe(0)
   })
 })
 
@@ -127,7 +137,7 @@ describe('an open breaker', () => {
 
   it('says how long it stays so', () => {
     const subject = opened()
-    expect([0, 9_999, 10_000, 20_000].map(subject.rest)).toStrictEqual([10_000, 1, 0, 0])
+    expect([0, 9_999, 10_000, 20_000].map((now) => subject.rest(now))).toStrictEqual([10_000, 1, 0, 0])
   })
 
   it('is not kept open by a clock that was set back', () => {
@@ -149,11 +159,21 @@ describe('an open breaker', () => {
 })
 
 describe('a half-open breaker', () => {
-  it('lets one call try at a time', () => {
+  it('lets one call try, and two seconds later the next one as well', () => {
     const subject = opened()
     expect(subject.admit(PAUSE)).toBeDefined()
-    expect(subject.admit(PAUSE)).toBeUndefined()
-    expect(subject.admit(PAUSE * 100)).toBeUndefined()
+    expect(subject.admit(PAUSE + TRIAL - 1)).toBeUndefined()
+    expect(subject.admit(PAUSE + TRIAL)).toBeDefined()
+    expect(subject.admit(PAUSE + TRIAL)).toBeUndefined()
+  })
+
+  it('closes when any of its trials succeeds', () => {
+    const subject = opened()
+    const first = subject.admit(PAUSE)
+    const second = subject.admit(PAUSE + TRIAL)
+    subject.report(second, { kind: 'undecided' })
+    subject.report(first, { kind: 'completed' })
+    expect(subject.kind).toBe('closed')
   })
 
   it.each<BreakerReport>([{ kind: 'answered' }, { kind: 'completed' }])('closes when the trial has %j', (report) => {
@@ -207,44 +227,132 @@ describe('a half-open breaker', () => {
   )
 })
 
+describe('an open breaker whose channel is tried anyway', () => {
+  it('closes when such a call succeeds', () => {
+    const subject = opened()
+    subject.report(subject.admitAnyway(1), { kind: 'completed' })
+    expect(subject.kind).toBe('closed')
+  })
+
+  it('does not pause longer when such a call fails', () => {
+    const subject = opened()
+    subject.report(subject.admitAnyway(PAUSE - 1), failedAt(PAUSE - 1))
+    expect(subject.rest(PAUSE)).toBe(0)
+  })
+})
+
+describe('the breaker of all tenants', () => {
+  /** Opened at 0 by two tenants. */
+  const openedByTwo = () => {
+    const subject = breaker('all')
+    fail(subject, 0, settings.failures - 1, 'one')
+    fail(subject, 0, 1, 'two')
+    return subject
+  }
+
+  it('stays closed however often the requests of one tenant fail', () => {
+    const subject = breaker('all')
+    fail(subject, 0, settings.failures * 10)
+    expect(subject.kind).toBe('closed')
+  })
+
+  it('opens with the failures of two tenants in a row', () => {
+    expect(openedByTwo().rest(0, 'three')).toBe(PAUSE)
+  })
+
+  it('begins to count tenants anew after a success', () => {
+    const subject = breaker('all')
+    fail(subject, 0, settings.failures, 'one')
+    subject.report(subject.admit(0, 'two'), { kind: 'completed' })
+    fail(subject, 0, settings.failures, 'two')
+    expect(subject.kind).toBe('closed')
+  })
+
+  it('takes a failure after completion back with the tenants of its row', () => {
+    const subject = breaker('all')
+    fail(subject, 0, settings.failures - 1, 'one')
+    const epoch = subject.admit(0, 'two')
+    subject.report(epoch, { kind: 'completed' })
+    const before = { failures: settings.failures - 1, tenants: ['one'] }
+    subject.report(epoch, { kind: 'failed', tenantId: 'two', nowMilliseconds: 0, before })
+    expect(subject.kind).toBe('open')
+  })
+
+  it('is not opened again by failed trials of one tenant', () => {
+    const subject = openedByTwo()
+    fail(subject, PAUSE, 5, 'one')
+    expect(subject.rest(PAUSE, 'two')).toBe(0)
+    fail(subject, PAUSE, 1, 'two')
+    expect(subject.kind).toBe('open')
+  })
+
+  it('leaves every other two seconds to the others when the trials of one tenant hang', () => {
+    const subject = openedByTwo()
+    subject.admit(PAUSE, 'one')
+    expect(subject.admit(PAUSE + TRIAL, 'one')).toBeUndefined()
+    expect(subject.admit(PAUSE + TRIAL, 'two')).toBeDefined()
+    expect(subject.admit(PAUSE + TRIAL * 2, 'one')).toBeDefined()
+  })
+})
+
 describe('whatever calls do', () => {
   const step = fc.record({
     wait: fc.nat({ max: 8_000 }),
-    do: fc.constantFrom('admit', 'answered', 'completed', 'failed', 'undecided'),
+    do: fc.constantFrom(
+      'admit' as const,
+      'answered' as const,
+      'completed' as const,
+      'failed' as const,
+      'undecided' as const,
+    ),
     call: fc.nat({ max: 5 }),
+    tenantId: fc.constantFrom('one', 'two', 'three'),
+  })
+  type Step = typeof step extends fc.Arbitrary<infer Value> ? Value : never
+
+  /** Plays calls that are admitted, report and end. @returns the time after the last step. */
+  function play(subject: Subject, steps: readonly Step[], check: (now: number) => void): number {
+    const open: { epoch: number; tenantId: string }[] = []
+    let now = 0
+    for (const { wait, do: action, call, tenantId } of steps) {
+      now += wait
+      const chosen = open[call]
+      if (action === 'admit') {
+        const epoch = subject.admit(now, tenantId)
+        if (epoch !== undefined) {
+          open.push({ epoch, tenantId })
+        }
+      } else if (chosen !== undefined) {
+        subject.report(chosen.epoch, action === 'failed' ? failedAt(now, 0, chosen.tenantId) : { kind: action })
+        if (action === 'failed' || action === 'undecided') {
+          open.splice(call, 1)
+        }
+      }
+      check(now)
+    }
+    return now
+  }
+
+  it('a breaker lets a call in after one pause, and during its trials the calls of others within two seconds', () => {
+    fc.assert(
+      fc.property(fc.constantFrom('tenant', 'all'), fc.array(step, { maxLength: 60 }), (scope, steps) => {
+        const subject = breaker(scope)
+        const now = play(subject, steps, (at) => {
+          const longest = subject.kind === 'closed' ? 0 : subject.kind === 'open' ? PAUSE : TRIAL
+          expect(subject.rest(at, 'another')).toBeLessThanOrEqual(longest)
+        })
+        expect(subject.admit(now + PAUSE)).toBeDefined()
+      }),
+    )
   })
 
-  it('at most one trial is out, and a breaker whose calls have all ended lets a call in after one pause', () => {
+  it('one tenant whose calls fail never opens the breaker of all', () => {
+    const oneFails = ({ tenantId, ...rest }: Step): Step =>
+      rest.do === 'failed' || rest.do === 'admit' ? { ...rest, tenantId: 'one' } : { ...rest, tenantId }
     fc.assert(
-      fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
-        const subject = breaker()
-        const open: { epoch: number; isTrial: boolean }[] = []
-        let now = 0
-        const report = (epoch: number, kind: string) =>
-          subject.report(epoch, kind === 'failed' ? failedAt(now) : { kind: 'undecided' })
-        for (const { wait, do: action, call } of steps) {
-          now += wait
-          const chosen = open[call]
-          if (action === 'admit') {
-            const epoch = subject.admit(now)
-            if (epoch !== undefined) {
-              const isTrial = subject.kind === 'half_open'
-              expect(isTrial && open.some((other) => other.isTrial)).toBe(false)
-              open.push({ epoch, isTrial })
-            }
-          } else if (chosen !== undefined && (action === 'answered' || action === 'completed')) {
-            subject.report(chosen.epoch, { kind: action })
-            // An answer ends the trial, and the call may go on.
-            chosen.isTrial = false
-          } else if (chosen !== undefined) {
-            report(chosen.epoch, action)
-            open.splice(call, 1)
-          }
-        }
-        for (const { epoch } of open) {
-          report(epoch, 'undecided')
-        }
-        expect(subject.admit(now + PAUSE)).toBeDefined()
+      fc.property(fc.array(step.map(oneFails), { maxLength: 60 }), (steps) => {
+        const subject = breaker('all')
+        play(subject, steps, () => expect(subject.kind).toBe('closed'))
       }),
     )
   })
