@@ -6,7 +6,7 @@ import { logger } from '#adapters/telemetry/logger.ts'
 import type { OidcSettings } from '#core/catalogue/console-settings.ts'
 import type { ConsoleSite } from '#core/console/console-site.ts'
 import { OIDC_PAGE_HEADERS, refusedPage, signedInPage } from '#core/console/oidc-page.ts'
-import { actorOfClaims, type OidcClaims, roleOfClaims } from '#core/console/oidc-role.ts'
+import { actorOfClaims, lacksVerification, type OidcClaims, roleOfClaims } from '#core/console/oidc-role.ts'
 import { SESSION_MILLISECONDS } from '#core/console/session.ts'
 import { HolderRateExceededError, TooManySignInsError } from '#core/console/session-errors.ts'
 import { RouteNotFoundError } from '#core/errors.ts'
@@ -122,7 +122,9 @@ const CLAIM_CHARACTERS_MAX = 500
 /** What an operator needs to write into the configuration. */
 function noRoleLines(claims: OidcClaims, { roles }: OidcSettings): readonly string[] {
   return [
-    'You are known to the provider, and the configuration of this gateway gives you no role. Show this page to its operator.',
+    lacksVerification(claims, roles)
+      ? 'This gateway gives roles by address, and the provider does not say that yours is verified (email_verified). Show this page to its operator.'
+      : 'You are known to the provider, and the configuration of this gateway gives you no role. Show this page to its operator.',
     `sub: ${String(claims.sub).slice(0, CLAIM_CHARACTERS_MAX)}`,
     `${roles.claim}: ${(JSON.stringify(claims[roles.claim]) ?? 'not in the token').slice(0, CLAIM_CHARACTERS_MAX)}`,
     `claims in the token: ${Object.keys(claims).join(', ').slice(0, CLAIM_CHARACTERS_MAX)}`,

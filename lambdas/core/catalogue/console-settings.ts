@@ -27,7 +27,8 @@ const oidc = strictObject({
   scope: z.string().max(200).default('openid email profile').meta({ description: 'The scopes that are asked for.' }),
   roles: strictObject({
     claim: z.string().min(1).max(200).default('groups').meta({
-      description: 'The claim of the ID token that decides: a string or a list, such as `groups` or `cognito:groups`.',
+      description:
+        'The claim of the ID token that decides: a string or a list, such as `groups` or `cognito:groups`; `email` needs `email_verified`.',
     }),
     owner: groups.meta({ description: 'Values of the claim whose users see and change everything.' }),
     viewer: groups.meta({ description: 'Values of the claim whose users see everything and change nothing.' }),

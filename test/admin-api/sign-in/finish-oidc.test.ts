@@ -40,6 +40,8 @@ async function signIn(forgery: Forgery = {}, changed: Record<string, string> = {
   return { page, parameters, received: await comeBack(page, parameters) }
 }
 
+const ROLES_BY_ADDRESS = { claim: 'email', owner: ['ada@example.com'] }
+
 const role = async (page: Browser) => (await page.send('GET', '/admin/v1/session')).body.role
 const html = ({ body }: { body: Record<string, unknown> }) => String(body.text)
 
@@ -96,6 +98,36 @@ describe('finish-oidc', () => {
     ['a string that begins alike', 'admins,readers'],
   ])('finish-oidc 403: groups that are %s give no role', async (_, groups) => {
     expect((await signIn({ claims: { groups } })).received).toMatchObject({ status: 403 })
+  })
+
+  it.each([undefined, false, 'false', null, 1])(
+    'finish-oidc 403: an address that gives the role, with email_verified %j, and the page says what is missing',
+    async (verified) => {
+      process.env.CONSOLE_OIDC = JSON.stringify(settingsFor(provider.issuer, ROLES_BY_ADDRESS))
+      const { received } = await signIn({ claims: { email_verified: verified } })
+      expect(received).toMatchObject({ status: 403, cookies: [expect.stringContaining('rg_oidc=;')] })
+      expect(html(received)).toContain('email_verified')
+    },
+  )
+
+  it.each([true, 'true'])(
+    'finish-oidc 200: an address that gives the role, with email_verified %j',
+    async (verified) => {
+      process.env.CONSOLE_OIDC = JSON.stringify(settingsFor(provider.issuer, ROLES_BY_ADDRESS))
+      const { page, received } = await signIn({ claims: { email_verified: verified } })
+      takePageSecret(page, html(received))
+      expect((await page.send('GET', '/admin/v1/session')).body).toMatchObject({
+        role: 'owner',
+        actor: 'ada@example.com (user-1)',
+      })
+    },
+  )
+
+  it('finish-oidc 200: the subject alone is the actor where the address is not verified', async () => {
+    const claims = { email_verified: undefined, preferred_username: 'grace', name: 'Grace' }
+    const { page, received } = await signIn({ claims })
+    takePageSecret(page, html(received))
+    expect((await page.send('GET', '/admin/v1/session')).body).toMatchObject({ role: 'owner', actor: 'user-1' })
   })
 
   it('finish-oidc 403: the provider refused, in its own word, escaped', async () => {

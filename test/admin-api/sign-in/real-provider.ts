@@ -19,11 +19,11 @@ export async function startRealProvider(redirectUri: string): Promise<RealProvid
         application_type: 'native',
       },
     ],
-    claims: { openid: ['sub', 'groups', 'email'] },
+    claims: { openid: ['sub', 'groups', 'email', 'email_verified'] },
     conformIdTokenClaims: false,
     findAccount: (_context, accountId) => ({
       accountId,
-      claims: () => ({ sub: accountId, groups: [accountId], email: `${accountId}@example.com` }),
+      claims: () => ({ sub: accountId, groups: [accountId], email: `${accountId}@example.com`, email_verified: true }),
     }),
     cookies: { keys: ['a key of the test'] },
   })

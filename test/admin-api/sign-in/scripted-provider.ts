@@ -81,6 +81,7 @@ export async function startScriptedProvider(): Promise<ScriptedProvider> {
       exp: now + 300,
       nonce: started.get('nonce'),
       email: 'ada@example.com',
+      email_verified: true,
       groups: ['admins'],
       ...forgery.claims,
     }

@@ -21,17 +21,38 @@ describe('roleOfClaims', () => {
   })
 })
 
+describe('roleOfClaims by the email address', () => {
+  const roles = { claim: 'email', owner: ['ada@example.com'], viewer: [] }
+
+  it.each([
+    [true, 'owner'],
+    ['true', 'owner'],
+    [false, undefined],
+    ['false', undefined],
+    ['', undefined],
+    [1, undefined],
+    [undefined, undefined],
+  ])('with email_verified %j is %s', (verified, role) => {
+    expect(roleOfClaims({ email: 'ada@example.com', email_verified: verified }, roles)).toBe(role)
+  })
+})
+
 describe('actorOfClaims', () => {
   it.each([
-    [{ sub: 'u1', email: 'ada@example.com', name: 'Ada' }, 'ada@example.com (u1)'],
-    [{ sub: 'u1', preferred_username: 'ada' }, 'ada (u1)'],
-    [{ sub: 'u1', email: '' }, 'u1'],
-    [{ sub: 'u\n1', name: 'A\u0000\u202eda' }, 'A da (u 1)'],
+    [{ sub: 'u1', email: 'ada@example.com', email_verified: true, name: 'Ada' }, 'ada@example.com (u1)'],
+    [{ sub: 'u1', email: 'ada@example.com', email_verified: 'true' }, 'ada@example.com (u1)'],
+    [{ sub: 'u1', email: 'ada@example.com', email_verified: false, name: 'Ada' }, 'u1'],
+    [{ sub: 'u1', email: 'ada@example.com' }, 'u1'],
+    [{ sub: 'u1', preferred_username: 'ada', name: 'Ada', email_verified: true }, 'u1'],
+    [{ sub: 'u1', email: '', email_verified: true }, 'u1'],
+    [{ sub: 'u\n1', email: 'a\u0000\u202eda@example.com', email_verified: true }, 'a da@example.com (u 1)'],
   ])('of %j is %s', (claims, actor) => {
     expect(actorOfClaims(claims)).toBe(actor)
   })
 
   it('stays short', () => {
-    expect(actorOfClaims({ sub: 'x'.repeat(9_999), name: 'y'.repeat(9_999) }).length).toBeLessThan(210)
+    expect(
+      actorOfClaims({ sub: 'x'.repeat(9_999), email: 'y'.repeat(9_999), email_verified: true }).length,
+    ).toBeLessThan(210)
   })
 })
