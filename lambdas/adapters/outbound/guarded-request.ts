@@ -69,7 +69,7 @@ async function resolveChecked(command: GuardedRequest): Promise<readonly LookupA
   const hostname = bareHostname(command.url)
   const family = isIP(hostname)
   const resolve = command.resolve ?? systemNetwork.resolve
-  const addresses = family === 0 ? await resolve(hostname) : [{ address: hostname, family }]
+  const addresses = family === 0 ? await resolve(hostname, command.isTrustedOrigin) : [{ address: hostname, family }]
   if (addresses.length === 0) {
     throw new RequestFailedError('the host name has no address')
   }

@@ -14,15 +14,15 @@ export type DialTarget = {
 
 /** The two ways to the network, which tests replace to stand in for names and hosts that do not exist. */
 export type OutboundNetwork = {
-  /** All addresses of a host name. */
-  resolve(hostname: string): Promise<readonly LookupAddress[]>
+  /** All addresses of a host name. Names of tenants never hold up those that the operator named. */
+  resolve(hostname: string, isTrusted: boolean): Promise<readonly LookupAddress[]>
   /** Begins a connection. The socket emits `connect`, or with TLS `secureConnect`, when it is open. */
   dial(target: DialTarget): Socket
 }
 
 /** The machine's own resolver and sockets. They do not use the environment's proxies. */
 export const systemNetwork: OutboundNetwork = {
-  resolve: (hostname) => resolveName(hostname),
+  resolve: (hostname, isTrusted) => resolveName(hostname, isTrusted),
   dial: ({ hostname, port, isTls, addresses }) => {
     const common = { host: hostname, port, lookup: answerWith(addresses), autoSelectFamily: true }
     if (!isTls) {

@@ -1,18 +1,19 @@
 import { promises as dns, type LookupAddress } from 'node:dns'
 import { readFileSync } from 'node:fs'
+import { isIP } from 'node:net'
 import { Places } from '../places.ts'
 
 /** The sources of addresses: the machine's own, except in tests. */
 export type NameSources = {
   /** Queries name servers over sockets, without a thread of the process. */
   readonly query: (hostname: string) => Promise<readonly LookupAddress[]>
-  /** The machine's resolver with all its settings. It occupies one of the process's four threads while it waits. */
+  /** The machine's resolver with all its settings. It occupies a thread of the process while it waits. */
   readonly lookup: (hostname: string) => Promise<readonly LookupAddress[]>
   readonly hostsFile: string
 }
 
-/** Half of the threads, which file access and all other lookups need too. */
-const THREADS_MAX = 2
+/** Of the two that libuv gives to lookups, half of its threads: the names of upstreams and of AWS need the other one. */
+const THREADS_MAX = 1
 
 const threads = new Places(THREADS_MAX)
 
@@ -30,18 +31,25 @@ const SYSTEM_SOURCES: NameSources = {
 const UNKNOWN_TO_NAME_SERVERS: ReadonlySet<unknown> = new Set(['ENOTFOUND', 'ENODATA', 'ECONNREFUSED'])
 
 /**
- * Resolves a host name once, to all the addresses that the machine's resolver would return.
+ * Resolves a host name once, to all its addresses.
  *
- * The names come from tenants, and the operator of a name server decides how long a query takes. Name servers are therefore
- * queried without a thread of the process, which has four in all. Names in the hosts file, names without a dot, and names that only the
- * machine knows (by its search list, for example) are left to its resolver, two at a time.
+ * Most names come from tenants, and the operator of a name server decides how long a query takes. Such a name is looked for in
+ * the hosts file and asked of name servers, without a thread of the process: what only the machine knows besides (search list, local
+ * network) is not public. The operator's names may be of that kind, so they are left to the machine's resolver, one at a time.
+ * @param isTrusted the operator named the host.
  * @throws the resolver's error, with its code.
  */
 export async function resolveName(
   hostname: string,
+  isTrusted: boolean,
   sources: NameSources = SYSTEM_SOURCES,
 ): Promise<readonly LookupAddress[]> {
-  if (isOfThisMachine(hostname, sources.hostsFile)) {
+  const name = hostname.replace(/\.$/, '').toLowerCase()
+  const inHostsFile = findInHostsFile(name, sources.hostsFile)
+  if (!isTrusted) {
+    return inHostsFile.length > 0 ? inHostsFile : await sources.query(hostname)
+  }
+  if (inHostsFile.length > 0 || isOfThisMachine(name)) {
     return await lookupApart(hostname, sources)
   }
   try {
@@ -63,20 +71,21 @@ async function lookupApart(hostname: string, { lookup }: NameSources): Promise<r
   }
 }
 
-/** Names of one word, names of `localhost` and the local network (RFC 6761, RFC 6762), and those in the hosts file. */
-function isOfThisMachine(hostname: string, hostsFile: string): boolean {
-  const name = hostname.replace(/\.$/, '').toLowerCase()
-  return !name.includes('.') || /\.(localhost|local)$/.test(name) || isInHostsFile(name, hostsFile)
+/** Names of one word, and names of `localhost` and the local network (RFC 6761, RFC 6762). */
+function isOfThisMachine(name: string): boolean {
+  return !name.includes('.') || /\.(localhost|local)$/.test(name)
 }
 
 /** Reads the file for each name, like the machine's resolver, and without a thread. */
-function isInHostsFile(name: string, hostsFile: string): boolean {
+function findInHostsFile(name: string, hostsFile: string): readonly LookupAddress[] {
   try {
     return readFileSync(hostsFile, 'utf8')
       .split('\n')
-      .some((line) => line.replace(/#.*/, '').toLowerCase().trim().split(/\s+/).slice(1).includes(name))
+      .map((line) => line.replace(/#.*/, '').toLowerCase().trim().split(/\s+/))
+      .filter(([address = '', ...names]) => isIP(address) !== 0 && names.includes(name))
+      .map(([address = '']) => ({ address, family: isIP(address) }))
   } catch {
-    return false
+    return []
   }
 }
 

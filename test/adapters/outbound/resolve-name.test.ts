@@ -21,9 +21,9 @@ function sources(over: Partial<NameSources> = {}): NameSources {
   return { query: async () => BY_QUERY, lookup: async () => BY_LOOKUP, hostsFile, ...over }
 }
 
-describe('a host name', () => {
+describe('a host name of the operator', () => {
   it.each(['video.example.com', 'comment.example', 'example.com.'])('%s is asked of name servers', async (name) => {
-    expect(await resolveName(name, sources())).toEqual(BY_QUERY)
+    expect(await resolveName(name, true, sources())).toEqual(BY_QUERY)
   })
 
   it.each([
@@ -36,30 +36,30 @@ describe('a host name', () => {
     'files.example',
     'FILES2.example.',
   ])('%s is left to the machine, which alone knows it', async (name) => {
-    expect(await resolveName(name, sources())).toEqual(BY_LOOKUP)
+    expect(await resolveName(name, true, sources())).toEqual(BY_LOOKUP)
   })
 
   it.each(['ENOTFOUND', 'ENODATA', 'ECONNREFUSED'])(
     'that name servers answer by %s is left to the machine',
     async (code) => {
-      expect(await resolveName('minio.storage', sources({ query: failing(code) }))).toEqual(BY_LOOKUP)
+      expect(await resolveName('minio.storage', true, sources({ query: failing(code) }))).toEqual(BY_LOOKUP)
     },
   )
 
   it.each(['ETIMEOUT', 'ESERVFAIL'])('that name servers answer by %s has no address', async (code) => {
-    await expect(resolveName('slow.example', sources({ query: failing(code) }))).rejects.toMatchObject({ code })
+    await expect(resolveName('slow.example', true, sources({ query: failing(code) }))).rejects.toMatchObject({ code })
   })
 
   it('is asked of name servers alone where there is no hosts file', async () => {
-    expect(await resolveName('files.example', sources({ hostsFile: join(hostsFile, 'none') }))).toEqual(BY_QUERY)
+    expect(await resolveName('files.example', true, sources({ hostsFile: join(hostsFile, 'none') }))).toEqual(BY_QUERY)
   })
 
   it('keeps the code of the machine when nobody knows it', async () => {
     const unknown = sources({ query: failing('ENOTFOUND'), lookup: failing('ENOTFOUND') })
-    await expect(resolveName('nobody.example', unknown)).rejects.toMatchObject({ code: 'ENOTFOUND' })
+    await expect(resolveName('nobody.example', true, unknown)).rejects.toMatchObject({ code: 'ENOTFOUND' })
   })
 
-  it('takes two threads at most, and gives them back', async () => {
+  it('takes one thread at most, and gives it back', async () => {
     let running = 0
     let most = 0
     const lookup = async () => {
@@ -69,10 +69,38 @@ describe('a host name', () => {
       running -= 1
       throw new Error('no such name')
     }
-    await Promise.allSettled(Array.from({ length: 10 }, () => resolveName('minio', sources({ lookup }))))
-    expect(most).toBe(2)
-    expect(await resolveName('minio', sources())).toEqual(BY_LOOKUP)
+    await Promise.allSettled(Array.from({ length: 10 }, () => resolveName('minio', true, sources({ lookup }))))
+    expect(most).toBe(1)
+    expect(await resolveName('minio', true, sources())).toEqual(BY_LOOKUP)
   })
+})
+
+describe('a host name of a tenant', () => {
+  /** A look-up by the machine that never ends, and occupies its thread. */
+  const hanging = () => new Promise<never>(() => {})
+
+  it.each(['video.example.com', 'minio', 'printer.local', 'a.localhost'])(
+    '%s is asked of name servers',
+    async (name) => {
+      expect(await resolveName(name, false, sources({ lookup: hanging }))).toEqual(BY_QUERY)
+    },
+  )
+
+  it.each([
+    ['localhost', [{ address: '127.0.0.1', family: 4 }]],
+    ['Files2.example.', [{ address: '10.0.0.2', family: 4 }]],
+  ])('%s is read in the hosts file', async (name, addresses) => {
+    const silent = sources({ lookup: hanging, query: failing('ENOTFOUND') })
+    expect(await resolveName(name, false, silent)).toEqual(addresses)
+  })
+
+  it.each(['ENOTFOUND', 'ENODATA', 'ECONNREFUSED', 'ETIMEOUT'])(
+    'that name servers answer by %s is never left to the machine, where it could hang',
+    async (code) => {
+      const denied = sources({ query: failing(code), lookup: hanging })
+      await expect(resolveName('hangs.example', false, denied)).rejects.toMatchObject({ code })
+    },
+  )
 })
 
 describe('name servers', () => {
