@@ -183,7 +183,7 @@ export const VIDEO_OPERATIONS = {
     tag: 'Video',
     summary: 'Fetch or follow the events of a job',
     description:
-      'A list, or with `Accept: text/event-stream` a stream that goes on until the job has ended and a callback that is due was sent. A stream lasts at most 13 minutes, and a key has at most 20: continue with `Last-Event-ID`. A stream that ends without `succeeded`, `failed` or `cancelled` is over its time, or its job was deleted.',
+      'A list, or with `Accept: text/event-stream` a stream that goes on until the job has ended and a callback that is due was sent. A stream ends after a minute, and a key has at most 20: continue with `Last-Event-ID`. A stream that ends without `succeeded`, `failed` or `cancelled` is over its time, or its job was deleted.',
     parameters: [JOB_ID, LAST_EVENT_ID],
     response: {
       description: 'The events until now, or as they happen.',

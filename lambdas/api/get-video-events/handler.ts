@@ -21,16 +21,19 @@ import { EventSender, STREAM_HEADERS } from '../../relay/event-sender.ts'
 import { type LambdaResponseStream, StreamingResponse, streamifyResponse } from '../../relay/streaming-response.ts'
 import { EventMessages, prefersEventStream } from './event-messages.ts'
 import { followJob } from './follow-job.ts'
-import { JobReader, readingOf } from './job-reading.ts'
+import { readFollowedJob, readingOf } from './job-reading.ts'
 
-/** The longest life of a stream. A client that comes back with `Last-Event-ID` misses nothing. */
-const STREAM_MILLISECONDS_MAX = 13 * 60 * 1000
+/**
+ * The longest life of a stream. Lambda never tells that a client has left, so this is also how long a closed tab keeps its function
+ * and its place. A client that comes back with `Last-Event-ID` misses nothing.
+ */
+const STREAM_MILLISECONDS_MAX = 60_000
 
 /** What a function needs at its end to send the last bytes and to give the place of the stream back. */
 const CLOSING_MILLISECONDS = 10_000
 
-/** For clients of a gateway that cannot stream: they come back for the next events. */
-const RETRY = 'retry: 5000\n\n'
+/** When clients come back after the end of a stream; of a gateway that cannot stream, for the next events. */
+const RETRY = { live: 'retry: 1000\n\n', snapshot: 'retry: 5000\n\n' }
 
 const table = once(openTable)
 const findCallerWithJob = createCallerWithJobReader()
@@ -68,7 +71,7 @@ function chain({ isLive }: { readonly isLive: boolean }) {
       if (isComplete && body === '' && lastEventId !== undefined) {
         return { statusCode: 204, headers: {}, body: '' }
       }
-      return streamResult(isComplete ? body : `${RETRY}${body}`)
+      return streamResult(isComplete ? body : `${RETRY.snapshot}${body}`)
     },
   )
 }
@@ -129,19 +132,19 @@ type Following = {
 
 async function follow({ job, messages, lease }: Stream, following: Following): Promise<void> {
   const { event, response, requestId, lambda } = following
-  const { tenantId, keyDigest } = authenticatedCaller(event)
+  const { tenantId } = authenticatedCaller(event)
   const startedAt = Date.now()
   const time = Math.min(STREAM_MILLISECONDS_MAX, lambda.getRemainingTimeInMillis() - CLOSING_MILLISECONDS)
   // A client that takes nothing is not waited for.
   const timeUp = setTimeout(() => response.giveUp(), time + CLOSING_MILLISECONDS / 2)
   const sender = new EventSender(response)
-  const reader = new JobReader(table(), { job, keyDigest })
   sender.keepAlive()
   try {
+    await sender.send(RETRY.live)
     const followed = await followJob(job, messages, {
-      nowMilliseconds: Date.now,
+      nowMilliseconds: () => Date.now(),
       pause: (milliseconds) => delay(milliseconds, undefined, { signal: response.gone }).catch(() => undefined),
-      readJob: (nowSeconds) => reader.read(nowSeconds),
+      readJob: (nowSeconds) => readFollowedJob(table(), job, nowSeconds),
       readingOf: (current, nowSeconds) => readingOf(table(), current, nowSeconds),
       gone: response.gone,
       send: (events) => sender.send(events),
@@ -157,7 +160,8 @@ async function follow({ job, messages, lease }: Stream, following: Following): P
     logger.error('events broke off', { requestId, error: error instanceof Error ? error : new Error(String(error)) })
   } finally {
     clearTimeout(timeUp)
-    sender.end()
+    // First, so that a client that comes back at once finds its place free.
     await releaseEventStreamLease(table(), lease).catch((error) => logger.warn('lease kept', { requestId, error }))
+    sender.end()
   }
 }

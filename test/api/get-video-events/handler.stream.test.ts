@@ -1,6 +1,6 @@
 // Comes first, because streaming handlers use the global when they are loaded.
 import '#local/awslambda.ts'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { EVENT_STREAMS_MAX, takeEventStreamLease } from '#adapters/store/accounts/event-stream-leases.ts'
 import { markDeleted } from '#adapters/store/jobs/job-deletion.ts'
 import { tableKeys } from '#adapters/store/table/table-keys.ts'
@@ -24,6 +24,9 @@ beforeAll(async () => {
 })
 beforeEach(async () => {
   client = await routes.newClient('10')
+})
+afterEach(() => {
+  vi.restoreAllMocks()
 })
 afterAll(() => routes.close())
 
@@ -54,9 +57,9 @@ async function follow(jobId: string, { headers, reader = {}, seconds = 900 }: Ca
 const idsOf = ({ text }: StreamRun) => Array.from(text.matchAll(/^id: (.*)$/gm), ([, id]) => id)
 
 /** The leases of the client's key. */
-async function leases(): Promise<object> {
+async function leases(): Promise<Readonly<Record<string, number>>> {
   const item = await routes.table.readItem(tableKeys.eventStreams(client.keyId))
-  return (item?.leases ?? {}) as object
+  return (item?.leases ?? {}) as Record<string, number>
 }
 
 const WHOLE = ['queued', 'submitted', 'processing', 'settled', 'progress:100', 'succeeded']
@@ -115,6 +118,33 @@ describe('a stream of get-video-events', () => {
     const run = await follow(jobId, { seconds: 12.5 })
     expect([idsOf(run), run.isCut]).toEqual([['queued'], false])
     expect(await leases()).toEqual({})
+  })
+
+  it('ends by itself after a minute, and its client continues without a gap or a repeat', async () => {
+    const job = await reserveJob(routes.table, client.tenant)
+    const realNow = Date.now
+    const read = (bytes: Buffer) => {
+      if (bytes.includes('id: queued')) {
+        vi.spyOn(Date, 'now').mockImplementation(() => realNow() + 60_000)
+      }
+    }
+    const first = await follow(job.jobId, { reader: { read } })
+    expect([first.isCut, first.text.startsWith('retry: 1000\n\nid: queued\n')]).toEqual([false, true])
+    expect(await leases()).toEqual({})
+    await settleJob(routes.table, job, '0.5')
+    const next = await follow(job.jobId, { headers: { 'last-event-id': idsOf(first).at(-1) ?? '' } })
+    expect([...idsOf(first), ...idsOf(next)]).toEqual(WHOLE)
+  })
+
+  it('holds its place for at most 70 seconds, so that one whose process died is free again', async () => {
+    const { jobId } = await reserveJob(routes.table, client.tenant)
+    let held: number[] = []
+    const read = async () => {
+      held = Object.values(await leases()).map((until) => until - Math.trunc(Date.now() / 1000))
+    }
+    await follow(jobId, { reader: { read }, seconds: 12.5 })
+    expect(held).toHaveLength(1)
+    expect(held[0]).toBeLessThanOrEqual(70)
   })
 
   it('get-video-events 429: refuses one stream too many of a key, and the list still works', async () => {

@@ -121,7 +121,7 @@ export interface paths {
         };
         /**
          * Fetch or follow the events of a job
-         * @description A list, or with `Accept: text/event-stream` a stream that goes on until the job has ended and a callback that is due was sent. A stream lasts at most 13 minutes, and a key has at most 20: continue with `Last-Event-ID`. A stream that ends without `succeeded`, `failed` or `cancelled` is over its time, or its job was deleted.
+         * @description A list, or with `Accept: text/event-stream` a stream that goes on until the job has ended and a callback that is due was sent. A stream ends after a minute, and a key has at most 20: continue with `Last-Event-ID`. A stream that ends without `succeeded`, `failed` or `cancelled` is over its time, or its job was deleted.
          */
         get: operations["getVideoEvents"];
         put?: never;
