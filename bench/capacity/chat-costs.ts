@@ -44,7 +44,6 @@ export function costOfMillionChats({ chatSeconds, memoryMegabytes, assumptions }
     ledgerLine(),
     million('Data out', `${(gigabytes * 1e6).toFixed(0)} KB each`, gigabytes * 1e6 * DOLLARS.transferGigabyte),
     million('API Gateway', '1 request each', DOLLARS_PER_MILLION.apiRequests),
-    million('Web ACL (`prod`)', '1 request each', DOLLARS_PER_MILLION.webAclRequests),
     logLine(),
     million('Lambda requests', '1 each', DOLLARS_PER_MILLION.invocations),
     million('X-Ray', '5 % of the requests', TRACED_SHARE * DOLLARS_PER_MILLION.tracesRecorded),

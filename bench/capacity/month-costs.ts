@@ -20,7 +20,7 @@ const SWITCH_READS_A_MONTH = 172_800
 const { writeUnits, readUnits, invocations, tracesRecorded } = DOLLARS_PER_MILLION
 
 /** What the template of `prod` has with five channels and the console, and what AWS bills by the month whether used or not. */
-export const IDLE_RESOURCES = { alarmMetrics: 92, secrets: 3, webAclRules: 5 } as const
+export const IDLE_RESOURCES = { alarmMetrics: 92, secrets: 3 } as const
 
 /** What a month of counting, alerts, audit and switches costs, beside traffic. Counters are in the prices of jobs and chats too. */
 export function costOfControl({ budgets, commands }: Assumptions): CostLine[] {
@@ -38,16 +38,11 @@ export function costOfControl({ budgets, commands }: Assumptions): CostLine[] {
 
 /** What a stage costs in a month without a request. */
 export function costOfIdleMonth(stage: 'prod' | 'dev'): CostLine[] {
-  const { alarmMetrics, secrets, webAclRules } = IDLE_RESOURCES
+  const { alarmMetrics, secrets } = IDLE_RESOURCES
   const { plain, withRecount } = RECONCILE_UNITS
   const reads = RUNS_A_MONTH * (0.9 * plain.reads + 0.1 * withRecount.reads)
   const gigabyteSeconds = RUNS_A_MONTH * FUNCTION_SECONDS.reconcile * (RECONCILE_NEEDS.memoryMegabytes / 1024)
   const inProd: CostLine[] = [
-    line(
-      'Web ACL (`prod`)',
-      `itself and ${webAclRules} rules`,
-      DOLLARS.webAclMonth + webAclRules * DOLLARS.webAclRuleMonth,
-    ),
     line(
       'Alarms (`prod`)',
       `${alarmMetrics} metrics looked at, with five channels`,

@@ -117,7 +117,7 @@ function shortTable(options: CapacityOptions, assumptions: Assumptions): string 
     [
       [
         'idle, a month',
-        `${prod} in \`prod\` (alarms, web ACL, secrets, a check of the table every minute); ${dev} in \`dev\``,
+        `${prod} in \`prod\` (alarms, secrets, a check of the table every minute; the web ACL of \`-c waf=on\` adds 10.00); ${dev} in \`dev\``,
       ],
       [
         '1,000 video jobs',

@@ -55,7 +55,6 @@ export function costOfMillionWebChats({ chatSeconds, atOnce, end, assumptions }:
 
 function cdnLines(gigabytes: number): CostLine[] {
   return [
-    million('Web ACL (`prod`)', '1 request each', DOLLARS_PER_MILLION.webAclRequests),
     million('CloudFront requests', '1 each', DOLLARS_PER_MILLION.cdnRequests),
     million('CloudFront data out', `${(gigabytes * 1e6).toFixed(0)} KB each`, gigabytes * 1e6 * DOLLARS.cdnGigabyte),
   ]

@@ -144,11 +144,7 @@ export class GatewayApi extends Construct {
   #acknowledge({ waf }: StageSettings): void {
     acknowledge(this, 'The handlers validate against the contract and answer in its error shape.', 'APIG2')
     if (waf === undefined) {
-      acknowledge(
-        this,
-        'The settings of this stage leave the web ACL out; production has it unless told otherwise.',
-        'APIG3',
-      )
+      acknowledge(this, 'The web ACL costs more than the rest of an idle stage; a stage has it with waf=on.', 'APIG3')
     }
     acknowledge(
       this,

@@ -113,10 +113,8 @@ function refuseWithoutFrontDoor(values: ContextValues): void {
   if (asked !== undefined && values.console === 'off') {
     throw new StageSettingsError(`the context setting ${asked} needs console=on, because the front door belongs to it`)
   }
-  if (values.apiClosed && !(values.waf ?? values.profile === 'prod')) {
-    throw new StageSettingsError(
-      'the context setting apiClosed needs waf=true, because the web ACL refuses the requests',
-    )
+  if (values.apiClosed && values.waf === 'off') {
+    throw new StageSettingsError('the context setting apiClosed needs waf=on, because the web ACL refuses the requests')
   }
 }
 

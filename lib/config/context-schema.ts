@@ -34,6 +34,9 @@ const RETENTION_DAYS: readonly number[] = [
 /** Ids of revisions as the service generates them; their form is not documented. */
 const REVISION_ID = /^[A-Za-z0-9_-]{1,128}$/
 
+/** What a web ACL of the API adds to the bill at the list prices of us-east-1; test/bench/capacity/cost-report.test.ts compares it. */
+export const WEB_ACL_PRICE = '$10 a month and $0.60 per million requests'
+
 /** Purposes of a stage. The profile decides the defaults of the other settings. */
 export const PROFILES = ['dev', 'prod'] as const
 
@@ -101,7 +104,7 @@ export const contextSchema = z.object({
     ),
   apiClosed: flag
     .default(false)
-    .describe("refuses requests to the API's own address, so that clients must use the front door; needs `waf`"),
+    .describe("refuses requests to the API's own address, so that clients must use the front door; needs `waf=on`"),
   frontDoorWebAclArn: matching(
     CDN_WEB_ACL_ARN,
     'must be the ARN of a web ACL for CloudFront: arn:aws:wafv2:us-east-1:<account>:global/webacl/<name>/<id>',
@@ -121,7 +124,7 @@ export const contextSchema = z.object({
     .enum(['functions', 'web'], { error: 'must be functions or web' })
     .optional()
     .describe(
-      '`web` sends relayed requests of the front door to a [Lambda Web Function](#relay-by-a-web-function); needs `console`, and with `waf` also `frontDoorWebAclArn`',
+      '`web` sends relayed requests of the front door to a [Lambda Web Function](#relay-by-a-web-function); needs `console`, and with `waf=on` also `frontDoorWebAclArn`',
     ),
   relayOriginAccessControl: flag
     .default(false)
@@ -147,10 +150,12 @@ export const contextSchema = z.object({
   throttleBurst: wholeNumber(1, THROTTLE_MAX, 'requests')
     .optional()
     .describe('requests at once of all clients together. The default quota of a region is 5,000'),
-  waf: flag.optional().describe('puts a [web ACL](#the-web-acl) in front of the API'),
+  waf: onOrOff
+    .default('off')
+    .describe(`\`on\` puts a [web ACL](#the-web-acl) in front of the API, for ${WEB_ACL_PRICE}`),
   wafRatePerFiveMinutes: wholeNumber(WAF_RATE.min, WAF_RATE.max, 'requests')
     .optional()
-    .describe('requests per address in five minutes; more get a 429. Needs `waf`'),
+    .describe('requests per address in five minutes; more get a 429. Needs `waf=on`'),
   logLevel: z
     .enum(LOG_LEVELS, { error: `must be one of ${LOG_LEVELS.join(', ')}` })
     .optional()

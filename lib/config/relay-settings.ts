@@ -49,9 +49,9 @@ export function refuseRelayCombinations(values: ContextValues): void {
       'the context setting relay=web needs console=on, because the front door alone sends requests to the Web Function',
     )
   }
-  if ((values.waf ?? values.profile === 'prod') && values.frontDoorWebAclArn === undefined) {
+  if (values.waf === 'on' && values.frontDoorWebAclArn === undefined) {
     throw new StageSettingsError(
-      'the context setting relay=web needs frontDoorWebAclArn, because the web ACL of the API does not see requests to the Web Function: deploy the stack in us-east-1 first, or set waf=false',
+      'the context setting relay=web needs frontDoorWebAclArn, because the web ACL of the API does not see requests to the Web Function: deploy the stack in us-east-1 first, or leave waf=on out',
     )
   }
   if ((values.relayWeight === undefined) !== (values.relayPreviousRevision === undefined)) {

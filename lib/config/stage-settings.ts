@@ -76,7 +76,6 @@ export const PROFILE_DEFAULTS = {
     retainData: false,
     throttleRate: 100,
     throttleBurst: 200,
-    waf: false,
     wafRatePerFiveMinutes: 10_000,
     logLevel: 'DEBUG',
     logRetentionDays: 7,
@@ -91,7 +90,6 @@ export const PROFILE_DEFAULTS = {
     retainData: true,
     throttleRate: 5000,
     throttleBurst: 2500,
-    waf: true,
     wafRatePerFiveMinutes: 10_000,
     logLevel: 'INFO',
     logRetentionDays: 30,
@@ -180,11 +178,11 @@ function domainOf(domainName: string | undefined, certificateArn: string | undef
 /** @throws StageSettingsError for a rate without a web ACL. */
 function wafOf(values: ContextValues, defaults: (typeof PROFILE_DEFAULTS)[StageProfile]): StageSettings['waf'] {
   const { wafRatePerFiveMinutes: rate } = values
-  if (values.waf ?? defaults.waf) {
+  if (values.waf === 'on') {
     return { requestsPerAddressInFiveMinutes: rate ?? defaults.wafRatePerFiveMinutes }
   }
   if (rate !== undefined) {
-    throw new StageSettingsError('the context setting wafRatePerFiveMinutes needs waf=true')
+    throw new StageSettingsError('the context setting wafRatePerFiveMinutes needs waf=on')
   }
   return undefined
 }

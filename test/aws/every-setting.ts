@@ -39,7 +39,7 @@ export const EVERY_SETTING = {
   relayPreviousRevision: 'r-earlier',
   throttleRate: '1000',
   throttleBurst: '500',
-  waf: 'true',
+  waf: 'on',
   wafRatePerFiveMinutes: '2000',
   logLevel: 'WARN',
   logRetentionDays: '90',

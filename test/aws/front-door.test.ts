@@ -333,18 +333,16 @@ describe('an upgrade from version 0.2.0', () => {
 })
 
 /** List prices of us-east-1 for a month, in dollars. */
-const PRICES = { webAcl: 5, rule: 1, secret: 0.4, metricOfAlarm: 0.1 }
+const PRICES = { secret: 0.4, metricOfAlarm: 0.1 }
 
 describe('the cost of an idle month in docs/scaling.md', () => {
   const page = readFileSync(new URL('../../docs/scaling.md', import.meta.url), 'utf8')
 
-  it('is that of the rules, alarms and secrets of the template', () => {
-    const rules = resourcesOf(template, 'AWS::WAFv2::WebACL').flatMap(({ properties }) => properties.Rules).length
+  it('is that of the alarms and secrets of the template', () => {
     const metrics = resourcesOf(template, 'AWS::CloudWatch::Alarm').flatMap(
       ({ properties }) => properties.Metrics?.filter((metric: object) => 'MetricStat' in metric) ?? [properties],
     ).length
     const secrets = resourcesOf(template, 'AWS::SecretsManager::Secret').length
-    expect(page).toContain(`| itself and ${rules} rules | ${(PRICES.webAcl + rules * PRICES.rule).toFixed(2)} |`)
     expect(page).toContain(
       `| ${metrics} metrics looked at, with five channels | ${(metrics * PRICES.metricOfAlarm).toFixed(2)} |`,
     )

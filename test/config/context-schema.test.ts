@@ -39,6 +39,7 @@ describe('context-schema', () => {
       emulator: false,
       deletionProtection: false,
       apiClosed: false,
+      waf: 'off',
       relayOriginAccessControl: false,
       apiProvisionedConcurrency: 0,
     })

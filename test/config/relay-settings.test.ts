@@ -39,8 +39,7 @@ describe('refuseRelayCombinations', () => {
     [{ relayOriginAccessControl: 'true' }, 'relayOriginAccessControl needs relay=web'],
     [{ relay: 'functions', relayPreviousRevision: 'r-1' }, 'relayPreviousRevision needs relay=web'],
     [{ relay: 'web', console: 'off' }, 'relay=web needs console=on'],
-    [{ relay: 'web', waf: 'true' }, 'relay=web needs frontDoorWebAclArn'],
-    [{ relay: 'web', profile: 'prod' }, 'relay=web needs frontDoorWebAclArn'],
+    [{ relay: 'web', waf: 'on' }, 'relay=web needs frontDoorWebAclArn'],
     [{ relay: 'web', relayWeight: '10' }, 'relayWeight and relayPreviousRevision need each other'],
     [{ relay: 'web', relayPreviousRevision: 'r-1' }, 'relayWeight and relayPreviousRevision need each other'],
   ])('refuses %j', (given, reason) => {
@@ -51,7 +50,7 @@ describe('refuseRelayCombinations', () => {
     {},
     { relay: 'functions', console: 'off' },
     { relay: 'web' },
-    { relay: 'web', profile: 'prod', waf: 'false' },
+    { relay: 'web', profile: 'prod' },
     { relay: 'web', profile: 'prod', frontDoorWebAclArn: ACL, relayOriginAccessControl: 'true' },
     { relay: 'web', relayWeight: '10', relayPreviousRevision: 'r-1' },
   ])('accepts %j', (given) => {

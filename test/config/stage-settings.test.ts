@@ -62,7 +62,7 @@ describe('the settings of a stage', () => {
       profile: 'prod',
       retainsData: true,
       throttle: { requestsPerSecond: 5000, burst: 2500 },
-      waf: { requestsPerAddressInFiveMinutes: 10_000 },
+      waf: undefined,
       logLevel: 'INFO',
       logRetentionDays: 30,
       alarms: true,
@@ -89,7 +89,7 @@ describe('the settings of a stage', () => {
       frontDoor: undefined,
     })
     expect(read({ emulator: 'true', console: 'off' }).frontDoor).toBeUndefined()
-    expect(read({ emulator: 'true', responseStreaming: 'false', waf: 'false' }).waf).toBeUndefined()
+    expect(read({ emulator: 'true', responseStreaming: 'false', waf: 'off' }).waf).toBeUndefined()
   })
 
   it.each<[Context, Partial<StageSettings>]>([
@@ -111,7 +111,7 @@ describe('the settings of a stage', () => {
     [{ console: 'off' }, { frontDoor: undefined }],
     [{ console: 'false' }, { frontDoor: undefined }],
     [
-      { console: 'on', waf: 'true', apiClosed: 'true', frontDoorWebAclArn: CDN_WEB_ACL },
+      { console: 'on', waf: 'on', apiClosed: 'true', frontDoorWebAclArn: CDN_WEB_ACL },
       { frontDoor: { isApiClosed: true, webAclArn: CDN_WEB_ACL, distributionId: undefined, secretVersion: undefined } },
     ],
     [
@@ -127,10 +127,10 @@ describe('the settings of a stage', () => {
     ],
     [{ throttleRate: '20', throttleBurst: 40 }, { throttle: { requestsPerSecond: 20, burst: 40 } }],
     [{ throttleBurst: '40' }, { throttle: { requestsPerSecond: 100, burst: 40 } }],
-    [{ waf: 'true' }, { waf: { requestsPerAddressInFiveMinutes: 10_000 } }],
-    [{ waf: true, wafRatePerFiveMinutes: '10' }, { waf: { requestsPerAddressInFiveMinutes: 10 } }],
-    [{ stage: 'prod', waf: 'false' }, { waf: undefined }],
-    [{ stage: 'prod', wafRatePerFiveMinutes: 2000 }, { waf: { requestsPerAddressInFiveMinutes: 2000 } }],
+    [{ waf: 'on' }, { waf: { requestsPerAddressInFiveMinutes: 10_000 } }],
+    [{ waf: 'on', wafRatePerFiveMinutes: '10' }, { waf: { requestsPerAddressInFiveMinutes: 10 } }],
+    [{ stage: 'prod' }, { waf: undefined }],
+    [{ stage: 'prod', waf: 'on', wafRatePerFiveMinutes: 2000 }, { waf: { requestsPerAddressInFiveMinutes: 2000 } }],
     [
       { logLevel: 'WARN', logRetentionDays: '90' },
       { logLevel: 'WARN', logRetentionDays: 90 },
@@ -196,7 +196,7 @@ describe('the settings of a stage', () => {
     ['throttleRate', ''],
     ['throttleBurst', '-1'],
     ['throttleBurst', 1_000_001],
-    ['waf', 'on'],
+    ['waf', 'yes'],
     ['wafRatePerFiveMinutes', '9'],
     ['wafRatePerFiveMinutes', '2000000001'],
     ['logLevel', 'info'],
@@ -238,8 +238,8 @@ describe('the settings of a stage', () => {
       'apiCertificateArn must be a certificate of eu-central-1, where the API is deployed, not of us-east-1',
     ],
     [{ deletionProtection: 'true' }, 'deletionProtection needs retainData=true'],
-    [{ wafRatePerFiveMinutes: '2000' }, 'wafRatePerFiveMinutes needs waf=true'],
-    [{ stage: 'prod', waf: 'false', wafRatePerFiveMinutes: '2000' }, 'wafRatePerFiveMinutes needs waf=true'],
+    [{ wafRatePerFiveMinutes: '2000' }, 'wafRatePerFiveMinutes needs waf=on'],
+    [{ stage: 'prod', wafRatePerFiveMinutes: '2000' }, 'wafRatePerFiveMinutes needs waf=on'],
     [{ alarms: 'false', alarmEmail: 'a@example.com' }, 'alarmEmail needs alarms: leave alarms=false out'],
     [
       { apiReservedConcurrency: '5', apiProvisionedConcurrency: '6' },
@@ -247,11 +247,11 @@ describe('the settings of a stage', () => {
     ],
     [{ emulator: 'true', stage: 'prod' }, 'emulator=true needs the profile dev'],
     [{ emulator: 'true', responseStreaming: 'true' }, 'responseStreaming does not work with emulator=true'],
-    [{ emulator: 'true', waf: 'true' }, 'waf does not work with emulator=true'],
+    [{ emulator: 'true', waf: 'on' }, 'waf does not work with emulator=true'],
     [{ emulator: 'true', alarmEmail: 'a@example.com' }, 'alarmEmail does not work with emulator=true'],
-    [{ console: 'off', apiClosed: 'true', waf: 'true' }, 'apiClosed needs console=on'],
+    [{ console: 'off', apiClosed: 'true', waf: 'on' }, 'apiClosed needs console=on'],
     [{ console: 'off', frontDoorWebAclArn: CDN_WEB_ACL }, 'frontDoorWebAclArn needs console=on'],
-    [{ apiClosed: 'true' }, 'apiClosed needs waf=true'],
+    [{ apiClosed: 'true' }, 'apiClosed needs waf=on'],
     [{ emulator: 'true', console: 'on' }, 'console does not work with emulator=true'],
     [{ emulator: 'true', ...apiDomain }, 'apiDomain does not work with emulator=true'],
     [{ emulator: 'true', ...videoDomain }, 'videoDomain does not work with emulator=true'],

@@ -84,7 +84,7 @@ describe('deploy-to-emulator', () => {
 
   it.each([
     [{ logLevel: 'LOUD' }, 'the context setting logLevel must be one of'],
-    [{ waf: 'true' }, 'the context setting waf does not work with emulator=true'],
+    [{ waf: 'on' }, 'the context setting waf does not work with emulator=true'],
     [{ table: 'reelgate-restored' }, 'the context setting table needs retainData=true'],
   ])('refuses %j before it asks the emulator anything', async (context, reason) => {
     await expect(deploy({}, { context })).rejects.toThrow(reason)

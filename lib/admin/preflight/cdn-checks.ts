@@ -8,6 +8,7 @@ import {
   ListPublicKeysCommand,
   ListResponseHeadersPoliciesCommand,
 } from '@aws-sdk/client-cloudfront'
+import { WEB_ACL_PRICE } from '../../config/context-schema.ts'
 import { type Finding, fine, warning, wrong } from '../health/finding.ts'
 
 /** The quota of each kind for a new account (CloudFront, "Quotas on signed URLs"). */
@@ -111,6 +112,18 @@ function fullKinds(check: string, counts: Readonly<Record<string, number>>, max:
           ),
         ],
   )
+}
+
+/** What the web ACL of the API adds, and what it costs. */
+export function tellWebAcl(hasWebAcl: boolean): Finding[] {
+  return [
+    fine(
+      'web acl',
+      hasWebAcl
+        ? `limits each address and blocks known attacks, for ${WEB_ACL_PRICE}`
+        : `none; -c waf=on limits each address and blocks known attacks, for ${WEB_ACL_PRICE}`,
+    ),
+  ]
 }
 
 /** Whether the web ACL of the front door is in the account of the distribution, as CloudFront requires. */

@@ -8,7 +8,7 @@ import type { Answer } from '../command-line/answer.ts'
 import { describeFindings } from '../health/describe-findings.ts'
 import { type Check, type Finding, fine, runCheck, warning, wrong } from '../health/finding.ts'
 import { checkBootstrap, checkConcurrency, checkPlace, type Place, readPlace } from './account-checks.ts'
-import { checkCdnNames, checkCloudFront, checkFrontDoorAcl } from './cdn-checks.ts'
+import { checkCdnNames, checkCloudFront, checkFrontDoorAcl, tellWebAcl } from './cdn-checks.ts'
 import { checkCertificate } from './certificate-checks.ts'
 import { checkBuckets, checkLogGroups, checkSecrets, checkTables } from './leftover-checks.ts'
 import { checkStackState, isFirstDeployment, readStackState, type StackState } from './stack-state.ts'
@@ -88,7 +88,7 @@ async function checkAccount(options: AccountOptions, place: Place): Promise<Find
     { name: 'cloudfront', run: checkCloudFront },
     ...(isDeployed ? [] : leftoverChecks(settings, name, place)),
     ...certificateChecks(options, place),
-    ...frontDoorChecks(settings, place),
+    ...webAclChecks(settings, place),
     ...(settings.relay === undefined ? [] : [{ name: 'web functions', run: () => checkWebFunctions(region) }]),
   ]
   return (await Promise.all(checks.map(runCheck))).flat()
@@ -113,9 +113,11 @@ function leftoverChecks({ table, frontDoor, relay }: StageSettings, name: string
   ]
 }
 
-function frontDoorChecks({ frontDoor }: StageSettings, { account }: Place): Check[] {
+function webAclChecks({ waf, frontDoor }: StageSettings, { account }: Place): Check[] {
   const webAclArn = frontDoor?.webAclArn
-  return webAclArn === undefined ? [] : [{ name: 'web acl', run: async () => checkFrontDoorAcl(webAclArn, account) }]
+  const ofTheDoor =
+    webAclArn === undefined ? [] : [{ name: 'web acl', run: async () => checkFrontDoorAcl(webAclArn, account) }]
+  return [{ name: 'web acl', run: async () => tellWebAcl(waf !== undefined) }, ...ofTheDoor]
 }
 
 function certificateChecks({ settings, nowMilliseconds }: AccountOptions, { account }: Place): Check[] {

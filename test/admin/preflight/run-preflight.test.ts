@@ -130,6 +130,11 @@ describe('preflight of a first deployment', () => {
     expect(text).toMatch(/CDKToolkit is CREATE_COMPLETE, version 30/)
   })
 
+  it('says what a web ACL adds and costs, with one and without', async () => {
+    expect((await look()).text).toContain('-c waf=on limits each address and blocks known attacks, for $10 a month')
+    expect((await look({ waf: 'on' })).text).toMatch(/web acl.* limits each address .* for \$10 a month/)
+  })
+
   it.each<[string, () => unknown, string | RegExp, Readonly<Record<string, unknown>>?]>([
     [
       'a region without the CDN',

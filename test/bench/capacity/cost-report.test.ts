@@ -7,6 +7,8 @@ import { CHAT_SECONDS, chatComparison, DEPLOYED_MEGABYTES, lambdaDollars } from 
 import { costOfThousandDeletes, costOfThousandJobs } from '../../../bench/capacity/job-costs.ts'
 import { costOfIdleMonth, IDLE_RESOURCES } from '../../../bench/capacity/month-costs.ts'
 import { costOfMillionWebChats } from '../../../bench/capacity/web-function-costs.ts'
+import { DOLLARS } from '../../../bench/list-prices.ts'
+import { WEB_ACL_PRICE } from '../../../lib/config/context-schema.ts'
 import { stageSettings, synthesizeStack } from '../../aws/synthesize-stack.ts'
 
 const assumptions = DEFAULT_ASSUMPTIONS
@@ -91,10 +93,17 @@ describe('the cost of 1,000 jobs', () => {
 describe('the cost of an idle month', () => {
   it('counts what the template of `prod` has', () => {
     const template = synthesizeStack({ settings: stageSettings({ stage: 'prod', console: 'on' }) }).toJSON()
-    expect(idleResourcesOf(template.Resources)).toEqual(IDLE_RESOURCES)
+    expect(idleResourcesOf(template.Resources)).toEqual({ ...IDLE_RESOURCES, webAclRules: 0 })
   })
 
-  it('is without alarms and web ACL in `dev`', () => {
+  it('has what the settings say of the web ACL of `waf=on`', () => {
+    const settings = stageSettings({ stage: 'prod', console: 'on', waf: 'on' })
+    const { webAclRules } = idleResourcesOf(synthesizeStack({ settings }).toJSON().Resources)
+    const month = DOLLARS.webAclMonth + webAclRules * DOLLARS.webAclRuleMonth
+    expect(WEB_ACL_PRICE).toBe(`$${month} a month and $0.60 per million requests`)
+  })
+
+  it('is without alarms in `dev`', () => {
     const parts = costOfIdleMonth('dev').map(({ part }) => part)
     expect(parts).toEqual(['Secrets', 'Reconcile', 'X-Ray', 'Summary of the console'])
   })
@@ -103,7 +112,7 @@ describe('the cost of an idle month', () => {
 type Resource = { readonly Type: string; readonly Properties: Readonly<Record<string, unknown>> }
 type Query = { readonly MetricStat?: unknown }
 
-function idleResourcesOf(resources: Readonly<Record<string, Resource>>): typeof IDLE_RESOURCES | object {
+function idleResourcesOf(resources: Readonly<Record<string, Resource>>) {
   const of = (type: string) => Object.values(resources).filter(({ Type }) => Type === type)
   const metrics = of('AWS::CloudWatch::Alarm').map(({ Properties }) => {
     const queries = Properties.Metrics as readonly Query[] | undefined
