@@ -32,8 +32,8 @@ type Handler = (event: ApiEvent, context: Context) => Promise<ApiResult>
  * operation, from the outside in:
  *
  * 1. `countedFailures` counts internal errors, for the alarm of the console;
- * 2. `neverStored` keeps the response out of every cache, and browsers from guessing its type;
- * 3. `requestLog` writes the one log line;
+ * 2. `neverStored` keeps the response out of every cache;
+ * 3. `requestLog` writes the one log line, and the headers of every response;
  * 4. `errorResponse` turns whatever is thrown into a status and a body;
  * 5. requests that did not come through the front door get a 404;
  * 6. requests that a page of another site may have sent get a 403, before a cookie is looked at;

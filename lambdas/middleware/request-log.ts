@@ -1,6 +1,7 @@
 import type { MiddlewareObj, Request } from '@middy/core'
 import type { Context } from 'aws-lambda'
 import { logger } from '#adapters/telemetry/logger.ts'
+import { NO_SNIFFING } from '#core/contract/no-sniffing.ts'
 import { isRequestId } from '#core/request-id.ts'
 import type { ApiEvent, ApiResult } from './api-event.ts'
 import { rateHeaders } from './rate-headers.ts'
@@ -10,7 +11,7 @@ type ApiRequest = Request<ApiEvent, ApiResult, Error, Context>
 
 /**
  * Writes one log line per request. API Gateway's request id is in the log and, as `x-request-id`, on the response, beside
- * the header with the time that the request took. The state is kept on the event, because the local host serves many
+ * the headers with the time that the request took and against guessing of types. The state is kept on the event, because the local host serves many
  * requests at once with one logger.
  */
 export function requestLog(operation: string): MiddlewareObj<ApiEvent, ApiResult, Error, Context> {
@@ -25,7 +26,7 @@ export function requestLog(operation: string): MiddlewareObj<ApiEvent, ApiResult
     if (response !== undefined) {
       const timing = { 'x-request-id': requestId, 'openai-processing-ms': String(durationMilliseconds) }
       const handling = handlingHeaders(event.handling)
-      response.headers = { ...response.headers, ...handling, ...rateHeaders(event.rate), ...timing }
+      response.headers = { ...response.headers, ...handling, ...rateHeaders(event.rate), ...timing, ...NO_SNIFFING }
     }
     const tenantId = event.caller?.tenantId
     logger.info('request', { operation, requestId, statusCode: response?.statusCode, durationMilliseconds, tenantId })

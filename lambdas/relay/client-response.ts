@@ -1,4 +1,5 @@
 import type { AbortNotice } from '#core/abort-notice.ts'
+import { NO_SNIFFING } from '#core/contract/no-sniffing.ts'
 
 /** Status and headers of a response, as the client gets them. */
 export type ResponseHead = { readonly statusCode: number; readonly headers: Readonly<Record<string, string>> }
@@ -62,7 +63,8 @@ export class ResponseHeaders {
   complete(own: ResponseHead['headers']): Record<string, string> {
     const elapsed = Math.round(performance.now() - this.#receivedAt)
     this.#firstByteMilliseconds = elapsed
-    return { ...own, ...this.#added, 'x-request-id': this.#requestId, 'openai-processing-ms': String(elapsed) }
+    const timing = { 'x-request-id': this.#requestId, 'openai-processing-ms': String(elapsed) }
+    return { ...own, ...this.#added, ...timing, ...NO_SNIFFING }
   }
 
   /** How long the client waited for the head of its response; undefined when it got none. */

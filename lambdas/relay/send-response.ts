@@ -1,3 +1,4 @@
+import { TextDecoder } from 'node:util'
 import { logger } from '#adapters/telemetry/logger.ts'
 import type { Microcredits } from '#core/money/money.ts'
 import { DO_NOT_RETRY } from '#core/should-retry.ts'
@@ -7,17 +8,37 @@ import { costHeaders } from './cost-headers.ts'
 
 type WholeBody = {
   readonly statusCode: number
+  /** As the upstream named it. Default: JSON. */
   readonly contentType?: string | undefined
   readonly body: Buffer
   /** Besides type and length. */
   readonly headers?: Readonly<Record<string, string>>
 }
 
+/** What clients of this API expect; anything else of an upstream is words, and no page of this origin. */
+const OWN_TYPE = /^\s*(application\/([\w.-]+\+)?json|text\/event-stream)\s*(;|$)/i
+
+/** A body that is neither JSON nor a stream of events, as plain text in UTF-8. */
+function plainText(body: Buffer, contentType: string) {
+  const charset = /;\s*charset\s*=\s*"?([\w.:-]+)/i.exec(contentType)?.[1]
+  return { contentType: 'text/plain; charset=utf-8', body: Buffer.from(decoderOf(charset).decode(body)) }
+}
+
+/** Unknown names of charsets are not worth an error. */
+function decoderOf(charset: string | undefined): TextDecoder {
+  try {
+    return new TextDecoder(charset)
+  } catch {
+    return new TextDecoder()
+  }
+}
+
 /** Sends a response in one piece, with its length. */
 export function sendWhole(
   response: ClientResponse,
-  { statusCode, contentType = 'application/json', body, headers }: WholeBody,
+  { statusCode, contentType: given = 'application/json', body: bytes, headers }: WholeBody,
 ): void {
+  const { contentType, body } = OWN_TYPE.test(given) ? { contentType: given, body: bytes } : plainText(bytes, given)
   response.open({
     statusCode,
     headers: { 'content-type': contentType, 'content-length': String(body.length), ...headers },

@@ -1,5 +1,6 @@
 import { type GatewayResponseOptions, ResponseType, type RestApi } from 'aws-cdk-lib/aws-apigateway'
 import { PLATFORM_CROSS_ORIGIN } from '#core/contract/cross-origin.ts'
+import { NO_SNIFFING } from '#core/contract/no-sniffing.ts'
 
 /** API Gateway's throttle refills every second. */
 const RETRY_AFTER_SECONDS = 1
@@ -26,7 +27,7 @@ export function addErrorResponses(api: RestApi, { isOpenToBrowsers }: { readonly
   const add = (id: string, { responseHeaders, ...options }: RefusalOptions, error: ErrorText) =>
     api.addGatewayResponse(id, {
       ...options,
-      responseHeaders: { ...REQUEST_ID, ...crossOrigin, ...responseHeaders },
+      responseHeaders: { ...REQUEST_ID, ...quoted(NO_SNIFFING), ...crossOrigin, ...responseHeaders },
       templates: { 'application/json': errorBody(error) },
     })
 

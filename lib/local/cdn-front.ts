@@ -99,7 +99,6 @@ async function send(object: GetObjectCommandOutput, request: IncomingMessage, re
     'content-type': object.ContentType ?? 'video/mp4',
     'content-length': object.ContentLength,
     'accept-ranges': 'bytes',
-    'x-content-type-options': 'nosniff',
     ...(object.ContentRange === undefined ? {} : { 'content-range': object.ContentRange }),
     ...(object.ETag === undefined ? {} : { etag: object.ETag }),
   })
@@ -124,5 +123,5 @@ function respondToPreflight(response: ServerResponse, isAllowed: boolean): void 
 }
 
 function refuse(response: ServerResponse): void {
-  response.writeHead(403, { 'content-type': 'application/xml' }).end(REFUSAL)
+  response.writeHead(403, { 'content-type': 'application/xml', 'content-length': REFUSAL.length }).end(REFUSAL)
 }

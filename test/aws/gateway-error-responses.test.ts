@@ -35,12 +35,13 @@ describe('gateway-error-responses: refusals by API Gateway', () => {
     })
   })
 
-  it('has the request id on every response, like the functions', () => {
+  it('has the request id on every response, like the functions, and is never taken for another type', () => {
     const responses = resourcesOf(template, 'AWS::ApiGateway::GatewayResponse')
     expect(responses.length).toBeGreaterThan(0)
     for (const { properties } of responses) {
       expect(properties.ResponseParameters).toMatchObject({
         'gatewayresponse.header.x-request-id': 'context.requestId',
+        'gatewayresponse.header.x-content-type-options': "'nosniff'",
       })
     }
   })

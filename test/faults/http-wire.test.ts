@@ -20,7 +20,7 @@ type Piece = string | Uint8Array
 
 /** One create, written by hand. */
 function create({ lines, body }: { lines: readonly Piece[]; body: readonly Piece[] }) {
-  const head = ['POST /v1/video/generations HTTP/1.1', 'Host: gateway', 'Connection: close', ...lines]
+  const head = ['POST /v1/video/generations HTTP/1.1', 'Host: localhost', 'Connection: close', ...lines]
   const pieces = head.flatMap((line) => [Buffer.from(line), Buffer.from('\r\n')])
   return rawRequest(gateway.url, Buffer.concat([...pieces, Buffer.from('\r\n')]), ...body)
 }
@@ -59,7 +59,12 @@ describe('raw HTTP: keys', () => {
     expect({ status, body, rest }).toEqual({
       status: 401,
       body: '{"error":"invalid api key"}',
-      rest: { 'content-type': 'application/json', 'content-length': '27', connection: 'close' },
+      rest: {
+        'content-type': 'application/json',
+        'content-length': '27',
+        'x-content-type-options': 'nosniff',
+        connection: 'close',
+      },
     })
     expect(requestId).toMatch(/^[0-9a-f-]{36}$/)
   })

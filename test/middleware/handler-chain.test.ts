@@ -13,7 +13,7 @@ describe('handlerChain without a key', () => {
     const handler = handlerChain({ operation: 'show' }).handler(async () => jsonResult(200, '{}'))
     expect(await handler(apiEvent({ headers: { authorization: 'Bearer nobody' } }), context)).toMatchObject({
       statusCode: 200,
-      headers: { 'x-request-id': REQUEST_ID },
+      headers: { 'x-request-id': REQUEST_ID, 'x-content-type-options': 'nosniff' },
       body: '{}',
     })
     expect(log.entries()).toEqual([expect.objectContaining({ operation: 'show', statusCode: 200 })])

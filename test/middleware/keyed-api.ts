@@ -37,6 +37,7 @@ export const UNAUTHORIZED = {
     'content-type': 'application/json',
     'x-request-id': REQUEST_ID,
     'openai-processing-ms': expect.stringMatching(/^\d+$/),
+    'x-content-type-options': 'nosniff',
   },
   body: { error: 'invalid api key' },
 }

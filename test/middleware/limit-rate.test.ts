@@ -58,6 +58,7 @@ describe('a key with a rate', () => {
       'x-ratelimit-reset-requests': '10s',
       'x-request-id': UNAUTHORIZED.headers['x-request-id'],
       'openai-processing-ms': expect.any(String),
+      'x-content-type-options': 'nosniff',
     })
     expect(log.entries()).toMatchObject([{ message: 'request', statusCode: 429, tenantId: 'tenant-1' }])
   })

@@ -10,6 +10,7 @@ describe('ResponseHeaders', () => {
       'content-type': 'text/event-stream',
       'x-ratelimit-limit-requests': '60',
       'x-request-id': 'request-1',
+      'x-content-type-options': 'nosniff',
     })
     expect(Number(completed['openai-processing-ms'])).toBeGreaterThanOrEqual(1_500)
     expect(headers.firstByteMilliseconds).toBe(Number(completed['openai-processing-ms']))
@@ -23,7 +24,12 @@ describe('ResponseHeaders', () => {
     const headers = new ResponseHeaders('request-1')
     headers.add({ one: 'a', two: 'b' })
     headers.add({ one: 'c', two: undefined })
-    expect(Object.keys(headers.complete({}))).toStrictEqual(['one', 'x-request-id', 'openai-processing-ms'])
+    expect(Object.keys(headers.complete({}))).toStrictEqual([
+      'one',
+      'x-request-id',
+      'openai-processing-ms',
+      'x-content-type-options',
+    ])
     expect(headers.complete({}).one).toBe('c')
   })
 })

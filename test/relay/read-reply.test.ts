@@ -98,11 +98,11 @@ describe('readRefusal', () => {
 
 describe('relayRefusal', () => {
   it('relays the status, the type and the body', async () => {
-    const { reply, body } = fakeReply({ status: 422, contentType: 'text/plain' })
+    const { reply, body } = fakeReply({ status: 422, contentType: 'application/problem+json' })
     body.end('no')
     const response = new FakeResponse()
     await relayRefusal(reply, response, { deadline: inAMinute(), hidden: HIDDEN })
-    expect(response.head).toMatchObject({ statusCode: 422, headers: { 'content-type': 'text/plain' } })
+    expect(response.head).toMatchObject({ statusCode: 422, headers: { 'content-type': 'application/problem+json' } })
     expect([response.text, response.ends]).toEqual(['no', 1])
   })
 })

@@ -136,6 +136,7 @@ describe('every status of every relayed route', () => {
       'content-type': 'application/json',
       'x-request-id': expect.stringMatching(/^[0-9a-f-]{36}$/),
       'openai-processing-ms': expect.stringMatching(/^\d+$/),
+      'x-content-type-options': 'nosniff',
     })
     if (status !== '200') {
       expect(JSON.parse(answer?.text ?? '')).toStrictEqual({

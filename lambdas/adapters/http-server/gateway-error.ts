@@ -1,5 +1,6 @@
 import { type ServerResponse, STATUS_CODES } from 'node:http'
 import { PLATFORM_CROSS_ORIGIN } from '#core/contract/cross-origin.ts'
+import { NO_SNIFFING } from '#core/contract/no-sniffing.ts'
 
 /** A response that API Gateway makes itself. */
 export type GatewayError = { readonly status: number; readonly message: string; readonly code: string | null }
@@ -31,6 +32,13 @@ export function tooManyRequestsAtOnce(max: number): GatewayError {
 
 /** An `Expect` other than `100-continue` (RFC 9110, 10.1.1). */
 export const EXPECTATION_FAILED: GatewayError = { ...BAD_REQUEST, status: 417 }
+
+/** The `Host` of a request names another machine (RFC 9110, 15.5.20), as after DNS rebinding. */
+export const MISDIRECTED: GatewayError = {
+  ...BAD_REQUEST,
+  status: 421,
+  message: 'this host answers to names of this machine only: use localhost, or start it with --allowed-host NAME',
+}
 
 /** More headers than Node accepts. */
 export const HEADERS_TOO_LARGE: GatewayError = { ...BAD_REQUEST, status: 431 }
@@ -69,6 +77,7 @@ function answerOf(requestId: string, { status, message, code }: GatewayError) {
     'content-length': Buffer.byteLength(body),
     'x-request-id': requestId,
     connection: 'close',
+    ...NO_SNIFFING,
     ...(process.env.CORS_ORIGINS ? PLATFORM_CROSS_ORIGIN : {}),
   }
   return { headers, body }

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http'
+import { NO_SNIFFING } from '#core/contract/no-sniffing.ts'
 import { BAD_REQUEST, EXPECTATION_FAILED, sendGatewayError } from './gateway-error.ts'
 import { OpenResponses } from './open-responses.ts'
 import { closeStalledConnections } from './stalled-connections.ts'
@@ -46,6 +47,9 @@ export async function listen(
         return
       }
       request.url = pathOf(request)
+      for (const [name, value] of Object.entries(NO_SNIFFING)) {
+        response.setHeader(name, value)
+      }
       listener(request, response)
     })
   })

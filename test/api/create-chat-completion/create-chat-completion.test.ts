@@ -54,6 +54,7 @@ describe('create-chat-completion 200', () => {
         'content-length': String(Buffer.byteLength(relayed)),
         'x-request-id': expect.stringMatching(/^[0-9a-f-]{36}$/),
         'openai-processing-ms': expect.stringMatching(/^\d+$/),
+        'x-content-type-options': 'nosniff',
       })
     },
   )
