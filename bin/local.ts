@@ -7,10 +7,11 @@ import { parseOptions } from '../lib/terminal/parse-options.ts'
 import { UsageError } from '../lib/terminal/usage-error.ts'
 import { printFailure } from './print-failure.ts'
 
-const USAGE = `npm start -- [--port 8787] [--config FILE] [--data-dir .data] [--api-key KEY] [--credits 100]
+const USAGE = `npm start -- [--port 8787] [--config FILE] [--data-dir .data] [--api-key KEY] [--credits 100] [--allowed-host NAME]
 
 Runs the whole gateway on this machine: API, state machine, table, bucket and simulated upstreams.
-The configuration is ${DEFAULT_CONFIGURATION}.`
+The configuration is ${DEFAULT_CONFIGURATION}.
+Requests to a host other than localhost are refused; --allowed-host adds a name, such as that of a proxy in front, and may be repeated.`
 
 /** `npm start`. Exits 0 after SIGINT or SIGTERM, with every engine stopped. */
 async function main(): Promise<void> {
@@ -21,6 +22,7 @@ async function main(): Promise<void> {
       'data-dir': { type: 'string', default: '.data' },
       'api-key': { type: 'string' },
       credits: { type: 'string', default: '100' },
+      'allowed-host': { type: 'string', multiple: true, default: [] },
       help: { type: 'boolean', short: 'h' },
     },
   })
@@ -41,6 +43,7 @@ async function main(): Promise<void> {
     dataDirectory: values['data-dir'],
     apiKey: values['api-key'],
     credits: parseCredits(values.credits),
+    allowedHosts: values['allowed-host'].map((name) => name.toLowerCase()),
   })
   for (const warning of host.warnings) {
     console.error(`warning: ${warning}`)

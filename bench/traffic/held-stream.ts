@@ -26,7 +26,7 @@ export function holdStream({ port, key, mark, reads }: Held): Promise<HeldStream
   const socket = connect({ port, host: '127.0.0.1', noDelay: true })
   let [bytes, isClosed] = [0, false]
   socket.on('connect', () => {
-    const head = ['POST /v1/chat/completions HTTP/1.1', 'host: local', `authorization: Bearer ${key}`]
+    const head = ['POST /v1/chat/completions HTTP/1.1', 'host: localhost', `authorization: Bearer ${key}`]
     socket.write(`${head.join('\r\n')}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`)
   })
   socket.on('data', (chunk) => {

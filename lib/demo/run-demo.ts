@@ -34,6 +34,7 @@ export async function runDemo(): Promise<void> {
     configFile: CONFIG_FILE,
     dataDirectory,
     apiKey: undefined,
+    allowedHosts: [],
     credits: parseCredits('100'),
   })
   try {

@@ -1,8 +1,11 @@
+import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { MISDIRECTED, sendGatewayError } from '#adapters/http-server/gateway-error.ts'
 import { type HttpServer, listen } from '#adapters/http-server/http-server.ts'
 import { makeSignInLink } from '#adapters/store/console/sign-in-link.ts'
 import { credentialName } from '#core/catalogue/credential-name.ts'
 import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
+import { isLoopbackHost } from '#core/console/console-site.ts'
 import type { AllowedOrigins } from '#core/contract/cross-origin.ts'
 import type { Microcredits } from '#core/money/money.ts'
 import { GatewayConfigError, loadGatewayConfig } from '../config/load-gateway-config.ts'
@@ -49,6 +52,8 @@ export type LocalHostOptions = {
   readonly apiKey: string | undefined
   /** The first grant of the demo tenant. */
   readonly credits: Microcredits
+  /** Names besides those of this machine by which clients may call it, such as that of a proxy in front. */
+  readonly allowedHosts: readonly string[]
 }
 
 /** A running host. `close` resolves when everything that it started has ended. */
@@ -136,7 +141,8 @@ async function startParts(options: LocalHostOptions, config: GatewayConfig, data
   await createTable(TABLE_NAME)
   const apiFront = new ApiFront()
   const relayFront = new RelayFront((request, response) => apiFront.answer(request, response))
-  const server = await serve({ port: options.port, cdnKey, relayFront, corsOrigins: config.cors.origins })
+  const { port, allowedHosts } = options
+  const server = await serve({ port, allowedHosts, cdnKey, relayFront, corsOrigins: config.cors.origins })
   const requestsSettled = async () => {
     await Promise.all([
       apiFront.invocationsEnded(REQUESTS_END_MILLISECONDS_MAX),
@@ -167,15 +173,14 @@ async function startParts(options: LocalHostOptions, config: GatewayConfig, data
   return { ...access, url, consoleLink }
 }
 
-type ServeOptions = {
-  readonly port: number
+type ServeOptions = Pick<LocalHostOptions, 'port' | 'allowedHosts'> & {
   readonly cdnKey: CdnKey
   readonly relayFront: RelayFront
   readonly corsOrigins: AllowedOrigins
 }
 
 /** One port for the API, the CDN and the console. Handlers are loaded after this, because they read the CDN's address when they sign. */
-async function serve({ port, cdnKey, relayFront, corsOrigins }: ServeOptions): Promise<HttpServer> {
+async function serve({ port, allowedHosts, cdnKey, relayFront, corsOrigins }: ServeOptions): Promise<HttpServer> {
   const cdnUrl = () => process.env.CDN_BASE_URL ?? ''
   const answerCdnRequest = createCdnFront({ bucketName: BUCKET_NAME, key: cdnKey, baseUrl: cdnUrl, corsOrigins })
   // Built at the first request, if nothing has built it before: a host without a browser needs no console.
@@ -189,8 +194,20 @@ async function serve({ port, cdnKey, relayFront, corsOrigins }: ServeOptions): P
       : relayFront.answer(request, response)
   }
   const server = await listen((request, response) => {
+    if (!isServedHost(request.headers.host, allowedHosts)) {
+      sendGatewayError(response, randomUUID(), MISDIRECTED)
+      return
+    }
     answer(request, response).catch(() => response.destroy())
   }, port)
   process.env.CDN_BASE_URL = `http://127.0.0.1:${server.port}`
   return server
+}
+
+/**
+ * Whether a request is meant for this host. A page of any name may have that name point to this machine (DNS rebinding), and would then be
+ * of the same origin as the API. Browsers always send a `Host`.
+ */
+function isServedHost(host: string | undefined, allowed: readonly string[]): boolean {
+  return host === undefined || isLoopbackHost(host) || allowed.includes(host.replace(/:\d+$/, '').toLowerCase())
 }

@@ -50,6 +50,7 @@ type Options = {
   credits?: string
   environment?: Record<string, string>
   callbackOrigins?: string[]
+  allowedHosts?: string[]
   changeConfig?: (yaml: string) => string
 }
 
@@ -61,6 +62,7 @@ export async function startGateway(options: Options = {}): Promise<Gateway> {
   const configFile = options.configFile ?? writeFastConfig(dataDirectory, (yaml) => change(allow(yaml)))
   const key = options.key ?? 'e2e-key'
   const parameters = ['--port', '0', '--config', configFile, '--data-dir', dataDirectory, '--api-key', key]
+  parameters.push(...(options.allowedHosts ?? []).flatMap((name) => ['--allowed-host', name]))
   const child = spawn(
     process.execPath,
     ['--import', './bin/require-node.mjs', 'bin/local.ts', ...parameters, '--credits', options.credits ?? '100'],

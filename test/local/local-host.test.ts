@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { request } from 'node:http'
 import { connect } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
 import { type Gateway, startGateway } from '../e2e/start-gateway.ts'
@@ -20,7 +21,7 @@ async function leaveChat(gateway: Gateway, prompt: string): Promise<void> {
   const socket = connect(Number(port), hostname)
   const messages = [{ role: 'user', content: prompt }]
   const body = JSON.stringify({ model: 'chat-default', messages, stream: true, max_tokens: 20 })
-  socket.write(`POST /v1/chat/completions HTTP/1.1\r\nhost: local\r\nauthorization: Bearer e2e-key\r\n`)
+  socket.write(`POST /v1/chat/completions HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer e2e-key\r\n`)
   socket.write(`content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`)
   const [head] = await once(socket, 'data')
   expect(String(head)).toContain('HTTP/1.1 200')
@@ -35,5 +36,48 @@ describe('the shutdown of the local host', () => {
     const second = await start({ dataDirectory: first.dataDirectory, configFile: first.configFile })
     const { held, spent } = Object(await second.admin('tenant', 'show', '--tenant', 'demo'))
     expect({ held, isBilled: Number(spent) > 0 }).toEqual({ held: '0', isBilled: true })
+  })
+})
+
+/** Asks under another name than that of the address. */
+function ask(gateway: Gateway, path: string, host: string, method = 'GET') {
+  return new Promise<{ status: number | undefined; headers: object; text: string }>((resolve, reject) => {
+    const asking = request(gateway.url + path, { method, headers: { host }, agent: false }, async (response) => {
+      const text = Buffer.concat(await response.toArray()).toString()
+      resolve({ status: response.statusCode, headers: response.headers, text })
+    })
+    asking.on('error', reject).end()
+  })
+}
+
+const DOORS = ['/v1/models', '/v1/video/generations', '/console', '/admin/v1/session', '/v/none', '/health', '/other']
+
+describe('the local host', () => {
+  it('answers to names of this machine and to allowed ones only, at every door, and lets no type be guessed', async () => {
+    const gateway = await start({ allowedHosts: ['Gateway.Example.com'] })
+    const { port } = new URL(gateway.url)
+    for (const path of DOORS) {
+      for (const host of ['evil.example', `evil.example:${port}`, '127.0.0.1.evil.example', '10.0.0.1']) {
+        const { status, headers, text } = await ask(gateway, path, host)
+        expect([path, host, status]).toEqual([path, host, 421])
+        expect(headers).toMatchObject({ 'x-content-type-options': 'nosniff' })
+        expect(text).toContain('use localhost, or start it with --allowed-host NAME')
+      }
+      for (const host of [
+        'localhost',
+        `127.0.0.1:${port}`,
+        '127.1.2.3',
+        '[::1]:1',
+        'a.localhost',
+        'gateway.example.com:8443',
+      ]) {
+        const { status, headers } = await ask(gateway, path, host)
+        expect([path, host, status]).not.toEqual([path, host, 421])
+        expect(headers).toMatchObject({ 'x-content-type-options': 'nosniff' })
+      }
+    }
+    expect((await ask(gateway, '/v1/models', 'localhost', 'OPTIONS')).headers).toMatchObject({
+      'x-content-type-options': 'nosniff',
+    })
   })
 })

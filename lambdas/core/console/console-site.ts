@@ -17,7 +17,7 @@ export function consoleSite(value: string | undefined): ConsoleSite {
 }
 
 /** Names that resolve to this machine without a name server. A page of any other name that points here is an attack. */
-const LOOPBACK_HOST = /^(localhost|[a-z0-9-]+\.localhost|127\.0\.0\.1|\[::1\])(:\d{1,5})?$/i
+const LOOPBACK_HOST = /^(([a-z0-9-]+\.)*localhost|127(\.\d{1,3}){3}|\[::1\])(:\d{1,5})?$/i
 
 /** Whether a `Host` header names this machine. */
 export function isLoopbackHost(host: string | undefined): boolean {

@@ -11,12 +11,17 @@ const LOOPBACK = consoleSite('loopback')
 const AWS = consoleSite('https://console.example.com https://d1.cloudfront.net')
 
 describe('console site', () => {
-  it.each(['localhost:8787', 'LOCALHOST', 'gate.localhost:1', '127.0.0.1:8787', '[::1]:8787'])(
-    'knows %s as a name of this machine',
-    (host) => {
-      expect(isLoopbackHost(host)).toBe(true)
-    },
-  )
+  it.each([
+    'localhost:8787',
+    'LOCALHOST',
+    'gate.localhost:1',
+    'a.b.localhost',
+    '127.0.0.1:8787',
+    '127.8.9.1',
+    '[::1]:8787',
+  ])('knows %s as a name of this machine', (host) => {
+    expect(isLoopbackHost(host)).toBe(true)
+  })
 
   it.each([
     undefined,
