@@ -2,11 +2,14 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Template } from 'aws-cdk-lib/assertions'
+import { sha256Hex } from '#adapters/crypto/sha256.ts'
 import { generateApiKey, storeApiKey } from '#adapters/store/accounts/create-api-key.ts'
 import { makeTenant } from '#adapters/store/accounts/create-tenant.ts'
 import { getTenant } from '#adapters/store/accounts/tenant-store.ts'
+import { tableKeys } from '#adapters/store/table/table-keys.ts'
 import { bundleHandler } from '#aws/bundle-handler.ts'
 import { REPOSITORY_ROOT } from '#aws/function-sources.ts'
+import { keyIdOf } from '#core/api-key.ts'
 import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
 import { formatCredits, parseCredits } from '#core/money/money.ts'
 import { type LedgerRow, readLedgerRows } from '#lambdas/admin/ledger/read-ledger.ts'
@@ -16,33 +19,37 @@ import { relayConfig } from '../engines/relay-rig.ts'
 import { startRelayUpstream } from '../engines/relay-upstream.ts'
 import { startTestTable, type TestTable } from '../engines/start-test-table.ts'
 import { TESTER } from '../engines/tester.ts'
+import { reserveJob } from '../engines/video-jobs.ts'
 import { apiEvent } from '../middleware/api-exchange.ts'
 import type { PlatformReader } from './runtime-api.ts'
 import { type FunctionProcess, type Invoked, startFunction } from './start-function.ts'
 
-/** The paths of the relayed routes, by operation. */
+/** The paths of the routes that stream, by operation. */
 const PATHS = {
   'create-chat-completion': '/v1/chat/completions',
   'create-completion': '/v1/completions',
   'create-embedding': '/v1/embeddings',
   'create-image': '/v1/images/generations',
+  'get-video-events': '/v1/video/generations/{job_id}/events',
 } as const
 
-export type RelayedOperation = keyof typeof PATHS
+type StreamingOperation = keyof typeof PATHS
+
+export type RelayedOperation = Exclude<StreamingOperation, 'get-video-events'>
 
 type Sent = PlatformReader & { readonly key?: string }
 
-/** The relayed functions, bundled and set up as the stack has them, each on Lambda's runtime client, over the local table. */
+/** The streaming functions, bundled and set up as the stack has them, each on Lambda's runtime client, over the local table. */
 export type DeployedRelay = Awaited<ReturnType<typeof startDeployedRelay>>
 
-/** Starts a table, an upstream that a test scripts, and a function process for each relayed operation when it is first called. */
+/** Starts a table, an upstream that a test scripts, and a function process for each operation when it is first called. */
 export async function startDeployedRelay() {
   const [engine, upstream] = await Promise.all([startTestTable(), startRelayUpstream()])
   const root = mkdtempSync(join(tmpdir(), 'reelgate-runtime-'))
   const config = relayConfig([upstream])
   const properties = functionProperties(config)
-  const processes = new Map<RelayedOperation, Promise<FunctionProcess>>()
-  const processOf = (operation: RelayedOperation): Promise<FunctionProcess> => {
+  const processes = new Map<StreamingOperation, Promise<FunctionProcess>>()
+  const processOf = (operation: StreamingOperation): Promise<FunctionProcess> => {
     const running = processes.get(operation) ?? startRelayed({ operation, root, config, engine }, properties)
     processes.set(operation, running)
     return running
@@ -63,6 +70,23 @@ export async function startDeployedRelay() {
         body: JSON.stringify(body),
       })
       return await (await processOf(operation)).invoke(event, reader)
+    },
+    /** Creates a job that stays queued, and follows its events. */
+    followJob: async ({ id, key }: { readonly id: string; readonly key: string }, reader: PlatformReader = {}) => {
+      const tenant = { tenantId: id, keyDigest: sha256Hex(key), webhookSecret: '' }
+      const { jobId } = await reserveJob(table, tenant)
+      const event = apiEvent({
+        httpMethod: 'GET',
+        path: PATHS['get-video-events'].replace('{job_id}', jobId),
+        headers: { authorization: `Bearer ${key}`, accept: 'text/event-stream' },
+        pathParameters: { job_id: jobId },
+      })
+      return await (await processOf('get-video-events')).invoke(event, reader)
+    },
+    /** Streams of events that the key has open. */
+    openStreams: async (key: string): Promise<number> => {
+      const item = await table.readItem(tableKeys.eventStreams(keyIdOf(key) ?? ''))
+      return Object.keys(item?.leases ?? {}).length
     },
     /** Rows of requests. */
     rows: async (tenant: string): Promise<readonly LedgerRow[]> =>
@@ -88,7 +112,7 @@ function functionProperties(config: GatewayConfig): ReadonlyMap<string, Function
 }
 
 type Relayed = {
-  readonly operation: RelayedOperation
+  readonly operation: StreamingOperation
   readonly root: string
   readonly config: GatewayConfig
   readonly engine: TestTable

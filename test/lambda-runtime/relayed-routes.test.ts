@@ -193,9 +193,29 @@ describe.each(STREAMS)('a stream of %s on Lambda’s runtime client', (operation
     expect(await settlement()).toMatchObject({ kind: 'settle' })
   })
 
-  it('whose client has gone is billed by the usage at its end: the platform takes the bytes as before', async () => {
-    relay.upstream.answerWith((response) => sendStream(response, word('Hi'), FINISH, USAGE_CHUNK, DONE))
-    expect(await send()).toMatchObject(GOOD)
+  it('whose client has gone is read to its end and billed by its usage: the platform takes the bytes as before, and tells nothing', async () => {
+    const left = Promise.withResolvers<void>()
+    let isReadToItsEnd = false
+    relay.upstream.answerWith(async (response) => {
+      openStream(response).write(word('Hi'))
+      await left.promise
+      // More than all buffers on the way hold: it is sent only if somebody reads it.
+      for (let sent = 0; sent < 100; sent += 1) {
+        if (!response.write(word('x'.repeat(100_000)))) {
+          await once(response, 'drain')
+        }
+      }
+      response.end(`${FINISH}${USAGE_CHUNK}${DONE}`)
+      await once(response, 'finish')
+      isReadToItsEnd = true
+    })
+    const read = (bytes: Buffer) => {
+      if (bytes.includes('Hi')) {
+        left.resolve()
+      }
+    }
+    expect(await send({ read })).toMatchObject(GOOD)
+    expect(isReadToItsEnd).toBe(true)
     expect(await settlement()).toMatchObject({ kind: 'settle', actual: COST })
   })
 
