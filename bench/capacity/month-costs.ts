@@ -20,7 +20,7 @@ const SWITCH_READS_A_MONTH = 172_800
 const { writeUnits, readUnits, invocations, tracesRecorded } = DOLLARS_PER_MILLION
 
 /** What the template of `prod` has with five channels and the console, and what AWS bills by the month whether used or not. */
-export const IDLE_RESOURCES = { alarmMetrics: 92, secrets: 3 } as const
+export const IDLE_RESOURCES = { alarmMetrics: 67, secrets: 3 } as const
 
 /** What a month of counting, alerts, audit and switches costs, beside traffic. Counters are in the prices of jobs and chats too. */
 export function costOfControl({ budgets, commands }: Assumptions): CostLine[] {

@@ -6,8 +6,6 @@ import type { Construct } from 'constructs'
 export type AlarmDefinition = {
   /** In PascalCase; also the heading of its entry in the runbook. */
   readonly name: string
-  /** Number, from one (the default), among alarms with the same name and runbook entry. From two on, a suffix of the name. */
-  readonly part?: number
   /** The channel of an alarm on one channel; part of the name and of the description. */
   readonly channel?: string
   /** One sentence about the event. */
@@ -31,9 +29,8 @@ export const RUNBOOK = 'docs/runbook.md'
 
 /** Creates an alarm with the stack in its name and a link to its runbook entry in its description. */
 export function createAlarm(scope: Construct, definition: AlarmDefinition): Alarm {
-  const { name, part = 1, channel, meaning, metric, threshold, periods = 1, isSilenceBad = false } = definition
-  const numbered = part === 1 ? name : `${name}${part}`
-  const id = channel === undefined ? numbered : `${numbered}-${channel}`
+  const { name, channel, meaning, metric, threshold, periods = 1, isSilenceBad = false } = definition
+  const id = channel === undefined ? name : `${name}-${channel}`
   const ofChannel = channel === undefined ? '' : ` Channel: ${channel}.`
   return new Alarm(scope, id, {
     alarmName: `${Stack.of(scope).stackName}-${id}`,

@@ -1,10 +1,8 @@
 import { Duration } from 'aws-cdk-lib'
 import { MathExpression, Metric } from 'aws-cdk-lib/aws-cloudwatch'
-import { isRelayed, ROUTES } from '#core/contract/routes.ts'
+import { ROUTES } from '#core/contract/routes.ts'
 import type { AlarmDefinition } from './alarm-definition.ts'
-import { alarmsOnSum } from './alarms-on-sum.ts'
 import { type GatewayApi, MEASURED_OPERATION } from './gateway-api.ts'
-import { functionsBelow, type GatewayFunction } from './gateway-function.ts'
 import type { JobTable } from './job-table.ts'
 import type { ReconcileSchedule } from './reconcile-schedule.ts'
 import { sumOfMetrics } from './sum-of-metrics.ts'
@@ -33,7 +31,6 @@ function apiAlarms(api: GatewayApi): readonly AlarmDefinition[] {
   const options = { period: PERIOD, statistic: 'Sum' }
   const errors = api.restApi.metricServerError(options)
   const requests = api.restApi.metricCount(options)
-  const functions = functionsBelow(api)
   return [
     {
       name: 'ApiErrors',
@@ -55,14 +52,6 @@ function apiAlarms(api: GatewayApi): readonly AlarmDefinition[] {
       periods: 3,
       isRollbackTrigger: true,
     },
-    ...throttleAlarms(
-      { name: 'RelayThrottled', throttled: 'relayed requests', threshold: 1 },
-      functions.filter(isRelaying),
-    ),
-    ...throttleAlarms(
-      { name: 'ApiThrottled', throttled: 'requests of the API', threshold: 1 },
-      functions.filter((each) => !isRelaying(each)),
-    ),
   ]
 }
 
@@ -104,15 +93,17 @@ function pipelineAlarms({ stateMachine, functions }: VideoPipeline): readonly Al
       ),
       threshold: 1,
     },
-    ...alarmsOnSum(
-      { name: 'StepErrors', meaning: 'Settle, Fail or Notify keeps failing.', threshold: 5, isRollbackTrigger: true },
-      steady.map(([, step]) => step.function.metricErrors({ period: PERIOD })),
-      PERIOD,
-    ),
-    ...throttleAlarms(
-      { name: 'PipelineThrottled', throttled: 'steps of video jobs', threshold: 50, periods: 2 },
-      Object.values(functions),
-    ),
+    {
+      name: 'StepErrors',
+      meaning: 'Settle, Fail or Notify keeps failing.',
+      metric: sumOfMetrics(
+        steady.map(([, step]) => step.function.metricErrors({ period: PERIOD })),
+        PERIOD,
+      ),
+      threshold: 5,
+      isRollbackTrigger: true,
+    },
+    throttleAlarm(Object.values(functions).map((step) => step.function.metricThrottles({ period: PERIOD }))),
   ]
 }
 
@@ -142,7 +133,8 @@ function reconcileFunctionAlarms({ function: reconcile, deadLetters }: Reconcile
   ]
 }
 
-const TABLE_OPERATIONS = ['GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'TransactWriteItems']
+/** What every kind of request begins with: each operation more is a metric more, and DynamoDB seldom fails in one alone. */
+const TABLE_OPERATIONS = ['GetItem', 'Query', 'TransactWriteItems']
 
 function tableAlarms({ name }: JobTable): readonly AlarmDefinition[] {
   const ofTable = (metricName: string, dimensions: Readonly<Record<string, string>> = {}) =>
@@ -172,19 +164,27 @@ function tableAlarms({ name }: JobTable): readonly AlarmDefinition[] {
   ]
 }
 
-function isRelaying(each: GatewayFunction): boolean {
-  return ROUTES.some((route) => isRelayed(route) && each.folder === `api/${route.operation}`)
-}
+/** Fewer throttled steps only wait: the state machine retries each of them for five minutes. */
+const THROTTLED_STEPS = 50
 
-type Throttling = {
-  readonly name: string
-  readonly throttled: string
-  readonly threshold: number
-  readonly periods?: number
-}
-
-function throttleAlarms({ throttled, ...kind }: Throttling, functions: readonly GatewayFunction[]) {
-  const meaning = `Lambda throttles ${throttled}: the concurrency of the account or of a function is used up.`
-  const throttles = functions.map(({ function: watched }) => watched.metricThrottles({ period: PERIOD }))
-  return alarmsOnSum({ ...kind, meaning }, throttles, PERIOD)
+/**
+ * One alarm on the throttles of all functions of the account in this region, because they share one pool of concurrency: a metric for
+ * each function would cost more than all other alarms. Steps count from fifty on.
+ */
+function throttleAlarm(steps: readonly Metric[]): AlarmDefinition {
+  const all = new Metric({ namespace: 'AWS/Lambda', metricName: 'Throttles', statistic: 'Sum', period: PERIOD })
+  const ofSteps = Object.fromEntries(steps.map((metric, index) => [`step${index}`, metric]))
+  const waiting = Object.keys(ofSteps)
+    .map((id) => `FILL(${id}, 0)`)
+    .join(' + ')
+  return {
+    name: 'FunctionsThrottled',
+    meaning: 'Lambda throttles functions: the concurrency of the account or of a function is used up.',
+    metric: new MathExpression({
+      expression: `FILL(all, 0) - (${waiting}) * ((${waiting}) < ${THROTTLED_STEPS})`,
+      usingMetrics: { all, ...ofSteps },
+      period: PERIOD,
+    }),
+    threshold: 1,
+  }
 }

@@ -31,7 +31,6 @@ describe('alarm-definition: createAlarm', () => {
 
   it.each([
     [{}, 'Alone-JobsFail', 'Jobs fail. Runbook: '],
-    [{ part: 2 }, 'Alone-JobsFail2', 'Jobs fail. Runbook: '],
     [{ channel: 'main' }, 'Alone-JobsFail-main', 'Jobs fail. Channel: main. Runbook: '],
   ])('with %j has the name %s and links to its runbook entry', (changes, name, description) => {
     const alarm = alarmOf(changes)

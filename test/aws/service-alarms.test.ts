@@ -15,9 +15,6 @@ const watching = alarmsOf(template, STACK)
 const folders = resourcesOf(template, 'AWS::Lambda::Function')
   .map(({ properties }) => folderOf(properties))
   .filter((folder) => /^(admin-api|api|pipeline)\/|^cdn-signing-key$/.test(folder))
-const RELAYED = ['create-chat-completion', 'create-completion', 'create-embedding', 'create-image'].map(
-  (name) => `api/${name}`,
-)
 const names = alarms.map(({ AlarmName }) => String(AlarmName).replace(STACK_PREFIX, ''))
 
 /** A dimension's value as a resource of the template: the folder of a function, the type of anything else, or the text. */
@@ -41,11 +38,6 @@ const PLATFORM_ALARMS: Readonly<Record<string, { metrics: readonly string[]; sub
     metrics: ['AWS/ApiGateway Latency'],
     subjects: ['Reelgate-test', 'AWS::ApiGateway::Stage', 'GET', '/v1/video/generations/{job_id}'],
   },
-  RelayThrottled: { metrics: FUNCTIONS, subjects: folders.filter((folder) => RELAYED.includes(folder)) },
-  ApiThrottled: {
-    metrics: FUNCTIONS,
-    subjects: folders.filter((folder) => /^(admin-)?api\//.test(folder) && !RELAYED.includes(folder)),
-  },
   ExecutionsEndedBadly: {
     metrics: ['AWS/States ExecutionsFailed', 'AWS/States ExecutionsTimedOut', 'AWS/States ExecutionsAborted'],
     subjects: ['AWS::StepFunctions::StateMachine'],
@@ -54,7 +46,7 @@ const PLATFORM_ALARMS: Readonly<Record<string, { metrics: readonly string[]; sub
     metrics: ['AWS/Lambda Errors'],
     subjects: ['pipeline/settle-video-job', 'pipeline/fail-video-job', 'pipeline/notify'],
   },
-  PipelineThrottled: {
+  FunctionsThrottled: {
     metrics: FUNCTIONS,
     subjects: folders.filter((folder) => folder.startsWith('pipeline/') && folder !== 'pipeline/reconcile'),
   },
@@ -64,12 +56,12 @@ const PLATFORM_ALARMS: Readonly<Record<string, { metrics: readonly string[]; sub
   TableThrottled: { metrics: ['AWS/DynamoDB ReadThrottleEvents', 'AWS/DynamoDB WriteThrottleEvents'], subjects: TABLE },
   TableErrors: {
     metrics: ['AWS/DynamoDB SystemErrors'],
-    subjects: [...TABLE, 'GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'TransactWriteItems'],
+    subjects: [...TABLE, 'GetItem', 'Query', 'TransactWriteItems'],
   },
 }
 
-/** Alarms that share an entry are numbered from the second on, because one cannot look at all, or end in their channel. */
-const kindOf = (name: string) => name.replace(/(\d+|-[a-z0-9-]+)$/, '')
+/** Alarms that share an entry end in their channel. */
+const kindOf = (name: string) => name.replace(/-[a-z0-9-]+$/, '')
 /** All kinds, with the one that only a stack in us-east-1 has. */
 const kinds = [...new Set(names.map(kindOf)), 'FrontDoorErrors']
 
@@ -161,15 +153,10 @@ describe('ServiceAlarms', () => {
     expect([...new Set(ofAws)]).toEqual(Object.keys(PLATFORM_ALARMS))
   })
 
-  it('watches the throttles of every function but Reconcile, whose events are queued', () => {
-    const throttled = watching
-      .filter(({ name }) => kindOf(name).endsWith('Throttled'))
-      .flatMap(({ watched }) => watched)
-    const functions = throttled.flatMap(({ dimensions: { FunctionName } }) =>
-      FunctionName ? [subjectOf(FunctionName)] : [],
-    )
-    const ofService = folders.filter((folder) => !['pipeline/reconcile', 'cdn-signing-key'].includes(folder))
-    expect(functions.toSorted()).toEqual(ofService.toSorted())
+  it('watches the throttles of the whole account, and so of every function, by one alarm', () => {
+    const throttled = watching.filter(({ watched }) => watched.some(({ name }) => name === 'Throttles'))
+    expect(throttled.map(({ name }) => name)).toEqual(['FunctionsThrottled'])
+    expect(throttled[0]?.watched).toContainEqual({ namespace: 'AWS/Lambda', name: 'Throttles', dimensions: {} })
   })
 
   it('has no more metrics in an alarm than CloudWatch allows', () => {

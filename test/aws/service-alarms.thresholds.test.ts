@@ -37,9 +37,7 @@ const WHEN: Readonly<Record<string, readonly [string, string]>> = {
   ChannelRecounted: ['Sum from 1, 1 x 60 min', 'one in an hour'],
   ApiErrors: ['Sum from 1, 1 x 5 min, of at least 5', 'five 5xx in five minutes that are at least one in a hundred'],
   SlowReads: ['p99 from 3000, 3 x 5 min', 'takes three seconds, in three periods of five minutes'],
-  RelayThrottled: ['Sum from 1, 1 x 5 min', 'one in five minutes'],
-  ApiThrottled: ['Sum from 1, 1 x 5 min', 'as [RelayThrottled]'],
-  PipelineThrottled: ['Sum from 50, 2 x 5 min', 'fifty in each of two periods of five minutes'],
+  FunctionsThrottled: ['Sum from 1, 1 x 5 min', 'one in five minutes, or fifty of steps of jobs'],
   ExecutionsEndedBadly: ['Sum from 1, 1 x 5 min', 'one in five minutes'],
   StepErrors: ['Sum from 5, 1 x 5 min', 'five errors of Settle, Fail or Notify in five minutes'],
   DeadLetters: ['Maximum from 1, 1 x 5 min', 'one message is in the queue'],
@@ -73,11 +71,11 @@ function whenOf(properties: Readonly<Record<string, unknown>>): string {
   return atLeast === undefined ? rings : `${rings}, of at least ${atLeast}`
 }
 
-/** Alarms that share an entry are numbered from the second on, or end in their channel. */
+/** Alarms that share an entry end in their channel. */
 function kindOf({ AlarmName }: Readonly<Record<string, unknown>>): string {
   return String(AlarmName)
     .replace('Reelgate-test-', '')
-    .replace(/(\d+|-[a-z0-9-]+)$/, '')
+    .replace(/-[a-z0-9-]+$/, '')
 }
 
 const ALARMS = resourcesOf(synthesizeStack(), 'AWS::CloudWatch::Alarm').map(({ properties }) => properties)
