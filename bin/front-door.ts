@@ -2,6 +2,7 @@ import { App, Validations } from 'aws-cdk-lib'
 import { AwsSolutionsChecks } from 'cdk-nag'
 import { FrontDoorStack } from '#aws/front-door-stack.ts'
 import { PROFILE_DEFAULTS, readStageSettings } from '../lib/config/stage-settings.ts'
+import { StageSettingsError } from '../lib/config/stage-settings-error.ts'
 import { refuseUnknownContext } from '../lib/config/unknown-context.ts'
 import { printFailure } from './print-failure.ts'
 
@@ -10,6 +11,9 @@ function main(): void {
   const app = new App()
   refuseUnknownContext(Object.keys(app.node.getAllContext()))
   const settings = readStageSettings((name) => app.node.tryGetContext(name))
+  if (!settings.hasCdn) {
+    throw new StageSettingsError('the context setting cdn=off leaves out the front door, and so its stack in us-east-1')
+  }
   const { requestsPerAddressInFiveMinutes = PROFILE_DEFAULTS[settings.profile].wafRatePerFiveMinutes } =
     settings.waf ?? {}
   new FrontDoorStack(app, { settings, requestsPerAddressInFiveMinutes, account: process.env.CDK_DEFAULT_ACCOUNT })

@@ -148,7 +148,7 @@ export class ReelgateStack extends Stack {
       isEmptiedAtEnd,
       corsOrigins: config.cors.origins,
     })
-    const delivery = settings.emulator ? bucketDelivery(bucket) : this.#createCdn(props, { sources, bucket })
+    const delivery = settings.hasCdn ? this.#createCdn(props, { sources, bucket }) : bucketDelivery(bucket)
     return {
       sources,
       bucket,

@@ -40,6 +40,16 @@ const OF_THE_FRONT_DOOR = [
   'frontDoorSecretVersion',
 ] as const satisfies readonly ContextKey[]
 
+/** Settings of what CloudFront serves, which a stage with `cdn=off` lacks. */
+const OF_THE_CDN = [
+  ...OF_THE_FRONT_DOOR,
+  'console',
+  'videoDomain',
+  'videoCertificateArn',
+  'relay',
+  'cdnPublicKey',
+] as const satisfies readonly ContextKey[]
+
 /**
  * Refuses settings that are valid on their own and contradict each other.
  * @param values with the effective `profile`, given or implied by the stage.
@@ -54,6 +64,9 @@ export function refuseCombinations(values: ContextValues, region: string | undef
   }
   if (values.emulator) {
     refuseWhatEmulatorsLack(values)
+  }
+  if (values.cdn === 'off') {
+    refuseWithoutCdn(values)
   }
   refuseWithoutFrontDoor(values)
   refuseRelayCombinations(values)
@@ -122,9 +135,22 @@ function refuseWhatEmulatorsLack(values: ContextValues): void {
   if (values.profile === 'prod') {
     throw new StageSettingsError('the context setting emulator=true needs the profile dev')
   }
-  // Settings of false, off, functions and 0 are fine: they ask for nothing.
-  const asked = NOT_ON_EMULATORS.find((key) => Boolean(values[key]) && !ASKING_FOR_NOTHING.includes(values[key]))
+  const asked = NOT_ON_EMULATORS.find((key) => asksForSomething(values[key]))
   if (asked !== undefined) {
     throw new StageSettingsError(`the context setting ${asked} does not work with emulator=true: leave one of them out`)
+  }
+}
+
+/** Settings of false, off, functions and 0 ask for nothing. */
+function asksForSomething(value: unknown): boolean {
+  return Boolean(value) && !ASKING_FOR_NOTHING.includes(value)
+}
+
+function refuseWithoutCdn(values: ContextValues): void {
+  const asked = OF_THE_CDN.find((key) => asksForSomething(values[key]))
+  if (asked !== undefined) {
+    throw new StageSettingsError(
+      `the context setting ${asked} needs cdn=on, because CloudFront serves videos, console and front door: leave ${asked} or cdn=off out`,
+    )
   }
 }

@@ -97,10 +97,15 @@ export const contextSchema = z.object({
     .optional()
     .describe('your own name for the [front door](#the-front-door) and video urls; needs `videoCertificateArn`'),
   videoCertificateArn: certificateArn.optional().describe('certificate of `videoDomain`, in us-east-1'),
+  cdn: onOrOff
+    .default('on')
+    .describe(
+      '`off` deploys [without CloudFront](#without-cloudfront): video urls are presigned by S3, and there is no console; always off with `emulator`',
+    ),
   console: onOrOff
     .optional()
     .describe(
-      '`off` leaves out the console, its API and the [front door](#the-front-door); always off with `emulator`',
+      '`off` leaves out the console, its API and the [front door](#the-front-door); always off with `emulator` and `cdn=off`',
     ),
   apiClosed: flag
     .default(false)

@@ -12,9 +12,9 @@ export type FrontDoorSettings = {
   readonly secretVersion: string | undefined
 }
 
-/** The front door of a stage. Undefined without a console, and on emulators, which have no distribution. */
+/** The front door of a stage. Undefined without a console, and without a distribution: with `cdn=off` and on emulators. */
 export function frontDoorSettings(values: ContextValues): FrontDoorSettings | undefined {
-  return values.console === 'on' && !values.emulator
+  return values.console === 'on' && values.cdn === 'on' && !values.emulator
     ? {
         isApiClosed: values.apiClosed,
         webAclArn: values.frontDoorWebAclArn,

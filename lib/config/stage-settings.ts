@@ -22,8 +22,10 @@ export type StageSettings = {
   readonly profile: StageProfile
   /** Path of the gateway's configuration file. */
   readonly configFile: string
-  /** For emulators of AWS: presigned S3 urls instead of CloudFront, and no streaming. */
+  /** For emulators of AWS: no CDN, and no streaming. */
   readonly emulator: boolean
+  /** Whether CloudFront serves videos and the front door; else video urls are presigned S3 urls. */
+  readonly hasCdn: boolean
   /** Whether API Gateway streams relayed responses. */
   readonly responseStreaming: boolean
   /** Whether table, bucket, channel secret and logs outlive the stack. */
@@ -115,6 +117,7 @@ export function readStageSettings(context: (name: string) => unknown, region?: s
     profile,
     configFile: values.config,
     emulator: values.emulator,
+    hasCdn: values.cdn === 'on' && !values.emulator,
     responseStreaming: values.responseStreaming ?? (defaults.responseStreaming && !values.emulator),
     retainsData: values.retainData ?? defaults.retainData,
     isProtected: values.deletionProtection,

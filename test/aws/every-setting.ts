@@ -30,6 +30,7 @@ export const EVERY_SETTING = {
   videoDomain: 'video.example.com',
   videoCertificateArn: CDN_CERTIFICATE,
   cdnPublicKey: keyFiles.join(','),
+  cdn: 'on',
   console: 'on',
   frontDoorWebAclArn: 'arn:aws:wafv2:us-east-1:111111111111:global/webacl/viewers/0198b3a0-0000-7000-8000-000000000001',
   frontDoorSecretVersion: '0198b3a0-0000-7000-8000-000000000002',

@@ -1,4 +1,5 @@
 import { Template } from 'aws-cdk-lib/assertions'
+import { AwsSolutionsChecks } from 'cdk-nag'
 import { describe, expect, it } from 'vitest'
 import { emulatorStackProps } from '../../lib/emulator/emulator-stack-props.ts'
 import { createStack, folderOf, resourcesOf, shippedConfiguration, stageSettings } from './synthesize-stack.ts'
@@ -68,6 +69,35 @@ describe('the stack on an emulator', () => {
     const [, parts] = template.toJSON().Outputs.BaseUrl.Value['Fn::Join']
     expect(parts[0]).toBe('http://127.0.0.1:4566/_aws/execute-api/')
     expect(parts.at(-1)).toBe('/live/')
+  })
+})
+
+describe('the stack with cdn=off', () => {
+  const stack = createStack({ settings: stageSettings({ cdn: 'off', console: undefined }) })
+  const { Resources, Outputs } = Template.fromStack(stack).toJSON() as {
+    Resources: Record<string, { Type: string; Properties?: { Handler?: string; Environment?: { Variables: object } } }>
+    Outputs: Record<string, unknown>
+  }
+  const found = Object.values(Resources)
+
+  it('has nothing of CloudFront, of the console or of the front door', () => {
+    expect(found.map(({ Type }) => Type).filter((type) => /CloudFront|^Custom::|CustomResource/.test(type))).toEqual([])
+    expect(Object.keys(Outputs).filter((name) => /Video|Console|FrontDoor|Cdn|Relay/.test(name))).toEqual([])
+    const variables = found.flatMap(({ Properties }) => Object.keys(Properties?.Environment?.Variables ?? {}))
+    expect(variables.filter((name) => /^CDN_|FRONT_DOOR|CONSOLE|DISTRIBUTION/.test(name))).toEqual([])
+    expect(JSON.stringify(Resources)).not.toContain('FrontDoor')
+  })
+
+  it('presigns urls of the bucket, and has alarms, graphs and streams like any other', () => {
+    const variables = found.flatMap(({ Properties }) => Properties?.Environment?.Variables ?? [])
+    expect(variables).toContainEqual(expect.objectContaining({ VIDEO_DELIVERY: 'bucket' }))
+    const types = found.map(({ Type }) => Type)
+    expect(types).toEqual(expect.arrayContaining(['AWS::CloudWatch::Alarm', 'AWS::CloudWatch::Dashboard']))
+    expect(found.map(({ Properties }) => Properties?.Handler)).toContain('index.streamHandler')
+  })
+
+  it('passes every AwsSolutions rule or says why not', () => {
+    expect(new AwsSolutionsChecks().validateScope(stack).violations).toEqual([])
   })
 })
 

@@ -37,6 +37,7 @@ describe('context-schema', () => {
       stage: 'dev',
       config: expect.any(String),
       emulator: false,
+      cdn: 'on',
       deletionProtection: false,
       apiClosed: false,
       waf: 'off',

@@ -12,7 +12,7 @@ describe('frontDoorSettings', () => {
     ).toEqual({ isApiClosed: false, webAclArn: undefined, distributionId: 'E2QWRUHAPOMQZL', secretVersion })
   })
 
-  it.each([{ console: 'off' }, { emulator: 'true' }])('is undefined with %j', (given) => {
+  it.each([{ console: 'off' }, { cdn: 'off' }, { emulator: 'true' }])('is undefined with %j', (given) => {
     expect(frontDoorSettings(values(given))).toBeUndefined()
   })
 })

@@ -27,7 +27,7 @@ export async function checkCloudFront(): Promise<Finding[]> {
       : warning(
           'cloudfront',
           'the account has no distribution: only the first one shows whether AWS has verified the account',
-          'If the deployment ends with "Your account must be verified before you can add new CloudFront resources", open a case with AWS Support (Account verification).',
+          'If the deployment ends with "Your account must be verified before you can add new CloudFront resources", open a case with AWS Support (Account verification), and deploy with `-c cdn=off` until it is solved.',
         ),
   ]
 }

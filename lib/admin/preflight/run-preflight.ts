@@ -85,7 +85,7 @@ async function checkAccount(options: AccountOptions, place: Place): Promise<Find
     { name: 'bootstrap', run: () => checkBootstrap(place) },
     { name: 'stack', run: async () => checkStackState(name, await state) },
     { name: 'concurrency', run: () => checkConcurrency(settings, { isDeployed, region }) },
-    { name: 'cloudfront', run: checkCloudFront },
+    ...(settings.hasCdn ? [{ name: 'cloudfront', run: checkCloudFront }] : []),
     ...(isDeployed ? [] : leftoverChecks(settings, name, place)),
     ...certificateChecks(options, place),
     ...webAclChecks(settings, place),
@@ -101,7 +101,7 @@ function checkConfiguration(settings: StageSettings, environment: Environment): 
   return [fine('configuration', `${settings.configFile}, with the channels ${channels || '(none)'}`)]
 }
 
-function leftoverChecks({ table, frontDoor, relay }: StageSettings, name: string, { region }: Place): Check[] {
+function leftoverChecks({ table, hasCdn, frontDoor, relay }: StageSettings, name: string, { region }: Place): Check[] {
   const hasFrontDoor = frontDoor !== undefined
   const signsRelay = relay?.hasOriginAccessControl ?? false
   return [
@@ -109,7 +109,7 @@ function leftoverChecks({ table, frontDoor, relay }: StageSettings, name: string
     { name: 'buckets', run: () => checkBuckets(name) },
     { name: 'secrets', run: () => checkSecrets(name) },
     { name: 'log groups', run: () => checkLogGroups(name) },
-    { name: 'cdn names', run: () => checkCdnNames(name, { region, hasFrontDoor, signsRelay }) },
+    ...(hasCdn ? [{ name: 'cdn names', run: () => checkCdnNames(name, { region, hasFrontDoor, signsRelay }) }] : []),
   ]
 }
 

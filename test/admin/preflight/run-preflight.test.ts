@@ -268,7 +268,12 @@ describe('preflight of a first deployment', () => {
     const { wrong, warnings, adviceOf } = await look()
     expect(wrong).toEqual([])
     expect(warnings).toEqual([expect.stringMatching(/^cloudfront: the account has no distribution/)])
-    expect(adviceOf('cloudfront')).toMatch(/"Your account must be verified.*open a case with AWS Support/)
+    expect(adviceOf('cloudfront')).toMatch(/"Your account must be verified.*open a case with AWS Support.*`-c cdn=off`/)
+    cloudFront.reset()
+    const without = await look({ cdn: 'off' })
+    expect([...without.wrong, ...without.warnings]).toEqual([])
+    expect(without.checks.filter((check) => /cloudfront|cdn/.test(check))).toEqual([])
+    expect(cloudFront.calls()).toHaveLength(0)
   })
 
   it('counts log groups of this stage only, and leaves them be', async () => {
