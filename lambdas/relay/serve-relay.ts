@@ -1,4 +1,5 @@
 import { sha256Hex } from '#adapters/crypto/sha256.ts'
+import type { Caller } from '#adapters/store/accounts/api-key-record.ts'
 import { logger } from '#adapters/telemetry/logger.ts'
 import { type AllowedOrigins, crossOriginHeaders } from '#core/contract/cross-origin.ts'
 import {
@@ -51,12 +52,10 @@ export async function serveRelay(exchange: RelayExchange, operation: RelayedOper
     errorResponse(exchange, async () => {
       const context = openRelayContext()
       await authenticate(exchange, context)
-      let isCounted = false
+      let counted: Caller | undefined
       await currentKey(exchange, context, async () => {
-        if (!isCounted) {
-          await limitRate(exchange, context)
-          isCounted = true
-        }
+        await limitRate(exchange, context, counted)
+        counted = exchange.caller
         if (takesBody) {
           await jsonBody(exchange)
         }
@@ -155,9 +154,17 @@ function movesNoMoney(error: unknown): boolean {
   )
 }
 
-/** @throws KeyRateExceededError */
-async function limitRate(exchange: RelayExchange, { rates }: RelayProcess): Promise<void> {
-  await countRequest(rates, exchange.caller, (left) => exchange.headers.add(rateHeaders(left)))
+/**
+ * Counts a request once, also one that begins again: if the rate of its key was changed, the new rate judges it.
+ * @param counted the key by whose rate the request was counted before.
+ * @throws KeyRateExceededError
+ */
+async function limitRate(exchange: RelayExchange, { rates }: RelayProcess, counted: Caller | undefined): Promise<void> {
+  const { caller, headers } = exchange
+  if (counted === undefined || counted.ratePerMinute !== caller.ratePerMinute) {
+    const take = () => rates.take(caller, counted?.ratePerMinute)
+    await countRequest({ take }, caller, (left) => headers.add(rateHeaders(left)))
+  }
 }
 
 /** @throws RequestBodyTooLargeError, InvalidRequestError */

@@ -67,6 +67,28 @@ describe('a key that a warm instance knows and that is changed', () => {
     expect(await rig.send(chat(FREE), { key })).toMatchObject({ statusCode: 200 })
   })
 
+  it('is held to its new rate from the next request on where it had none', async () => {
+    const { key } = await knownKey()
+    await set(key, { ratePerMinute: 6 })
+    expect(await rig.send(chat(CHAT), { key })).toMatchObject({ statusCode: 200 })
+    expect(await rig.send(chat(CHAT), { key })).toMatchObject({ statusCode: 429 })
+  })
+
+  it('is held to a lower rate from the next request on, which counts what the key has sent by the earlier one', async () => {
+    const { key } = await knownKey(60)
+    await Promise.all(Array.from({ length: 8 }, () => rig.send(chat(FREE), { key })))
+    await set(key, { ratePerMinute: 6 })
+    expect(await rig.send(chat(CHAT), { key })).toMatchObject({ statusCode: 429 })
+  })
+
+  it('counts by its new rate a request that begins again, and tells the client so', async () => {
+    const { key } = await knownKey(6_000)
+    await set(key, { ratePerMinute: 12 })
+    const { statusCode, headers } = await rig.send(chat(CHAT), { key })
+    const { 'x-ratelimit-limit-requests': limit, 'x-ratelimit-remaining-requests': left } = Object(headers)
+    expect({ statusCode, limit, left }).toEqual({ statusCode: 200, limit: '12', left: '1' })
+  })
+
   it('counts a request once that begins again', async () => {
     const { key } = await knownKey(12)
     await set(key, { name: 'New' })

@@ -49,11 +49,18 @@ export class KeyRateLimiter {
 
   /**
    * Counts one request. Undefined for a key without a limit.
+   * @param countedPerMinute the earlier rate of the key by which this request was counted and let through; the present one judges it again.
    * @throws ServiceUnavailableError when the table stays out of reach: no request can be served without the table anyway.
    */
-  async take({ keyId, ratePerMinute }: Pick<Caller, 'keyId' | 'ratePerMinute'>): Promise<RateVerdict | undefined> {
+  async take(
+    { keyId, ratePerMinute }: Pick<Caller, 'keyId' | 'ratePerMinute'>,
+    countedPerMinute?: number,
+  ): Promise<RateVerdict | undefined> {
     if (ratePerMinute === undefined) {
       return undefined
+    }
+    if (countedPerMinute !== undefined) {
+      return await this.#recount(keyId, ratePerMinute, countedPerMinute)
     }
     const rate = requestRate(ratePerMinute)
     const bounds = rateBounds(rate, this.#clock.nowMilliseconds())
@@ -72,6 +79,18 @@ export class KeyRateLimiter {
     }
     const last = tat ?? bounds.restedNext
     return { state: rateState(rate, bounds, last), retryAfterSeconds: retryAfterSeconds(bounds, last) }
+  }
+
+  /** In one update: what was counted by the earlier rate counts by the new one instead, if the new one lets the request pass. */
+  async #recount(keyId: string, ratePerMinute: number, countedPerMinute: number): Promise<RateVerdict> {
+    const rate = requestRate(ratePerMinute)
+    const bounds = rateBounds(rate, this.#clock.nowMilliseconds())
+    const { interval } = requestRate(countedPerMinute)
+    const { isWritten, item } = await this.#table.updateItem(recounted(keyId, interval, { rate, bounds }))
+    const tat = readTat(item) ?? bounds.now
+    this.#remember(keyId, tat)
+    const wait = isWritten ? undefined : retryAfterSeconds(bounds, tat)
+    return { state: rateState(rate, bounds, tat), retryAfterSeconds: wait }
   }
 
   #remember(keyId: string, tat: number | undefined): void {
@@ -112,5 +131,19 @@ function passing(
     ConditionExpression: change.condition,
     ExpressionAttributeNames: { '#ttl': 'ttl' },
     ExpressionAttributeValues: { ...change.values, ':ttl': Math.trunc(now / 1_000_000) + KEPT_SECONDS },
+  }
+}
+
+/** The update that moves a request from the interval by which it was counted to that of the new rate, where the new rate lets it pass. */
+function recounted(
+  keyId: string,
+  counted: number,
+  { rate, bounds }: { rate: RequestRate; bounds: RateBounds },
+): ItemUpdate {
+  return {
+    Key: tableKeys.requestRate(keyId),
+    UpdateExpression: 'SET tat = tat + :longer',
+    ConditionExpression: 'tat <= :latest',
+    ExpressionAttributeValues: { ':longer': rate.interval - counted, ':latest': bounds.latest + counted },
   }
 }
