@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { MISDIRECTED, sendGatewayError } from '#adapters/http-server/gateway-error.ts'
 import { type HttpServer, listen } from '#adapters/http-server/http-server.ts'
 import { makeSignInLink } from '#adapters/store/console/sign-in-link.ts'
+import { PROCESS_ID } from '#adapters/store/money/relay-hold.ts'
 import { credentialName } from '#core/catalogue/credential-name.ts'
 import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
 import { isLoopbackHost } from '#core/console/console-site.ts'
@@ -155,7 +156,7 @@ async function startParts(options: LocalHostOptions, config: GatewayConfig, data
   const seeded = access.isTenantNew && seedSimulatedTimes(openTable(), config, Math.trunc(Date.now() / 1000))
   await Promise.all([seeded, relayFront.load(), loadApiHandlers(), loadPipelineHandlers()])
   describeChannels = await watchChannels()
-  closers.push(startReconciling((event) => invokeFunction(RECONCILE, event)))
+  closers.push(startReconciling((event) => invokeFunction(RECONCILE, event), PROCESS_ID))
   const url = `http://127.0.0.1:${server.port}`
   const consoleLink = `${url}/console#link=${await makeSignInLink(openTable(), localActor().name, Date.now())}`
   data.announce({

@@ -8,7 +8,7 @@ const all = (isAll: boolean) => expect.objectContaining({ detail: expect.objectC
 
 it('reconciles everything at the start, and what is due every minute, also after a run that failed', async () => {
   const reconcile = vi.fn(() => Promise.reject(new Error('the table does not respond')))
-  const end = startReconciling(reconcile)
+  const end = startReconciling(reconcile, 'process')
   expect(reconcile.mock.calls).toEqual([[all(true)]])
   await vi.advanceTimersByTimeAsync(120_000)
   expect(reconcile.mock.calls.slice(1)).toEqual([[all(false)], [all(false)]])
@@ -19,7 +19,7 @@ it('ends with its last run, and begins no other', async () => {
   const { promise, resolve } = Promise.withResolvers<void>()
   const reconcile = vi.fn(() => promise)
   let hasEnded = false
-  const ended = startReconciling(reconcile)().then(() => {
+  const ended = startReconciling(reconcile, 'process')().then(() => {
     hasEnded = true
   })
   await vi.advanceTimersByTimeAsync(120_000)

@@ -7,11 +7,11 @@ const context = { ...openStepContext(), publishToOperators: openOperatorTopic() 
 
 /**
  * The events that start Reconcile: the one-minute schedule, a changed execution status (best effort, for speed), and the start
- * of the local host (`startedAt`, in milliseconds), which no earlier execution or request survives.
+ * of the local host, which no earlier execution or request survives: `process` is its id in the ids of its holds.
  */
 type ReconcileEvent = {
   readonly 'detail-type'?: string
-  readonly detail?: { readonly input?: string; readonly all?: boolean; readonly startedAt?: number }
+  readonly detail?: { readonly input?: string; readonly all?: boolean; readonly process?: string }
 }
 
 /** Reconciles everything that is due, or the one job whose execution changed. The next run repeats what a failed run missed. */
@@ -22,5 +22,5 @@ export async function handler(event: ReconcileEvent): Promise<void> {
     await reconcileJob({ tenantId: String(tenantId), jobId: String(jobId) }, context)
     return
   }
-  await reconcile(context, { all: event.detail?.all === true, startedAtMilliseconds: event.detail?.startedAt })
+  await reconcile(context, { all: event.detail?.all === true, livingProcessId: event.detail?.process })
 }

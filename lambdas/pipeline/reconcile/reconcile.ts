@@ -44,13 +44,10 @@ const RECOUNT_MILLISECONDS_MAX = 50_000
  * balances that call for an alert, and wrong open counts of channels.
  * Every write is conditional, so runs may overlap.
  * @param options.all checks every open job now, as the local host does when it starts.
- * @param options.startedAtMilliseconds with `all`: relayed requests older than this have ended with their process, so their
- * reservations are released at once.
+ * @param options.livingProcessId on a local host, its own `PROCESS_ID`: what other processes hold for relayed requests is released
+ * at once, and its own open requests never.
  */
-export async function reconcile(
-  context: ReconcileContext,
-  { all, startedAtMilliseconds }: ReconcileOptions,
-): Promise<void> {
+export async function reconcile(context: ReconcileContext, { all, livingProcessId }: ReconcileOptions): Promise<void> {
   const started = context.nowMilliseconds()
   const hasTime = () => context.nowMilliseconds() - started < RUN_MILLISECONDS_MAX
   const ages = new ReservationAges(started)
@@ -66,10 +63,10 @@ export async function reconcile(
   // At the same time, so that a backlog of the one does not leave the other unseen.
   await Promise.all([
     forEachItem(open, hasTime, (item) =>
-      'requestId' in item ? releaseRequest(context, item, startedAtMilliseconds) : look(item),
+      'requestId' in item ? releaseRequest(context, item, livingProcessId !== undefined) : look(item),
     ),
     forEachItem(holds, hasTime, async (hold) => {
-      ages.addRequest(await releaseLapsedHold(context, hold, startedAtMilliseconds))
+      ages.addRequest(await releaseLapsedHold(context, hold, livingProcessId))
     }),
   ])
   ages.measure()
@@ -86,7 +83,7 @@ export async function reconcile(
 /** Operators get alerts by log alone where `publishToOperators` is undefined. */
 type ReconcileContext = StepContext & { readonly publishToOperators?: PublishToOperators | undefined }
 
-type ReconcileOptions = { readonly all: boolean; readonly startedAtMilliseconds?: number | undefined }
+type ReconcileOptions = { readonly all: boolean; readonly livingProcessId?: string | undefined }
 
 async function recountOrLog(context: StepContext, hasTime: () => boolean): Promise<void> {
   try {

@@ -10,13 +10,14 @@ import type { StepContext } from '../step-context.ts'
 /**
  * Releases the hold of a process for relayed requests, once no reservation has renewed it for as long as any function runs, so that
  * none of its requests can be settled any more. A hold that was renewed is looked at again when its latest reservation is as old.
- * @param startedAtMilliseconds holds that were renewed before this belong to an earlier process.
+ * @param livingProcessId the only process that lives, on a local host. Its clock may jump, so that its open requests are never released
+ * here: it settles them itself. Holds of all other processes are released at once.
  * @returns when the oldest request that the hold names was reserved, in milliseconds; undefined if nothing is open.
  */
 export async function releaseLapsedHold(
   { table, nowMilliseconds }: Pick<StepContext, 'table' | 'nowMilliseconds'>,
   { tenantId, holdId }: HoldKey,
-  startedAtMilliseconds = Number.NEGATIVE_INFINITY,
+  livingProcessId?: string,
 ): Promise<number | undefined> {
   const item = await table.readItem(tableKeys.relayHold(tenantId, holdId))
   if (item === undefined) {
@@ -26,7 +27,12 @@ export async function releaseLapsedHold(
   const { renewedAt, requests } = hold
   const now = nowMilliseconds()
   const lapsesAt = renewedAt + RELAY_LIFETIME_MILLISECONDS
-  if (renewedAt >= startedAtMilliseconds && now < lapsesAt) {
+  const oldestAt = requests === 0 ? undefined : (hold.open[0]?.at ?? renewedAt)
+  const isOwn = livingProcessId !== undefined && holdId.endsWith(livingProcessId)
+  if (isOwn && requests > 0) {
+    return oldestAt
+  }
+  if ((isOwn || livingProcessId === undefined) && now < lapsesAt) {
     await postponeHold(table, hold, lapsesAt)
   } else if ((await releaseHold(table, hold, now)) && requests > 0) {
     logger.warn('reservations of a process given back by reconcile', { tenantId, holdId, requests })
@@ -34,5 +40,5 @@ export async function releaseLapsedHold(
       count('reservation_expired')
     }
   }
-  return requests === 0 ? undefined : (hold.open[0]?.at ?? renewedAt)
+  return oldestAt
 }

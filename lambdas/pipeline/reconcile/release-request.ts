@@ -12,12 +12,12 @@ import type { StepContext } from '../step-context.ts'
 /**
  * Releases a reservation that version 0.2.0 made for a relayed request, once the request can no longer be settled: it is older than
  * any function runs, or than the process.
- * @param startedAtMilliseconds requests older than this have ended, whatever their age.
+ * @param isLeft whether its process has ended for certain, whatever the age of the request: no process that lives makes such reservations.
  */
 export async function releaseRequest(
   { table, nowMilliseconds }: Pick<StepContext, 'table' | 'nowMilliseconds'>,
   { tenantId, requestId }: RequestKey,
-  startedAtMilliseconds = Number.NEGATIVE_INFINITY,
+  isLeft = false,
 ): Promise<void> {
   const item = await table.readItem(tableKeys.requestReservation(tenantId, requestId))
   if (item === undefined) {
@@ -25,7 +25,7 @@ export async function releaseRequest(
   }
   const reservation = readEarlierReservation(item)
   const now = nowMilliseconds()
-  const isGone = reservation.reservedAt < startedAtMilliseconds || isExpired(reservation, now)
+  const isGone = isLeft || isExpired(reservation, now)
   if (isGone && (await releaseEarlierReservation(table, reservation, now))) {
     logger.warn('reservation given back by reconcile', { requestId, tenantId })
     count('reservation_expired')

@@ -1,5 +1,6 @@
 import { PutCommand } from '@aws-sdk/lib-dynamodb'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { PROCESS_ID } from '#adapters/store/money/relay-hold.ts'
 import { RelayLedger } from '#adapters/store/money/relay-ledger.ts'
 import { openLeanTable } from '#adapters/store/table/lean-table.ts'
 import { tableKeys } from '#adapters/store/table/table-keys.ts'
@@ -127,16 +128,6 @@ describe('the reservation of a request that nobody settled', () => {
     expect((await rows()).map(({ job }) => job).toSorted()).toEqual([first.requestId, second.requestId].toSorted())
   })
 
-  it('is given back by the next group of its process, if the process lives and renews its hold', async () => {
-    await open()
-    await reconcileAfter(LIFETIME_MILLISECONDS - 1)
-    const later = await open('2')
-    pipeline.clock.advance(1)
-    await ledger.resolve(later, settle('0.5'))
-    expect(await tenant.balance()).toEqual(['9.5', '0', '0.5'])
-    expect((await rows()).map(({ kind }) => kind).toSorted()).toEqual(['release', 'settle'])
-  })
-
   it('is given back once by runs that overlap', async () => {
     await Promise.all([open(), open(), open()])
     pipeline.clock.advance(LIFETIME_MILLISECONDS / 1000)
@@ -195,24 +186,38 @@ describe('a process that was paused for twenty minutes', () => {
   })
 })
 
-describe('after a start of the local host', () => {
-  it('holds of earlier processes are given back at once, and those of this one kept', async () => {
-    const startedAtMilliseconds = pipeline.clock.milliseconds
-    const old = await open('1', startedAtMilliseconds - 1)
-    const earlier = ledger
-    ledger = openLedger()
-    const young = await open('2', startedAtMilliseconds)
-    await reconcileAfter(0, { all: true, startedAtMilliseconds })
-    expect(await tenant.balance()).toEqual(['8', '2', '0'])
-    expect(await ledger.resolve(young, settle('2'))).toBe('resolved')
-    expect(await earlier.resolve(old, RELEASE)).toBe('already_resolved')
+describe('a local host', () => {
+  it('gives back at its start what earlier processes held', async () => {
+    const old = await open()
+    await reconcileAfter(0, { all: true, livingProcessId: 'another-one' })
+    expect(await tenant.balance()).toEqual(['10', '0', '0'])
+    expect(await ledger.resolve(old, RELEASE)).toBe('already_resolved')
   })
 
-  it('nothing but what is due is given back by whoever does not say when the process began', async () => {
-    await open('1', pipeline.clock.milliseconds - 60_000)
-    await reconcileAfter(0, { all: true })
-    expect(await tenant.balance()).toEqual(['9', '1', '0'])
-    await reconcileAfter(0, { all: false, startedAtMilliseconds: pipeline.clock.milliseconds })
-    expect(await tenant.balance()).toEqual(['9', '1', '0'])
+  it.each([
+    ['twenty minutes ahead', 20 * 60_000],
+    ['twenty minutes back', -20 * 60_000],
+  ])('bills its open requests after its clock jumped %s', async (_, milliseconds) => {
+    const first = await open()
+    for (const all of [true, false]) {
+      await reconcileAfter(milliseconds, { all, livingProcessId: PROCESS_ID })
+      await ledger.resolve(await open('2'), settle('1'))
+    }
+    expect(await ledger.resolve(first, settle('0.5'))).toBe('resolved')
+    expect(await tenant.balance()).toEqual(['7.5', '0', '2.5'])
+    expect(engines.counted()).toEqual([])
+    expect(await auditTenant(pipeline.context.table, tenant.tenantId)).toEqual([])
   })
+
+  it('deletes a hold of its own in which nothing is open', async () => {
+    await ledger.resolve(await open(), settle('1'))
+    await reconcileAfter(LIFETIME_MILLISECONDS, { livingProcessId: PROCESS_ID })
+    expect(await holds()).toEqual([])
+  })
+})
+
+it('nothing but what is due is given back by whoever does not say that it is the only process', async () => {
+  await open('1', pipeline.clock.milliseconds - 60_000)
+  await reconcileAfter(0, { all: true })
+  expect(await tenant.balance()).toEqual(['9', '1', '0'])
 })

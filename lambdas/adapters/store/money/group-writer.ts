@@ -31,8 +31,6 @@ export class GroupWriter {
   /** Orders whose group was in doubt and proved to be written. */
   readonly #proved = new WeakSet<Order>()
   #unwanted: Order[] = []
-  /** Requests whose release was given because of their age. */
-  readonly #swept = new Set<string>()
 
   constructor(options: HoldKeeperOptions) {
     this.#table = options.table
@@ -56,15 +54,6 @@ export class GroupWriter {
     const orders = this.#unwanted
     this.#unwanted = []
     return orders
-  }
-
-  /** Releases of open requests whose functions have ended. Each is given once. */
-  takeExpired(): Order[] {
-    const expired = this.#keeper.expired.filter(({ requestId }) => !this.#swept.has(requestId))
-    for (const { requestId } of expired) {
-      this.#swept.add(requestId)
-    }
-    return expired.map((reservation) => this.#releaseOf(reservation))
   }
 
   /**

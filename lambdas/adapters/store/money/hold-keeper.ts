@@ -1,7 +1,6 @@
 import type { Table } from '../table/table.ts'
 import type { Order } from './group-transaction.ts'
 import { type HoldTry, NO_CHANGE, RelayHold } from './relay-hold.ts'
-import type { RelayReservation } from './relay-reservation.ts'
 
 /** A group that may be written, or may yet arrive, and the write of the hold in its transaction. */
 export type DoubtfulGroup = { readonly orders: readonly Order[]; readonly tried: HoldTry }
@@ -51,11 +50,6 @@ export class HoldKeeper {
   /** Whether Reconcile released this request with its hold; true once. */
   takeReleased(requestId: string): boolean {
     return this.#released.delete(requestId)
-  }
-
-  /** Open reservations whose functions have ended. */
-  get expired(): readonly RelayReservation[] {
-    return this.#hold.expired(this.#nowMilliseconds())
   }
 
   /** Remembers a group whose outcome is unknown. */

@@ -11,6 +11,9 @@ export type HoldChange = {
   readonly closed: readonly string[]
 }
 
+/** Twelve hexadecimal digits of this process, in which the ids of its holds end: a local host tells its own holds from earlier ones. */
+export const PROCESS_ID = randomUUID().slice(-12)
+
 /** A write of a hold that was composed and not yet adopted. */
 export type HoldTry = { readonly number: number; readonly change: HoldChange; readonly update: ItemUpdate }
 
@@ -24,7 +27,7 @@ export const NO_CHANGE: HoldChange = { opened: [], closed: [] }
  */
 export class RelayHold {
   readonly tenantId: string
-  readonly holdId = timeOrderedId(randomUUID(), Date.now())
+  readonly holdId = timeOrderedId(randomUUID().slice(0, -PROCESS_ID.length) + PROCESS_ID, Date.now())
   /** By request, oldest first. */
   #open: ReadonlyMap<string, RelayReservation> = new Map<string, RelayReservation>()
   /** Number of the last write that is known to be in the table; 0 for none. */
@@ -53,18 +56,6 @@ export class RelayHold {
   /** Ids of the open requests, oldest first. */
   requestIds(): Iterable<string> {
     return this.#open.keys()
-  }
-
-  /** Open reservations whose functions have ended, and which nobody else resolves while this process renews its hold. */
-  expired(nowMilliseconds: number): RelayReservation[] {
-    const expired: RelayReservation[] = []
-    for (const reservation of this.#open.values()) {
-      if (nowMilliseconds < reservation.reservedAt + RELAY_LIFETIME_MILLISECONDS) {
-        break
-      }
-      expired.push(reservation)
-    }
-    return expired
   }
 
   /** Whether Reconcile may have deleted the item, because no reservation has renewed it for as long as a function lives. */

@@ -62,7 +62,8 @@ export class RelayLedger {
       return await this.#resolvePatiently(order)
     } catch (error) {
       logger.error('reservation not resolved', { ...factsOf(order), error: error instanceof Error ? error : undefined })
-      if (error instanceof ServiceUnavailableError) {
+      // After any other refusal nothing is open any more.
+      if (!(error instanceof ConditionsNotMetError)) {
         void this.#resolveWithNext(order)
       }
       throw error

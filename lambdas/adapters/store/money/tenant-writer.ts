@@ -1,6 +1,4 @@
 import type { Clock } from '../../clock.ts'
-import { count } from '../../telemetry/count.ts'
-import { logger } from '../../telemetry/logger.ts'
 import type { Table } from '../table/table.ts'
 import { groupSize, isFullGroup, type Order } from './group-transaction.ts'
 import { GroupWriter } from './group-writer.ts'
@@ -121,20 +119,12 @@ export class TenantWriter {
   /** Adds the releases that no caller ordered. @returns whether there are any. */
   #takeOwnOrders(): boolean {
     const waiting = new Set(this.#waiting.map(({ order }) => order.reservation.requestId))
-    const isUnresolved = ({ reservation }: Order) => !waiting.has(reservation.requestId)
-    const unwanted = this.#groups.takeUnwanted().filter(isUnresolved)
-    const expired = this.#groups.takeExpired().filter(isUnresolved)
-    // A refusal of either means that nothing is left to release.
+    const unwanted = this.#groups.takeUnwanted().filter(({ reservation }) => !waiting.has(reservation.requestId))
+    // A refusal means that nothing is left to release.
     for (const order of unwanted) {
       this.writeWithNext(order).catch(() => undefined)
     }
-    for (const order of expired) {
-      this.writeWithNext(order).then(
-        () => reportExpired(order),
-        () => undefined,
-      )
-    }
-    return unwanted.length + expired.length > 0
+    return unwanted.length > 0
   }
 
   /** Writes one group, in several transactions where one does not work for all. Never rejects. */
@@ -163,10 +153,4 @@ export class TenantWriter {
       }
     }
   }
-}
-
-/** As Reconcile reports a request that it gives back: such a request is not billed. */
-function reportExpired({ reservation: { requestId, tenantId } }: Order): void {
-  logger.warn('reservation given back by its process', { requestId, tenantId })
-  count('reservation_expired')
 }

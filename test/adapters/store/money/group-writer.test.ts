@@ -259,16 +259,6 @@ describe('a writer', () => {
     expect([...refused.values()]).toMatchObject([{ name: 'ConditionsNotMetError' }, { name: 'ConditionsNotMetError' }])
   })
 
-  it('releases a request by itself that nobody resolved for sixteen minutes, once', async () => {
-    const open = reserve('1')
-    await writer.write([open])
-    now += 16 * MINUTE - 1
-    expect(writer.takeExpired()).toEqual([])
-    now += 1
-    expect(writer.takeExpired()).toMatchObject([{ reservation: open.reservation, resolution: { kind: 'release' } }])
-    expect(writer.takeExpired()).toEqual([])
-  })
-
   it('can be replaced once nothing is open, in doubt or unreported, and its hold has lapsed', async () => {
     expect(writer.isDisposable).toBe(true)
     const open = reserve('1')

@@ -4,11 +4,9 @@ import { systemClock } from '#adapters/clock.ts'
 import { RelayLedger } from '#adapters/store/money/relay-ledger.ts'
 import type { RelayReservation } from '#adapters/store/money/relay-reservation.ts'
 import type { Table } from '#adapters/store/table/table.ts'
-import { captureTelemetry } from '../../../engines/counted-facts.ts'
 import { openRelayingTenant, RELEASE, type RelayingTenant, settle } from '../accounts/relaying-tenant.ts'
 import { type RelayTable, startRelayTable } from './relay-table.ts'
 
-const telemetry = captureTelemetry()
 let engine: RelayTable
 let table: Table
 let lean: Table
@@ -129,17 +127,17 @@ describe('a settlement', () => {
   })
 })
 
-describe('a request that nobody resolves', () => {
-  it('is given back with the next group of its process after sixteen minutes, and is counted', async () => {
-    await open(1)
-    telemetry.reset()
-    now += 16 * 60_000 - 1
+describe('a request that is open while the clock jumps', () => {
+  it('stays open beside the next groups of its process, and is billed', async () => {
+    const [first = tenant.request('1')] = await open(1)
+    now += 20 * 60_000
     await ledger.reserve(tenant.request('1', { reservedAt: now }))
-    expect(await tenant.balance()).toEqual(['98.9', '1.1', '0'])
-    now += 1
-    await ledger.reserve(tenant.request('1', { reservedAt: now }))
-    expect(await tenant.balance()).toEqual(['98', '2', '0'])
-    expect(telemetry.counted()).toEqual(['reservation_expired'])
+    const next = tenant.request('1', { reservedAt: now })
+    expect(await Promise.all([ledger.resolve(first, settle('0.1')), ledger.reserve(next)])).toEqual([
+      'resolved',
+      undefined,
+    ])
+    expect(await tenant.balance()).toEqual(['97.9', '2', '0.1'])
   })
 })
 
