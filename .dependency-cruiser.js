@@ -61,6 +61,7 @@ export default {
       ['middleware/'],
       ['relay/', 'pipeline/', 'admin/', 'cdn-signing-key/', 'console-files/', 'relay-code/', 'relay-smoke/'],
       ['api/', 'admin-api/'],
+      ['api-shared/'],
       ['relay-server/'],
     ]),
     forbid('relay-apart-from-pipeline', 'relayed requests and video jobs share adapters only', '^lambdas/relay/', {

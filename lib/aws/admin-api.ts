@@ -53,15 +53,15 @@ export class AdminApi extends Construct {
 
   /** Everything about sessions goes to one function; of all else, what only shows goes to another than what changes. */
   #route(v1: IResource, functions: Readonly<Record<'signIn' | 'read' | 'write', GatewayFunction>>): void {
-    const signIn = wholeIntegration(functions.signIn, 'whole-api')
+    const signIn = wholeIntegration(functions.signIn)
     for (const segment of signInSegments()) {
       const resource = v1.addResource(segment)
       resource.addMethod('ANY', signIn)
       resource.addResource('{proxy+}').addMethod('ANY', signIn)
     }
     const others = v1.addResource('{proxy+}')
-    others.addMethod('GET', wholeIntegration(functions.read, 'whole-api'))
-    others.addMethod('ANY', wholeIntegration(functions.write, 'whole-api'))
+    others.addMethod('GET', wholeIntegration(functions.read))
+    others.addMethod('ANY', wholeIntegration(functions.write))
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Operation } from '#core/contract/routes.ts'
+import type { ApiFunction } from '#core/contract/routes.ts'
 import { FUNCTION_TIMEOUT_SECONDS } from '../config/function-timeouts.ts'
 import type { ObjectPrefix } from '../config/object-lifetimes.ts'
 import type { TableAccess } from './job-table.ts'
@@ -87,7 +87,7 @@ export const RELAY_SERVER_NEEDS: RelayServerNeeds = {
 }
 
 /** The needs of each API function. A new row of ROUTES does not compile without an entry. */
-export const API_NEEDS: Readonly<Record<Operation | 'fallback', FunctionNeeds>> = {
+export const API_NEEDS: Readonly<Record<ApiFunction, FunctionNeeds>> = {
   'create-video-job': {
     ...api,
     table: [
@@ -124,20 +124,19 @@ export const API_NEEDS: Readonly<Record<Operation | 'fallback', FunctionNeeds>> 
     transacts: true,
     objects: { 'v/': ['DeleteObject'], 'texts/': ['DeleteObject'] },
   },
-  'list-models': catalogue,
-  'get-model': catalogue,
+  catalogue,
   'create-chat-completion': { ...relay, memoryMegabytes: CHAT_MEMORY_MEGABYTES },
   'create-completion': relay,
   'create-embedding': { ...relay, shipsTokenizer: true },
   'create-image': relay,
-  'get-usage': {
+  // Balance, usage and receipts. One request reads the record of the key, its listing with its name, and the balance.
+  account: {
     ...api,
-    table: [{ actions: ['GetItem'], partitions: ['K#*'] }, { actions: ['Query'], partitions: ['U#*'] }, counts],
-  },
-  'get-balance': {
-    ...api,
-    // One request reads the record of the key, its listing with its name, and the balance.
-    table: [{ actions: ['BatchGetItem', 'GetItem'], partitions: ['BAL#*', 'BUDGET#*', 'K#*', 'KEYS'] }, counts],
+    table: [
+      { actions: ['BatchGetItem', 'GetItem'], partitions: ['BAL#*', 'BUDGET#*', 'K#*', 'KEYS', 'L#*'] },
+      { actions: ['Query'], partitions: ['U#*'] },
+      counts,
+    ],
   },
   'get-video-events': {
     timeoutSeconds: FUNCTION_TIMEOUT_SECONDS.relay,
@@ -152,10 +151,6 @@ export const API_NEEDS: Readonly<Record<Operation | 'fallback', FunctionNeeds>> 
       counts,
     ],
     readsConfiguration: true,
-  },
-  'get-video-receipt': {
-    ...api,
-    table: [{ actions: ['BatchGetItem', 'GetItem'], partitions: ['K#*', 'L#*'] }, counts],
   },
   'cancel-video-job': {
     ...api,
@@ -175,7 +170,5 @@ export const API_NEEDS: Readonly<Record<Operation | 'fallback', FunctionNeeds>> 
     readsConfiguration: true,
     signsUrls: true,
   },
-  'get-openapi-document': { ...api, table: [], shipsOpenapi: true },
-  'get-health': { ...api, table: [] },
-  fallback: { ...api, table: [] },
+  public: { ...api, table: [], shipsOpenapi: true },
 }

@@ -3,6 +3,7 @@ import {
   AccessLogFormat,
   type CfnRestApi,
   EndpointType,
+  type LambdaIntegration,
   LogGroupLogDestination,
   type MethodDeploymentOptions,
   MethodLoggingLevel,
@@ -10,12 +11,11 @@ import {
 } from 'aws-cdk-lib/aws-apigateway'
 import { Construct } from 'constructs'
 import type { AllowedOrigins } from '#core/contract/cross-origin.ts'
-import { methodsOf, type Operation, ROUTES, type Route } from '#core/contract/routes.ts'
+import { functionFolderOf, functionOf, methodsOf, type Operation, ROUTES, type Route } from '#core/contract/routes.ts'
 import type { StageSettings } from '../config/stage-settings.ts'
 import { ACCESS_LOG_FIELDS } from './access-log-fields.ts'
 import { acknowledge } from './acknowledge.ts'
 import { addApiDomain, TRANSPORT_SECURITY } from './api-domain.ts'
-import { addApiFallback, allowOrigins } from './api-fallback.ts'
 import { API_NEEDS } from './function-needs.ts'
 import { addErrorResponses } from './gateway-error-responses.ts'
 import { streamedIntegration, wholeIntegration } from './lambda-integrations.ts'
@@ -46,7 +46,7 @@ type GatewayApiProps = {
 /** Operations that start executions of video jobs. */
 const STARTING: readonly string[] = ['create-video-job', 'cancel-video-job']
 
-/** The regional REST API: one function per row of ROUTES, and the fallback for every other path and method. */
+/** The regional REST API: the functions of ROUTES, of which small reads share some. API Gateway itself refuses all else. */
 export class GatewayApi extends Construct {
   readonly restApi: RestApi
   /** The base url for clients, with a final slash. */
@@ -64,31 +64,51 @@ export class GatewayApi extends Construct {
     this.dnsRecord = domain?.dnsRecord
     this.origin = this.#originOf(settings)
     addErrorResponses(this.restApi, { isOpenToBrowsers: props.corsOrigins.length > 0 })
+    this.#serveRoutes(props)
+    this.#acknowledge(settings)
+  }
+
+  /** Paths and methods without an integration are refused by API Gateway (gateway-error-responses.ts). */
+  #serveRoutes(props: GatewayApiProps): void {
+    const integrations = new Map<string, LambdaIntegration>()
     for (const route of ROUTES) {
-      const streams = settings.responseStreaming && isStreaming(route)
-      const handler = createFunction(this, pascalCase(route.operation), props.resources, {
-        folder: `api/${route.operation}`,
-        needs: API_NEEDS[route.operation],
-        entry: streams ? 'streamHandler' : 'handler',
-        reservedConcurrency: settings.concurrency.apiReserved,
-        // Public routes may wait for a cold start; tenants should not.
-        provisionedConcurrency: API_NEEDS[route.operation].table.length > 0 ? settings.concurrency.apiProvisioned : 0,
-      })
-      allowOrigins(handler, props.corsOrigins)
-      if (route.operation === 'get-openapi-document' && props.resources.frontDoor !== undefined) {
-        handler.setEnvironment({ CONSOLE_ORIGIN: props.resources.frontDoor.url })
-      }
-      if (STARTING.includes(route.operation)) {
-        props.pipeline.grantStart(handler)
-      }
+      const folder = functionFolderOf(route)
+      const integration = integrations.get(folder) ?? this.#createFunction(route, props)
+      integrations.set(folder, integration)
       const resource = this.restApi.root.resourceForPath(route.path)
-      const integration = streams ? streamedIntegration(handler) : wholeIntegration(handler, 'per-method')
       for (const method of methodsOf(route)) {
         resource.addMethod(method, integration)
       }
     }
-    addApiFallback(this, { ...props, restApi: this.restApi })
-    this.#acknowledge(settings)
+    if (props.corsOrigins.length > 0) {
+      const preflights = integrations.get('api-shared/public')
+      for (const path of new Set(ROUTES.map((route) => route.path).filter((each) => each.startsWith('/v1/')))) {
+        this.restApi.root.resourceForPath(path).addMethod('OPTIONS', preflights)
+      }
+    }
+  }
+
+  #createFunction(route: (typeof ROUTES)[number], { resources, settings, pipeline, corsOrigins }: GatewayApiProps) {
+    const name = functionOf(route.operation)
+    const streams = settings.responseStreaming && isStreaming(route)
+    const handler = createFunction(this, pascalCase(name), resources, {
+      folder: functionFolderOf(route),
+      needs: API_NEEDS[name],
+      entry: streams ? 'streamHandler' : 'handler',
+      reservedConcurrency: settings.concurrency.apiReserved,
+      // Public routes may wait for a cold start; tenants should not.
+      provisionedConcurrency: API_NEEDS[name].table.length > 0 ? settings.concurrency.apiProvisioned : 0,
+    })
+    if (corsOrigins.length > 0) {
+      handler.setEnvironment({ CORS_ORIGINS: corsOrigins.join(' ') })
+    }
+    if (name === 'public' && resources.frontDoor !== undefined) {
+      handler.setEnvironment({ CONSOLE_ORIGIN: resources.frontDoor.url })
+    }
+    if (STARTING.includes(name)) {
+      pipeline.grantStart(handler)
+    }
+    return streams ? streamedIntegration(handler) : wholeIntegration(handler)
   }
 
   /** The base url on an emulator of AWS, in the form of LocalStack. */

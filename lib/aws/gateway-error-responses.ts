@@ -33,11 +33,9 @@ export function addErrorResponses(api: RestApi, { isOpenToBrowsers }: { readonly
 
   add('DefaultClientError', { type: ResponseType.DEFAULT_4XX }, refused('request refused', null))
   add('DefaultServerError', { type: ResponseType.DEFAULT_5XX }, broken('internal error'))
-  add(
-    'NotFound',
-    { type: ResponseType.MISSING_AUTHENTICATION_TOKEN, statusCode: '404' },
-    refused('not found', 'not_found'),
-  )
+  // Without a method API Gateway expects a signature of AWS: it misses one, or takes the bearer key for a bad one.
+  add('NotFound', { type: ResponseType.MISSING_AUTHENTICATION_TOKEN, statusCode: '404' }, NOT_FOUND)
+  add('NotSigned', { type: ResponseType.INVALID_SIGNATURE, statusCode: '404' }, NOT_FOUND)
   add('Filtered', { type: ResponseType.WAF_FILTERED, statusCode: '403' }, refused('request blocked', 'request_blocked'))
   add('BadBody', { type: ResponseType.BAD_REQUEST_BODY }, refused('invalid request body', null))
   add(
@@ -66,6 +64,9 @@ export const RATE_LIMITED: ErrorText = {
   type: 'rate_limit_error',
   code: 'rate_limit_exceeded',
 }
+
+/** The error of a path or a method that the API does not have. */
+const NOT_FOUND: ErrorText = { message: 'not found', type: 'invalid_request_error', code: 'not_found' }
 
 function refused(message: string, code: string | null): ErrorText {
   return { message, type: 'invalid_request_error', code }

@@ -13,11 +13,11 @@ export function streamedIntegration(handler: GatewayFunction): LambdaIntegration
   })
 }
 
-/** A buffered response. Grants one permission per method; for the fallback, one that covers all methods. */
-export function wholeIntegration(handler: GatewayFunction, permission: 'per-method' | 'whole-api'): LambdaIntegration {
+/** A buffered response. One permission covers all methods of the function. */
+export function wholeIntegration(handler: GatewayFunction): LambdaIntegration {
   return new LambdaIntegration(handler.invocable, {
     proxy: true,
     timeout: Duration.seconds(FUNCTION_TIMEOUT_SECONDS.api),
-    ...(permission === 'per-method' ? { allowTestInvoke: false } : { scopePermissionToMethod: false }),
+    scopePermissionToMethod: false,
   })
 }

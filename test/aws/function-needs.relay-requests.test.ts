@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { storeApiKey } from '#adapters/store/accounts/create-api-key.ts'
+import { functionFolderOf, ROUTES } from '#core/contract/routes.ts'
 import { CHAT, type RelayOperation, type RelayRig, startRelayRig } from '../engines/relay-rig.ts'
 import { sendJson } from '../engines/relay-upstream.ts'
 import { TESTER } from '../engines/tester.ts'
@@ -42,9 +43,13 @@ const CASES: readonly (readonly [RelayOperation, unknown, number])[] = [
   ['create-image', image, 502],
 ]
 
+function folderOf(operation: RelayOperation): string {
+  return ROUTES.filter((route) => route.operation === operation).map(functionFolderOf)[0] ?? ''
+}
+
 describe('function-needs: the roles of the functions of models and relayed requests', () => {
   it.each(CASES)('%s: allow every request to the table', async (operation, body, status) => {
-    folder = `api/${operation}`
+    folder = folderOf(operation)
     requests = 0
     const call = { operation, key: KEY, pathParameters: { model: CHAT } }
     const isBuffered = operation === 'list-models' || operation === 'get-model'

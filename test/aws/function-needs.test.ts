@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { ADMIN_NEEDS } from '#aws/admin-needs.ts'
 import { API_NEEDS, type FunctionNeeds } from '#aws/function-needs.ts'
 import { RECONCILE_NEEDS, STEP_NEEDS, WEBHOOK_NEEDS } from '#aws/pipeline-needs.ts'
+import { functionFolderOf, ROUTES, type Route } from '#core/contract/routes.ts'
 import { usageOf } from './handler-usage.ts'
 import { folderOf, resourcesOf, stageSettings, synthesizeStack } from './synthesize-stack.ts'
 
@@ -178,6 +179,10 @@ describe('function-needs: environment and files', () => {
 function needsByFolder(): Record<string, FunctionNeeds> {
   const below = (parent: string, needs: Readonly<Record<string, FunctionNeeds>>) =>
     Object.entries(needs).map(([name, each]) => [`${parent}/${name}`, each] as const)
-  const entries = [...below('api', API_NEEDS), ...below('admin-api', ADMIN_NEEDS), ...below('pipeline', STEP_NEEDS)]
+  const ofApi = ROUTES.map((route: Route) => {
+    const folder = functionFolderOf(route)
+    return [folder, Object(API_NEEDS)[folder.replace(/^.*\//, '')]] as const
+  })
+  const entries = [...ofApi, ...below('admin-api', ADMIN_NEEDS), ...below('pipeline', STEP_NEEDS)]
   return { ...Object.fromEntries(entries), 'pipeline/notify': WEBHOOK_NEEDS, 'pipeline/reconcile': RECONCILE_NEEDS }
 }

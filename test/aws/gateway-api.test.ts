@@ -1,6 +1,6 @@
 import { Match, type Template } from 'aws-cdk-lib/assertions'
 import { describe, expect, it } from 'vitest'
-import { isRelayed, ROUTES, type Route } from '#core/contract/routes.ts'
+import { functionFolderOf, isRelayed, methodsOf as methodsOfRoute, ROUTES, type Route } from '#core/contract/routes.ts'
 import { folderOf, resourcesOf, shippedConfiguration, stageSettings, synthesizeStack } from './synthesize-stack.ts'
 
 const template = synthesizeStack()
@@ -28,10 +28,11 @@ function methodsOf(from: Template) {
 }
 
 /** The integration and the function of a route. */
-function deployed(from: Template, { method, path, operation }: Route) {
+function deployed(from: Template, route: Route) {
+  const { method, path } = route
   const integration = methodsOf(from).find((each) => each.method === method && each.path === path)?.integration
   const [found] = resourcesOf(from, 'AWS::Lambda::Function').filter(
-    ({ properties }) => folderOf(properties) === `api/${operation}`,
+    ({ properties }) => folderOf(properties) === functionFolderOf(route),
   )
   return { integration, uri: JSON.stringify(integration.Uri), properties: found?.properties }
 }
@@ -48,22 +49,6 @@ function targetOf(integration: unknown): string | undefined {
   return found === undefined ? undefined : folderOf({ Description: found.properties.Description })
 }
 
-/** The resource that a path leads to when each segment takes its most specific child: exact, variable, greedy. */
-function mostSpecific(path: string): string | undefined {
-  const paths = resources.map(({ id }) => pathOf({ Ref: id }))
-  let current = ''
-  for (const segment of path.split('/').filter((each) => each !== '')) {
-    const children = paths.filter((each) => each.slice(0, each.lastIndexOf('/')) === current)
-    const variable = children.find((each) => each.endsWith('}'))
-    const next = children.find((each) => each === `${current}/${segment}`) ?? variable
-    if (next === undefined || next.endsWith('+}')) {
-      return next
-    }
-    current = next
-  }
-  return current
-}
-
 describe('GatewayApi', () => {
   it('refuses TLS 1.0 and 1.1 at its own address, and a host other than that of the handshake', () => {
     expect(resourcesOf(template, 'AWS::ApiGateway::RestApi')[0]?.properties).toMatchObject({
@@ -72,51 +57,32 @@ describe('GatewayApi', () => {
     })
   })
 
-  it.each(ROUTES)('$method $path goes to $operation', ({ method, path, operation }) => {
-    expect(methods.find((each) => each.method === method && each.path === path)?.folder).toBe(`api/${operation}`)
+  it.each<Route>([...ROUTES])('$method $path goes to the function of $operation', (route) => {
+    const { method, path } = route
+    expect(methods.find((each) => each.method === method && each.path === path)?.folder).toBe(functionFolderOf(route))
   })
 
   it('supports HEAD on public routes only, with the function of GET', () => {
     const heads = methods.filter(({ method }) => method === 'HEAD').map(({ path, folder }) => [path, folder])
     expect(heads.sort()).toEqual([
-      ['/health', 'api/get-health'],
-      ['/openapi.json', 'api/get-openapi-document'],
+      ['/health', 'api-shared/public'],
+      ['/openapi.json', 'api-shared/public'],
     ])
   })
 
-  it('sends every other method of every known resource, and every unknown path, to the fallback', () => {
-    const everyPath = ['', ...resources.map(({ id }) => pathOf({ Ref: id }))]
-    const fallback = methods.filter(({ method }) => method === 'ANY')
-    expect(fallback.map(({ path }) => path).sort()).toEqual(everyPath.sort())
-    expect(new Set(fallback.map(({ folder }) => folder))).toEqual(new Set(['api/fallback']))
-    expect(everyPath).toContain('/{proxy+}')
+  it('has no method but those of ROUTES: API Gateway refuses other paths and methods', () => {
+    const declared = ROUTES.flatMap((route) => methodsOfRoute(route).map((method) => `${method} ${route.path}`))
+    expect(methods.map(({ method, path }) => `${method} ${path}`).sort()).toEqual(declared.sort())
   })
 
-  it.each([
-    '/',
-    '/nothing',
-    '/v1',
-    '/v1/nothing/at/all',
-    '/v1/video',
-    '/v1/video/nothing',
-    '/v1/video/generations/some-id/nothing',
-    '/v1/video/generations/some-id/nothing/at/all',
-    '/v1/models/some-model/nothing',
-    '/v1/models/some/model/with/slashes',
-    '/v1/chat',
-    '/v1/chat/nothing',
-    '/v1/chat/completions/some-id',
-    '/v1/completions/nothing',
-    '/v1/embeddings/nothing',
-    '/v1/images',
-    '/v1/images/edits',
-  ])('sends %s to the fallback of its own level', (path) => {
-    const resource = mostSpecific(path)
-    const answering = methods.find((each) => each.method === 'ANY' && each.path === resource)
-    expect(answering?.folder).toBe('api/fallback')
+  it('has one permission for each function of the API', () => {
+    const callers = resourcesOf(template, 'AWS::Lambda::Permission').filter(
+      ({ properties }) => properties.Principal === 'apigateway.amazonaws.com',
+    )
+    expect(callers).toHaveLength(new Set(ROUTES.map(functionFolderOf)).size)
   })
 
-  it('tells the functions of the API which origins are allowed, in as many resources as without origins', () => {
+  it('tells the functions of the API which origins are allowed, and has preflights below /v1 only with origins', () => {
     const { config } = shippedConfiguration
     const origins = ['https://app.example.com', 'http://localhost:5173']
     const open = synthesizeStack({ config: { ...config, cors: { origins } } })
@@ -124,19 +90,13 @@ describe('GatewayApi', () => {
       resourcesOf(from, 'AWS::Lambda::Function')
         .filter(({ properties }) => 'CORS_ORIGINS' in (properties.Environment?.Variables ?? {}))
         .map(({ properties }) => [folderOf(properties), properties.Environment.Variables.CORS_ORIGINS])
-    const folders = [...ROUTES.map(({ operation }) => operation), 'fallback'].map((operation) => `api/${operation}`)
+    const folders = [...new Set(ROUTES.map(functionFolderOf))]
     expect(told(open).toSorted()).toEqual(folders.toSorted().map((folder) => [folder, origins.join(' ')]))
     expect(told(template)).toEqual([])
-    const count = (of: Template) => Object.keys(of.toJSON().Resources).length
-    expect(count(open)).toBe(count(template))
-    // CloudFormation takes at most 500.
-    expect(count(open)).toBeLessThan(450)
-  })
-
-  it('sends a path with a model to its resource, and deeper paths to the fallback', () => {
-    expect(mostSpecific('/v1/models/chat-default')).toBe('/v1/models/{model}')
-    expect(mostSpecific('/v1/models')).toBe('/v1/models')
-    expect(mostSpecific('/v1/models/a/b')).toBe('/v1/models/{model}/{proxy+}')
+    const preflights = methodsOf(open).filter(({ method }) => method === 'OPTIONS')
+    const paths = new Set<string>(ROUTES.map(({ path }) => path).filter((path) => path.startsWith('/v1/')))
+    expect(preflights.map(({ path }) => path).toSorted()).toEqual([...paths].toSorted())
+    expect(new Set(preflights.map(({ folder }) => folder))).toEqual(new Set(['api-shared/public']))
   })
 
   it.each<Route>(whole ?? [])('buffers $operation with the timeout of its function', (route) => {

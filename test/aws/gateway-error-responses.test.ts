@@ -17,6 +17,7 @@ describe('gateway-error-responses: refusals by API Gateway', () => {
     ['DEFAULT_4XX', undefined, 'request refused', 'invalid_request_error', null],
     ['DEFAULT_5XX', undefined, 'internal error', 'server_error', null],
     ['MISSING_AUTHENTICATION_TOKEN', '404', 'not found', 'invalid_request_error', 'not_found'],
+    ['INVALID_SIGNATURE', '404', 'not found', 'invalid_request_error', 'not_found'],
     ['WAF_FILTERED', '403', 'request blocked', 'invalid_request_error', 'request_blocked'],
     ['BAD_REQUEST_BODY', undefined, 'invalid request body', 'invalid_request_error', null],
     ['REQUEST_TOO_LARGE', '413', 'request body too large', 'invalid_request_error', 'request_body_too_large'],

@@ -14,7 +14,7 @@ const template = synthesizeAlone((stack) => {
     files: [],
   })
   const api = new RestApi(stack, 'Api')
-  const whole = wholeIntegration(handler, 'whole-api')
+  const whole = wholeIntegration(handler)
   api.root.addMethod('GET', whole)
   api.root.addMethod('ANY', whole)
   api.root.addResource('streamed').addMethod('GET', streamedIntegration(handler))

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { Match, Template } from 'aws-cdk-lib/assertions'
 import { AwsSolutionsChecks } from 'cdk-nag'
 import { describe, expect, it } from 'vitest'
-import { methodsOf, ROUTES } from '#core/contract/routes.ts'
+import { functionFolderOf, methodsOf, ROUTES } from '#core/contract/routes.ts'
 import { CONFIGURATION_METADATA } from '../../lib/config/configuration-metadata.ts'
 import { API_CERTIFICATE, CDN_CERTIFICATE, EVERY_SETTING, PUBLIC_KEY_PEMS } from './every-setting.ts'
 import { createStack, folderOf, resourcesOf, shippedConfiguration, stageSettings } from './synthesize-stack.ts'
@@ -348,12 +348,12 @@ describe('concurrency', () => {
     )
 
   it('is reserved for each function of the API, each task and Reconcile', () => {
-    expect(reservedOf(/^api\//)).toEqual(new Set([40]))
+    expect(reservedOf(/^api(-shared)?\//)).toEqual(new Set([40]))
     expect(reservedOf(/^pipeline\/(?!reconcile)/)).toEqual(new Set([60]))
     expect(reservedOf(/^pipeline\/reconcile/)).toEqual(new Set([1]))
   })
 
-  const warmed = ROUTES.filter((route) => !('isPublic' in route))
+  const warmed = [...new Set(ROUTES.filter((route) => !('isPublic' in route)).map(functionFolderOf))]
 
   it('is provisioned for every operation that serves tenants, on an alias of the deployed version', () => {
     expect(aliases).toHaveLength(warmed.length)
@@ -367,7 +367,7 @@ describe('concurrency', () => {
       expect(published?.properties.FunctionName).toEqual(properties.FunctionName)
       return functions.find(({ id }) => id === properties.FunctionName.Ref)?.folder
     })
-    expect(warm.sort()).toEqual(warmed.map(({ operation }) => `api/${operation}`).sort())
+    expect(warm.sort()).toEqual(warmed.sort())
   })
 
   it('is used: API Gateway can and does call the alias, streamed or buffered', () => {
@@ -383,7 +383,7 @@ describe('concurrency', () => {
       JSON.stringify(properties.FunctionName),
     )
     for (const name of names) {
-      expect(called.filter((uri) => uri.includes(`"${name}"`))).toHaveLength(1)
+      expect(called.filter((uri) => uri.includes(`"${name}"`)).length).toBeGreaterThan(0)
       expect(permitted.filter((target) => target.includes(`"${name}"`))).toHaveLength(1)
     }
   })

@@ -34,7 +34,7 @@ describe('ServiceDashboard', () => {
   })
 
   it('shows the errors and throttles of every function of the service', () => {
-    const ofService = /^(api|pipeline)\//
+    const ofService = /^(api|api-shared|pipeline)\//
     const folders = resourcesOf(template, 'AWS::Lambda::Function').map(({ properties }) => folderOf(properties))
     for (const [title, name] of Object.entries({ 'Lambda errors': 'Errors', 'Lambda throttles': 'Throttles' })) {
       const { properties } = widgets.find((widget: Widget) => widget.properties.title?.startsWith(title))

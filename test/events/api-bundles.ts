@@ -116,9 +116,5 @@ export function describeApiBundles(sample: () => SampleEvents): void {
       const { servers, ...document } = JSON.parse(readFileSync(join(REPOSITORY_ROOT, 'openapi.json'), 'utf8'))
       expect(body).toEqual({ ...document, servers: [{ ...servers[0], url: server.url }] })
     })
-
-    it('returns the video error shape for an unknown path below /v1/video', async () => {
-      await expect(sample().request('api-fallback')).resolves.toEqual({ statusCode: 404, body: { error: 'not found' } })
-    })
   })
 }

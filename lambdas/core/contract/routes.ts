@@ -33,8 +33,7 @@ const JOB = `${JOBS}/{job_id}`
 const RELAY_ERRORS = [400, 401, 402, 404, 413, 429, 500, 502, 503, 504] as const
 
 /**
- * Every operation of the HTTP interface. API Gateway, the local host, the fallback function and the test of declared statuses
- * read this table.
+ * Every operation of the HTTP interface. API Gateway, the local host, the fallback and the test of declared statuses read this table.
  */
 export const ROUTES = [
   {
@@ -192,6 +191,36 @@ export function queryOf(operation: string): readonly string[] | undefined {
 
 /** Name of an operation, such as `create-video-job`. */
 export type Operation = (typeof ROUTES)[number]['operation']
+
+/** Small reads of the same needs share a function on AWS. Every other operation has its own. */
+const SHARED_FUNCTIONS = {
+  'get-balance': 'account',
+  'get-usage': 'account',
+  'get-video-receipt': 'account',
+  'list-models': 'catalogue',
+  'get-model': 'catalogue',
+  'get-health': 'public',
+  'get-openapi-document': 'public',
+} as const satisfies Partial<Readonly<Record<Operation, string>>>
+
+type SharedOperation = keyof typeof SHARED_FUNCTIONS
+
+/** A function of the API on AWS. */
+export type ApiFunction = Exclude<Operation, SharedOperation> | (typeof SHARED_FUNCTIONS)[SharedOperation]
+
+/** The function that has an operation on AWS. */
+export function functionOf(operation: Operation): ApiFunction {
+  return isShared(operation) ? SHARED_FUNCTIONS[operation] : operation
+}
+
+/** The folder of that function below `lambdas/`. */
+export function functionFolderOf({ operation }: Pick<Route, 'operation'>): string {
+  return isShared(operation) ? `api-shared/${SHARED_FUNCTIONS[operation]}` : `api/${operation}`
+}
+
+function isShared(operation: string): operation is SharedOperation {
+  return operation in SHARED_FUNCTIONS
+}
 
 /** The methods of a route. Public routes also take HEAD, which monitors use: GET without the body. */
 export function methodsOf({ method, isPublic }: Route): readonly (Route['method'] | 'HEAD')[] {

@@ -1,7 +1,7 @@
 import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation'
 import { GetAccountSettingsCommand, LambdaClient } from '@aws-sdk/client-lambda'
 import { GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts'
-import { ROUTES } from '#core/contract/routes.ts'
+import { functionFolderOf, ROUTES } from '#core/contract/routes.ts'
 import { PIPELINE_FUNCTIONS } from '../../config/function-timeouts.ts'
 import { refuseUnsupportedRegion } from '../../config/region-support.ts'
 import { PROFILE_DEFAULTS, type StageSettings } from '../../config/stage-settings.ts'
@@ -76,12 +76,12 @@ export function reservedInstances({
   frontDoor,
 }: Pick<StageSettings, 'concurrency' | 'frontDoor'>): number {
   const { apiReserved, pipelineReserved = 0, reconcileReserved = 0, apiProvisioned } = concurrency
-  const warmed = ROUTES.filter((route) => !('isPublic' in route)).length
+  const functions = new Set(ROUTES.map(functionFolderOf)).size
+  const warmed = new Set(ROUTES.filter((route) => !('isPublic' in route)).map(functionFolderOf)).size
   return (
-    // The fallback function beside the routes.
     (apiReserved === undefined
       ? apiProvisioned * warmed
-      : apiReserved * (ROUTES.length + 1 + (frontDoor === undefined ? 0 : ADMIN_FUNCTIONS))) +
+      : apiReserved * (functions + (frontDoor === undefined ? 0 : ADMIN_FUNCTIONS))) +
     pipelineReserved * PIPELINE_FUNCTIONS +
     reconcileReserved
   )

@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { allowedMethods, errorShapeOf, matchPath, ROUTES } from '#core/contract/routes.ts'
+import { allowedMethods, errorShapeOf, functionFolderOf, matchPath, ROUTES } from '#core/contract/routes.ts'
 
 const JOB = '/v1/video/generations/{job_id}'
 
@@ -13,6 +13,12 @@ describe('ROUTES', () => {
   it('has a folder for every operation, and every folder but the fallback is an operation', () => {
     const folders = readdirSync(new URL('../../../lambdas/api/', import.meta.url))
     expect(folders.toSorted()).toStrictEqual([...ROUTES.map(({ operation }) => operation), 'fallback'].toSorted())
+  })
+
+  it('shares functions among reads alone, and streams from none of them', () => {
+    const shared = ROUTES.filter((route) => functionFolderOf(route).startsWith('api-shared/'))
+    expect(new Set(shared.map(({ method }) => method))).toEqual(new Set(['GET']))
+    expect(shared.filter((route) => 'streams' in route)).toEqual([])
   })
 
   it.each([
