@@ -25,7 +25,7 @@ export function alarmsOf(template: Template, stackName: string): readonly Watchi
 type Dimension = { readonly Name: string; readonly Value: Value }
 
 /** The metrics that an alarm with these properties looks at. */
-export function watchedBy(properties: Record<string, unknown>): readonly WatchedMetric[] {
+function watchedBy(properties: Record<string, unknown>): readonly WatchedMetric[] {
   const metrics = Array.isArray(properties.Metrics) ? properties.Metrics : []
   const stats = metrics.flatMap(({ MetricStat }) => (MetricStat === undefined ? [] : [MetricStat.Metric]))
   return [properties, ...stats].flatMap(({ Namespace: namespace, MetricName: name, Dimensions = [] }) => {
