@@ -1,12 +1,12 @@
 import { App, Validations } from 'aws-cdk-lib'
 import { AwsSolutionsChecks } from 'cdk-nag'
 import { FrontDoorStack } from '#aws/front-door-stack.ts'
-import { PROFILE_DEFAULTS, readStageSettings } from '../lib/config/stage-settings.ts'
+import { readStageSettings } from '../lib/config/stage-settings.ts'
 import { StageSettingsError } from '../lib/config/stage-settings-error.ts'
 import { refuseUnknownContext } from '../lib/config/unknown-context.ts'
 import { printFailure } from './print-failure.ts'
 
-/** `npx cdk deploy --app "node bin/front-door.ts"`: the web ACL of a stage's front door, in us-east-1. */
+/** `npx cdk deploy --app "node bin/front-door.ts"`: what a stage's front door has in us-east-1. */
 function main(): void {
   const app = new App()
   refuseUnknownContext(Object.keys(app.node.getAllContext()))
@@ -14,9 +14,7 @@ function main(): void {
   if (!settings.hasCdn) {
     throw new StageSettingsError('the context setting cdn=off leaves out the front door, and so its stack in us-east-1')
   }
-  const { requestsPerAddressInFiveMinutes = PROFILE_DEFAULTS[settings.profile].wafRatePerFiveMinutes } =
-    settings.waf ?? {}
-  new FrontDoorStack(app, { settings, requestsPerAddressInFiveMinutes, account: process.env.CDK_DEFAULT_ACCOUNT })
+  new FrontDoorStack(app, { settings, account: process.env.CDK_DEFAULT_ACCOUNT })
   Validations.of(app).addPlugins(new AwsSolutionsChecks(app))
 }
 

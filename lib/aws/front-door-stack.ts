@@ -1,34 +1,64 @@
-import { BootstraplessSynthesizer, CfnOutput, type IStackSynthesizer, Stack } from 'aws-cdk-lib'
+import { Aspects, BootstraplessSynthesizer, CfnOutput, type IStackSynthesizer, Stack } from 'aws-cdk-lib'
 import { CfnWebACL } from 'aws-cdk-lib/aws-wafv2'
 import type { Construct } from 'constructs'
 import { CLOUDFRONT_REGION, frontDoorStackName } from '../config/stack-name.ts'
 import type { StageSettings } from '../config/stage-settings.ts'
 import { createAlarmsWithTopic } from './alarm-topic.ts'
+import { logFrontDoor } from './front-door-log.ts'
 import { frontDoorAlarm } from './front-door-metrics.ts'
+import { LogLifetime } from './service-log-group.ts'
 import { hidden, inOrder } from './web-acl.ts'
 import { floodRule, managedRules, REFUSAL_BODIES, visibility } from './web-acl-rules.ts'
 
 type FrontDoorStackProps = {
-  readonly settings: Pick<StageSettings, 'stage' | 'frontDoor' | 'alarms' | 'alarmEmail'>
-  readonly requestsPerAddressInFiveMinutes: number
+  readonly settings: Pick<
+    StageSettings,
+    'stage' | 'frontDoor' | 'frontDoorLog' | 'waf' | 'alarms' | 'alarmEmail' | 'retainsData' | 'logRetentionDays'
+  >
   /** Undefined for the account of the credentials. */
   readonly account: string | undefined
 }
 
 /**
- * What AWS has in us-east-1 alone for the front door of a stage in any region: a web ACL with the rules of the API's, and the alarm on
- * CloudFront's metrics once the distribution is known. It has no assets, and so needs no `cdk bootstrap` there.
+ * What AWS has in us-east-1 alone for the front door of a stage in any region: a web ACL with the rules of the API's, if the settings have one,
+ * and, once the distribution is known, its log and the alarm on its metrics. It has no assets, and so needs no `cdk bootstrap` there.
  */
 export class FrontDoorStack extends Stack {
-  constructor(scope: Construct, { settings, requestsPerAddressInFiveMinutes, account }: FrontDoorStackProps) {
+  constructor(scope: Construct, { settings, account }: FrontDoorStackProps) {
     const stackName = frontDoorStackName(settings.stage)
     // The class types properties as possibly undefined, the interface as optional, which exactOptionalPropertyTypes separates.
     const synthesizer = new BootstraplessSynthesizer() as IStackSynthesizer
     super(scope, stackName, {
-      description: 'Reelgate: web ACL and alarm of the front door',
+      description: 'Reelgate: web ACL, log and alarm of the front door',
       synthesizer,
       env: { region: CLOUDFRONT_REGION, ...(account === undefined ? {} : { account }) },
     })
+    const {
+      alarms,
+      alarmEmail,
+      frontDoorLog,
+      waf,
+      retainsData: outlivesStack,
+      logRetentionDays: retentionDays,
+    } = settings
+    const distributionId = settings.frontDoor?.distributionId
+    Aspects.of(this).add(new LogLifetime({ retentionDays, outlivesStack }))
+    if (waf !== undefined) {
+      this.#addWebAcl(stackName, waf.requestsPerAddressInFiveMinutes)
+    }
+    if (distributionId === undefined) {
+      return
+    }
+    if (frontDoorLog) {
+      logFrontDoor(this, distributionId)
+    }
+    if (alarms) {
+      const { topic } = createAlarmsWithTopic(this, [frontDoorAlarm(distributionId)], alarmEmail)
+      new CfnOutput(this, 'AlarmTopicArn', { value: topic.topicArn })
+    }
+  }
+
+  #addWebAcl(name: string, requestsPerAddressInFiveMinutes: number): void {
     const acl = new CfnWebACL(this, 'Acl', {
       scope: 'CLOUDFRONT',
       description: 'Reelgate front door',
@@ -36,13 +66,8 @@ export class FrontDoorStack extends Stack {
       rules: inOrder([floodRule({ requestsPerAddressInFiveMinutes, isOpenToBrowsers: true }), ...managedRules()]),
       customResponseBodies: REFUSAL_BODIES,
       dataProtectionConfig: hidden(['cookie']),
-      visibilityConfig: visibility(stackName),
+      visibilityConfig: visibility(name),
     })
     new CfnOutput(this, 'WebAclArn', { value: acl.attrArn })
-    const { alarms, alarmEmail, frontDoor } = settings
-    if (alarms && frontDoor?.distributionId !== undefined) {
-      const { topic } = createAlarmsWithTopic(this, [frontDoorAlarm(frontDoor.distributionId)], alarmEmail)
-      new CfnOutput(this, 'AlarmTopicArn', { value: topic.topicArn })
-    }
   }
 }

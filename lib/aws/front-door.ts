@@ -1,4 +1,4 @@
-import { Duration } from 'aws-cdk-lib'
+import { Duration, Stack } from 'aws-cdk-lib'
 import {
   AllowedMethods,
   CachePolicy,
@@ -14,10 +14,12 @@ import {
 import { HttpOrigin, S3BucketOrigin } from 'aws-cdk-lib/aws-cloudfront-origins'
 import { Construct } from 'constructs'
 import { FRONT_DOOR_HEADER, FRONT_DOOR_SILENCE_SECONDS } from '#core/cdn/front-door.ts'
+import { CLOUDFRONT_REGION } from '../config/stack-name.ts'
 import type { StageSettings } from '../config/stage-settings.ts'
 import { createConsoleHeadersPolicy } from './console-headers-policy.ts'
 import { ConsoleSite } from './console-site.ts'
 import { consolePathCode, VIEWER_ADDRESS_CODE } from './front-door-functions.ts'
+import { logFrontDoor } from './front-door-log.ts'
 import { accountWide } from './front-door-names.ts'
 import type { FrontDoorSecret } from './front-door-secret.ts'
 import type { FunctionSources } from './function-sources.ts'
@@ -53,9 +55,14 @@ type FrontDoorProps = {
 export class FrontDoor extends Construct {
   constructor(scope: Construct, id: string, props: FrontDoorProps) {
     super(scope, id)
-    const webAclArn = props.settings.frontDoor?.webAclArn
+    const { frontDoor, frontDoorLog } = props.settings
+    const webAclArn = frontDoor?.webAclArn
     if (webAclArn !== undefined) {
       props.distribution.attachWebAclId(webAclArn)
+    }
+    // A stage in another region has the log in the stack of its front door.
+    if (frontDoorLog && Stack.of(this).region === CLOUDFRONT_REGION) {
+      logFrontDoor(this, props.distribution.distributionId)
     }
     this.#serveConsole(props)
     this.#serveApi(props)

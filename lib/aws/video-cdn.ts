@@ -102,7 +102,7 @@ export class VideoCdn extends Construct {
         : 'Every request needs a valid signature before anything is served; there is no query to filter.',
       'CFR2',
     )
-    acknowledge(this, 'Access logs would hold signed urls, which are keys to the videos until they end.', 'CFR3')
+    acknowledge(this, 'The log of the front door is a delivery of its own, without the queries that sign urls.', 'CFR3')
     if (customDomain === undefined) {
       acknowledge(
         this,

@@ -20,6 +20,7 @@ const NOT_ON_EMULATORS = [
   'frontDoorWebAclArn',
   'frontDoorDistributionId',
   'frontDoorSecretVersion',
+  'frontDoorLog',
   'relay',
   'cdnPublicKey',
   'apiProvisionedConcurrency',
@@ -38,6 +39,7 @@ const OF_THE_FRONT_DOOR = [
   'frontDoorWebAclArn',
   'frontDoorDistributionId',
   'frontDoorSecretVersion',
+  'frontDoorLog',
 ] as const satisfies readonly ContextKey[]
 
 /** Settings of what CloudFront serves, which a stage with `cdn=off` lacks. */

@@ -121,7 +121,12 @@ export const contextSchema = z.object({
     'must be the output FrontDoorDistributionId, such as E2QWRUHAPOMQZL',
   )
     .optional()
-    .describe('gives the [stack in us-east-1](#the-web-acl-of-the-front-door) the alarm `FrontDoorErrors`'),
+    .describe(
+      'gives the [stack in us-east-1](#the-web-acl-of-the-front-door) the log of the front door and the alarm `FrontDoorErrors`',
+    ),
+  frontDoorLog: flag
+    .optional()
+    .describe('[logs each request](#the-log-of-the-front-door) of the front door, without its query and headers'),
   frontDoorSecretVersion: matching(SECRET_VERSION, 'must be the version id that front-door rotate has printed')
     .optional()
     .describe("version of the front door's secret, set by a [rotation](operate.md#the-secret-of-the-front-door)"),

@@ -38,6 +38,8 @@ export type StageSettings = {
   readonly videoDomain: CustomDomain | undefined
   /** Undefined without the console. */
   readonly frontDoor: FrontDoorSettings | undefined
+  /** Whether requests of the front door are logged. */
+  readonly frontDoorLog: boolean
   /** The Web Function behind the front door; undefined where functions relay every request. */
   readonly relay: RelaySettings | undefined
   /** The operator's own public keys, SPKI in PEM; if empty, the stack creates a key pair. */
@@ -81,6 +83,7 @@ export const PROFILE_DEFAULTS = {
     wafRatePerFiveMinutes: 10_000,
     logLevel: 'DEBUG',
     logRetentionDays: 7,
+    frontDoorLog: false,
     alarms: false,
     pipelineReservedConcurrency: 0,
     reconcileReservedConcurrency: 0,
@@ -95,6 +98,7 @@ export const PROFILE_DEFAULTS = {
     wafRatePerFiveMinutes: 10_000,
     logLevel: 'INFO',
     logRetentionDays: 30,
+    frontDoorLog: true,
     alarms: true,
     pipelineReservedConcurrency: 20,
     reconcileReservedConcurrency: 2,
@@ -125,6 +129,7 @@ export function readStageSettings(context: (name: string) => unknown, region?: s
     apiDomain: domainOf(values.apiDomain, values.apiCertificateArn),
     videoDomain: domainOf(values.videoDomain, values.videoCertificateArn),
     frontDoor: frontDoorSettings({ ...values, console: values.console ?? defaults.console }),
+    frontDoorLog: values.frontDoorLog ?? defaults.frontDoorLog,
     relay: relaySettings(values),
     cdnPublicKeyPems: readPublicKeys(values.cdnPublicKey),
     throttle: {

@@ -7,8 +7,7 @@ import { createApp, createStack, resourcesOf, stageSettings } from './synthesize
 
 describe('FrontDoorStack', () => {
   const stack = new FrontDoorStack(createApp(), {
-    settings: stageSettings({ stage: 'prod' }),
-    requestsPerAddressInFiveMinutes: 2000,
+    settings: stageSettings({ console: 'on', stage: 'prod', waf: 'on', wafRatePerFiveMinutes: 2000 }),
     account: undefined,
   })
   const frontDoor = Template.fromStack(stack)
@@ -35,6 +34,12 @@ describe('FrontDoorStack', () => {
       AggregateKeyType: 'IP',
     })
     expect(frontDoor.toJSON().Outputs.WebAclArn.Value).toEqual({ 'Fn::GetAtt': [viewers?.id, 'Arn'] })
+  })
+
+  it('has no web ACL unless it is asked for', () => {
+    const stack = withDistribution({}).toJSON()
+    expect(Object.keys(stack.Outputs)).toEqual(['AlarmTopicArn'])
+    expect(JSON.stringify(stack.Resources)).not.toContain('AWS::WAFv2')
   })
 
   it('has no alarm before the distribution is known, and none where the stage has no alarms', () => {
@@ -71,7 +76,7 @@ function withDistribution(context: Readonly<Record<string, string>>): Template {
     frontDoorDistributionId: 'E2QWRUHAPOMQZL',
     ...context,
   })
-  const stack = new FrontDoorStack(createApp(), { settings, requestsPerAddressInFiveMinutes: 2000, account: undefined })
+  const stack = new FrontDoorStack(createApp(), { settings, account: undefined })
   expect(new AwsSolutionsChecks().validateScope(stack).violations).toEqual([])
   return Template.fromStack(stack)
 }
