@@ -1,19 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { BodiesBeingRead } from '#adapters/http-server/bodies-being-read.ts'
+import { closeInStages } from '#adapters/http-server/close-in-stages.ts'
 import { SHUTTING_DOWN, sendGatewayError } from '#adapters/http-server/gateway-error.ts'
 import { InFlight } from '#adapters/http-server/in-flight.ts'
-import {
-  BodyTooLargeError,
-  BodyTooSlowError,
-  REQUEST_BYTES_MAX,
-  readBody,
-  readToTheEnd,
-  refusalOf,
-} from '#adapters/http-server/read-body.ts'
+import { REQUEST_BYTES_MAX, readBody, refusalOf } from '#adapters/http-server/read-body.ts'
 import { RunningWork } from '#adapters/http-server/running-work.ts'
 import { type HeldResponse, UnreadResponses } from '#adapters/http-server/unread-responses.ts'
 import { timeOrderedId } from '#core/time-ordered-id.ts'
+import { bodyOwner } from '#middleware/body-owner.ts'
 import { allowedOrigins } from '#middleware/cross-origin.ts'
 import { ResponseHeaders } from '../relay/client-response.ts'
 import { boundSilence } from '../relay/front-door-limit.ts'
@@ -33,8 +28,6 @@ type Options = {
   /** What the requests of a process share. */
   readonly bodies?: BodiesBeingRead
   readonly unread?: UnreadResponses
-  /** Reads a refused body to its end before the refusal is sent. Default: the refusal is sent at once. */
-  readonly readsToTheEnd?: boolean
 }
 
 /** Serves the relayed routes of one process over HTTP. Nothing of one request is visible to another. */
@@ -43,17 +36,15 @@ export class RelayServer {
   readonly #running = new RunningWork()
   readonly #open = new InFlight<HttpResponse>()
   #isEnding = false
-  readonly #readsToTheEnd: boolean
   readonly #bodies: BodiesBeingRead
   readonly #unread: UnreadResponses
 
-  constructor({ bodies = new BodiesBeingRead(), unread = new UnreadResponses(), readsToTheEnd = false }: Options = {}) {
-    this.#readsToTheEnd = readsToTheEnd
+  constructor({ bodies = new BodiesBeingRead(), unread = new UnreadResponses() }: Options = {}) {
     this.#bodies = bodies
     this.#unread = unread
   }
 
-  /** Reads a request to its end, and responds. Resolves after the settlement and the last byte; never rejects. */
+  /** Reads a request, and responds. Resolves after the settlement and the last byte; never rejects. */
   async answer(route: RelayRoute, target: RequestTarget, pair: HttpPair): Promise<void> {
     await this.#running.track(this.#serve(route, target, pair))
   }
@@ -85,11 +76,8 @@ export class RelayServer {
     const endsAt = performance.now() + REQUEST_MILLISECONDS_MAX
     let body: Buffer
     try {
-      body = await readBody(request, REQUEST_BYTES_MAX, this.#bodies)
+      body = await this.#read(request, response)
     } catch (error) {
-      if (this.#readsToTheEnd && (error instanceof BodyTooLargeError || error instanceof BodyTooSlowError)) {
-        await readToTheEnd(request)
-      }
       sendGatewayError(response, requestId, refusalOf(error))
       return
     }
@@ -110,6 +98,16 @@ export class RelayServer {
     await answer.finished()
     clearTimeout(timeUp)
     this.#open.remove(place)
+  }
+
+  /** Nothing of a request without a valid key, which is refused for the key alone. */
+  async #read(request: IncomingMessage, response: ServerResponse): Promise<Buffer> {
+    const owner = await bodyOwner(request, true)
+    if (owner === undefined) {
+      closeInStages(response)
+      return Buffer.alloc(0)
+    }
+    return await readBody(request, REQUEST_BYTES_MAX, { bodies: this.#bodies, owner })
   }
 
   #hold({ request, response }: HttpPair, bytes: number): HeldResponse {

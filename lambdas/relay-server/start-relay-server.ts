@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { closeInStages } from '#adapters/http-server/close-in-stages.ts'
 import { type HttpServer, listen } from '#adapters/http-server/http-server.ts'
-import { readToTheEnd } from '#adapters/http-server/read-body.ts'
 import { isFrontDoor } from '#adapters/secrets/front-door-secret.ts'
 import { FRONT_DOOR_HEADER } from '#core/cdn/front-door.ts'
 import { RouteNotFoundError } from '#core/errors.ts'
@@ -35,35 +35,35 @@ type ListenOptions = {
 }
 
 /**
- * Serves the relayed routes on a port. Where it has the secret of a front door, requests without that secret find nothing. Each request
- * is read to its end before its response begins, because Lambda forwards the whole request first.
+ * Serves the relayed routes on a port. Where it has the secret of a front door, requests without that secret find nothing.
+ * A refused body is read and thrown away after the refusal was sent.
  * @throws if the port is in use.
  */
 export async function startRelayServer(options: ListenOptions): Promise<RunningRelayServer> {
-  const relay = new RelayServer({ readsToTheEnd: true })
+  const relay = new RelayServer()
   const allowed = allowedOrigins()
   const answer = async (request: IncomingMessage, response: ServerResponse) => {
     const target = readTarget(request.url)
     if (!(await mayEnter(request, options))) {
-      await refuseStranger(request, response, target.path)
+      // Says no more than that there is nothing.
+      sendFailure(response, new RouteNotFoundError(), target.path)
       return
     }
     if (request.method === 'GET' && target.path === HEALTH_PATH) {
-      await readToTheEnd(request)
+      closeInStages(response)
       answerHealth(response)
       return
     }
     const route = relayRouteOf(request.method, target.path)
     if (route === undefined) {
-      await readToTheEnd(request)
+      closeInStages(response)
       answerOtherRoute(response, { request, path: target.path, requestId: randomUUID(), allowed })
       return
     }
     await relay.answer(route, target, { request, response })
   }
   const server: HttpServer = await listen((request, response) => {
-    answer(request, response).catch(async (error: unknown) => {
-      await readToTheEnd(request)
+    answer(request, response).catch((error: unknown) => {
       sendFailure(response, error, readTarget(request.url).path)
     })
   }, options)
@@ -87,17 +87,12 @@ async function mayEnter(
   )
 }
 
-/** Says no more than that there is nothing. */
-async function refuseStranger(request: IncomingMessage, response: ServerResponse, path: string): Promise<void> {
-  await readToTheEnd(request)
-  sendFailure(response, new RouteNotFoundError(), path)
-}
-
 function sendFailure(response: ServerResponse, error: unknown, path: string): void {
   if (response.headersSent) {
     response.destroy()
     return
   }
+  closeInStages(response)
   const { statusCode, headers, body } = errorResult(error, { path, requestId: undefined })
   response.writeHead(statusCode, { ...headers, 'content-length': Buffer.byteLength(body) }).end(body)
 }

@@ -2,11 +2,13 @@ import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { APIGatewayProxyResult } from 'aws-lambda'
 import { BodiesBeingRead } from '#adapters/http-server/bodies-being-read.ts'
+import { closeInStages } from '#adapters/http-server/close-in-stages.ts'
 import { BAD_ANSWER, sendGatewayError } from '#adapters/http-server/gateway-error.ts'
 import { REQUEST_BYTES_MAX, readBody, refusalOf } from '#adapters/http-server/read-body.ts'
 import { RunningWork } from '#adapters/http-server/running-work.ts'
 import { type HeldResponse, UnreadResponses } from '#adapters/http-server/unread-responses.ts'
 import { writeInSlices } from '#adapters/http-server/write-in-slices.ts'
+import { once } from '#adapters/once.ts'
 import { toGatewayEvent } from './api-gateway-event.ts'
 import { type RoutedRequest, routeRequest } from './api-routes.ts'
 import { invokeFunction, invokeStreamingFunction, type LocalFunction } from './lambda-runtime.ts'
@@ -15,6 +17,9 @@ import { StreamedResponse } from './streamed-response.ts'
 
 /** Smaller responses are not counted, because a connection has only one at a time. */
 const SMALL_ANSWER_BYTES = 16 * 1024
+
+/** It reads the environment of the started host when it is loaded. */
+const loadBodyOwner = once(() => import('#middleware/body-owner.ts'))
 
 /** A request under way. The id is API Gateway's: the same in the event, in the logs and on the response. */
 type Exchange = {
@@ -54,14 +59,29 @@ export class ApiFront {
     const exchange = { request, response, requestId, hold }
     try {
       const url = new URL(`http://local${request.url ?? '/'}`)
-      const body = await readBody(request, REQUEST_BYTES_MAX, this.#bodies)
       const routed = this.#route(request.method ?? 'GET', url.pathname)
+      const body = await this.#read(request, response, routed)
       const event = toGatewayEvent({ ...routed, request, requestId, url, body })
       const answer = routed.streams ? answerAsItComes : answerWhole
       await this.#running.track(answer(exchange, routed.target, event))
     } catch (error) {
       sendGatewayError(response, requestId, refusalOf(error))
     }
+  }
+
+  /** Nothing of a request without a valid key, which its function refuses for the key alone. */
+  async #read(
+    request: IncomingMessage,
+    response: ServerResponse,
+    { takesKey = false }: RoutedRequest,
+  ): Promise<Buffer> {
+    const { bodyOwner } = await loadBodyOwner()
+    const owner = await bodyOwner(request, takesKey)
+    if (owner === undefined) {
+      closeInStages(response)
+      return Buffer.alloc(0)
+    }
+    return await readBody(request, REQUEST_BYTES_MAX, { bodies: this.#bodies, owner })
   }
 
   #hold({ request, response }: Pick<Exchange, 'request' | 'response'>, bytes: number): HeldResponse {

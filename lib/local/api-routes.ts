@@ -11,6 +11,8 @@ type Endpoint = {
   readonly resource: string
   readonly target: LocalFunction
   readonly streams: boolean
+  /** Whether a request without a valid key is refused, whatever its body. */
+  readonly takesKey?: boolean
 }
 
 /** The endpoint of a request, with the parameters of its path. */
@@ -50,8 +52,9 @@ function adminEndpoint(name: AdminFunction): Endpoint {
   return { resource: `${ADMIN_PREFIX}{proxy+}`, target, streams: false }
 }
 
-function endpointOf({ operation, path, streams }: Route): Endpoint {
-  return { resource: path, target: apiFunction(operation, streams === true), streams: streams === true }
+function endpointOf({ operation, path, streams, isPublic }: Route): Endpoint {
+  const target = apiFunction(operation, streams === true)
+  return { resource: path, target, streams: streams === true, takesKey: isPublic !== true }
 }
 
 function apiFunction(operation: string, streams: boolean): LocalFunction {

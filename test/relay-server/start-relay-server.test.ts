@@ -1,4 +1,6 @@
+import { once } from 'node:events'
 import { request } from 'node:http'
+import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { HttpServer } from '#adapters/http-server/http-server.ts'
 import type { RunningRelayServer } from '#lambdas/relay-server/start-relay-server.ts'
@@ -49,21 +51,30 @@ async function startWithoutSecret(): Promise<RunningRelayServer> {
   return await startRelayServer({ host: '127.0.0.1', port: 0, frontDoorSecretArn: SPOILED_ARN })
 }
 
-/** Sends a request, and says whether the response began before the whole body was sent. */
 function send(path: string, { method = 'GET', headers = {}, body = '', port = server.port }: Sent) {
-  return new Promise<{ status: number; headers: object; body: string; isEarly: boolean }>((resolve, reject) => {
+  return new Promise<{ status: number; headers: object; body: string }>((resolve, reject) => {
     const sending = request({ port, path, method, headers, agent: false }, (response) => {
-      const isEarly = !sending.writableFinished
       const chunks: Buffer[] = []
       response.on('data', (chunk) => chunks.push(chunk))
       response.on('end', () => {
         const { statusCode: status = 0, headers: received } = response
-        resolve({ status, headers: received, body: Buffer.concat(chunks).toString(), isEarly })
+        resolve({ status, headers: received, body: Buffer.concat(chunks).toString() })
       })
     })
     sending.on('error', reject)
     sending.end(body)
   })
+}
+
+/** Sends a head that announces a body, and returns the first bytes of the response. */
+async function announce(path: string, headers: Record<string, string>, length: number, port = server.port) {
+  const socket = connect(port, '127.0.0.1')
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`)
+  const head = [`POST ${path} HTTP/1.1`, 'host: local', `content-length: ${length}`, ...lines]
+  socket.write(`${head.join('\r\n')}\r\n\r\n`)
+  const [first] = await once(socket, 'data')
+  socket.destroy()
+  return String(first)
 }
 
 describe('startRelayServer', () => {
@@ -109,33 +120,36 @@ describe('startRelayServer', () => {
   })
 
   it.each([
-    ['a stranger', {}, 404],
-    ['an unknown route', ENTER, 404],
-  ])('reads the whole body of %s before it responds', async (_, headers, expected) => {
-    const body = Buffer.alloc(4 * 1024 * 1024, 32)
-    expect(await send('/v1/none', { method: 'POST', headers, body })).toMatchObject({
-      status: expected,
-      isEarly: false,
-    })
+    ['a stranger', '/v1/chat/completions', {}, 404],
+    ['an unknown route', '/v1/none', ENTER, 404],
+    ['a request without a key', '/v1/chat/completions', ENTER, 401],
+    ['a request with a mistyped key', '/v1/chat/completions', { ...ENTER, authorization: 'Bearer rg_live_x' }, 401],
+    ['a large request with an unknown key', '/v1/chat/completions', { ...ENTER, authorization: 'Bearer nobody' }, 401],
+  ])('reads no body of %s before it responds', async (_, path, headers, expected) => {
+    expect(await announce(path, headers, 4 * 1024 * 1024)).toMatch(`HTTP/1.1 ${expected} `)
   })
 
-  it('reads the whole body of a request without a key before it is refused', async () => {
-    const body = JSON.stringify({ model: CHAT, messages: [{ role: 'user', content: 'x'.repeat(4 * 1024 * 1024) }] })
-    const refused = await send('/v1/chat/completions', { method: 'POST', headers: ENTER, body })
-    expect(refused).toMatchObject({ status: 401, isEarly: false })
-  })
-
-  it('reads the whole body of a request before it says that the secret cannot be read', async () => {
+  it('reads no body before it says that the secret cannot be read, or that the body is too large', async () => {
     const lost = await startWithoutSecret()
-    const body = Buffer.alloc(4 * 1024 * 1024, 32)
-    const refused = await send('/v1/chat/completions', { method: 'POST', headers: ENTER, body, port: lost.port })
+    expect(await announce('/v1/chat/completions', ENTER, 4 * 1024 * 1024, lost.port)).toMatch('HTTP/1.1 500 ')
     await lost.stop()
-    expect(refused).toMatchObject({ status: 500, isEarly: false })
+    const { key } = await rig.tenant()
+    const headers = { ...ENTER, authorization: `Bearer ${key}`, expect: '100-continue' }
+    expect(await announce('/v1/chat/completions', headers, 11 * 1024 * 1024)).toMatch('HTTP/1.1 413 ')
   })
 
-  it('reads a body that is too large to its end before it is refused', async () => {
+  it('asks for a body that a client keeps back only when it reads it', async () => {
+    const { key } = await rig.tenant()
+    const expecting = { ...ENTER, expect: '100-continue' }
+    const known = { ...expecting, authorization: `Bearer ${key}` }
+    expect(await announce('/v1/chat/completions', expecting, 100)).toMatch('HTTP/1.1 401 ')
+    expect(await announce('/v1/chat/completions', known, 100)).toMatch('HTTP/1.1 100 Continue')
+  })
+
+  it('sends the refusal of a body that is too large while the body comes', async () => {
+    const { key } = await rig.tenant()
     const body = Buffer.alloc(12 * 1024 * 1024, 32)
-    const refused = await send('/v1/chat/completions', { method: 'POST', headers: ENTER, body })
-    expect(refused).toMatchObject({ status: 413, isEarly: false })
+    const headers = { ...ENTER, authorization: `Bearer ${key}` }
+    expect(await send('/v1/chat/completions', { method: 'POST', headers, body })).toMatchObject({ status: 413 })
   })
 })

@@ -2,12 +2,22 @@ import { InFlight, type Place } from './in-flight.ts'
 
 /** The memory for unfinished request bodies. */
 export type BodyBounds = {
+  /** Of one owner: more than one body of the largest size. */
+  readonly ownerBytesMax: number
+  /** Of all owners. Above it each owner has one large body read at a time; at twice this, the owner with most gives one up. */
   readonly bytesMax: number
-  /** The interval of checks while the bodies are above the bound. */
+  /** How long one body may take in all. */
+  readonly bodyMilliseconds: number
+  /** The interval of checks while bodies are above a bound. */
   readonly lookMilliseconds: number
 }
 
-const BODY_BOUNDS: BodyBounds = { bytesMax: 64 * 1024 * 1024, lookMilliseconds: 250 }
+const BODY_BOUNDS: BodyBounds = {
+  ownerBytesMax: 24 * 1024 * 1024,
+  bytesMax: 64 * 1024 * 1024,
+  bodyMilliseconds: 120_000,
+  lookMilliseconds: 250,
+}
 
 /**
  * A body without progress for this many consecutive checks has stalled. Checks are counted instead of time, because a busy process
@@ -16,20 +26,33 @@ const BODY_BOUNDS: BodyBounds = { bytesMax: 64 * 1024 * 1024, lookMilliseconds: 
 const IDLE_LOOKS_MAX = 8
 
 /** The first bytes of a body are always read, so that a small request never waits for large ones. */
-const SMALL_BODY_BYTES = 65_536
+export const SMALL_BODY_BYTES = 65_536
 
 /** While bodies wait for each other, fewer bytes than this per check do not count as progress. */
 const PROGRESS_BYTES = 32_768
+
+/** Owners that are remembered without a body. */
+const OWNERS_MAX = 1_000
 
 /** The sender of a body. */
 export type BodySource = {
   pause(): void
   resume(): void
-  /** Stops reading: the body came too slowly while others waited. */
-  giveUp(): void
+  /** Stops reading: the body came too slowly, for its time or while others waited. */
+  giveUp(reason: 'late' | 'slow'): void
 }
 
-type Body = { readonly source: BodySource; bytes: number; isPaused: boolean; idleLooks: number; progressBytes: number }
+type Body = {
+  readonly source: BodySource
+  readonly owner: Owner
+  bytes: number
+  isPaused: boolean
+  idleLooks: number
+  progressBytes: number
+}
+
+/** The unfinished bodies of one owner, oldest first. */
+type Owner = { readonly name: string; readonly bodies: InFlight<Body>; bytes: number }
 
 /** One body that is being read. */
 export type BodyBeingRead = {
@@ -40,88 +63,136 @@ export type BodyBeingRead = {
 }
 
 /**
- * Counts the bytes of all request bodies that are being read. Above the bound, only the oldest body is read and the others wait, so that
- * one after the other completes; stalled bodies are dropped. The small bound does not limit honest clients, whose bodies arrive
+ * Counts the bytes of all request bodies that are being read, by their owners, so that no owner holds up another. Above a bound, only the
+ * oldest body of an owner is read and its others wait, so that one after the other completes; stalled bodies are dropped. When all owners
+ * together need too much, the one with most gives up its largest body. The bounds do not limit honest clients, whose bodies arrive
  * quickly.
  */
 export class BodiesBeingRead {
   readonly #bounds: BodyBounds
-  /** Oldest first. */
-  readonly #bodies = new InFlight<Body>()
+  readonly #owners = new Map<string, Owner>()
   #bytes = 0
   #timer: NodeJS.Timeout | undefined
 
-  constructor(bounds: BodyBounds = BODY_BOUNDS) {
-    this.#bounds = bounds
+  constructor(bounds: Partial<BodyBounds> = {}) {
+    this.#bounds = { ...BODY_BOUNDS, ...bounds }
   }
 
-  /** Starts to count a body. */
-  begin(source: BodySource): BodyBeingRead {
-    const place = this.#bodies.add({ source, bytes: 0, isPaused: false, idleLooks: 0, progressBytes: 0 })
-    return { add: (bytes) => this.#add(place, bytes), end: () => this.#end(place) }
+  /** Starts to count a body. @param ownerName whose memory it takes. */
+  begin(source: BodySource, ownerName: string): BodyBeingRead {
+    const owner = this.#ownerOf(ownerName)
+    const place = owner.bodies.add({ source, owner, bytes: 0, isPaused: false, idleLooks: 0, progressBytes: 0 })
+    const timer = setTimeout(() => this.#giveUp(place, 'late'), this.#bounds.bodyMilliseconds).unref()
+    return {
+      add: (bytes) => this.#add(place, bytes),
+      end: () => {
+        clearTimeout(timer)
+        this.#end(place)
+      },
+    }
+  }
+
+  /** Owners are forgotten many at a time, because a map that changes with each request is costly (docs/decisions/0156). */
+  #ownerOf(name: string): Owner {
+    const known = this.#owners.get(name)
+    if (known !== undefined) {
+      return known
+    }
+    for (const other of this.#owners.size < OWNERS_MAX ? [] : [...this.#owners.values()]) {
+      if (other.bodies.size === 0) {
+        this.#owners.delete(other.name)
+      }
+    }
+    const owner = { name, bodies: new InFlight<Body>(), bytes: 0 }
+    this.#owners.set(name, owner)
+    return owner
   }
 
   #add(place: Place<Body>, bytes: number): void {
     const body = place.value
+    const { owner } = body
     body.bytes += bytes
+    owner.bytes += bytes
     this.#bytes += bytes
     if (body.bytes - body.progressBytes >= PROGRESS_BYTES) {
       body.progressBytes = body.bytes
       body.idleLooks = 0
     }
-    if (this.#bytes <= this.#bounds.bytesMax) {
+    if (!this.#isCrowded(owner)) {
       return
     }
-    const { oldest } = this.#bodies
-    if (place !== oldest && body.bytes > SMALL_BODY_BYTES) {
+    if (place !== owner.bodies.oldest && body.bytes > SMALL_BODY_BYTES) {
       body.isPaused = true
       body.source.pause()
     }
     this.#timer ??= setInterval(() => this.#look(), this.#bounds.lookMilliseconds).unref()
     // The first bytes of many small bodies alone exceed the bound: there is no time to wait.
-    if (this.#bytes > 2 * this.#bounds.bytesMax && oldest !== undefined) {
-      this.#giveUp(oldest)
+    if (owner.bytes > 2 * this.#bounds.ownerBytesMax && owner.bodies.oldest !== undefined) {
+      this.#giveUp(owner.bodies.oldest, 'slow')
+    } else if (this.#bytes > 2 * this.#bounds.bytesMax) {
+      this.#giveUpLargest()
     }
+  }
+
+  #isCrowded(owner: Owner): boolean {
+    return owner.bytes > this.#bounds.ownerBytesMax || this.#bytes > this.#bounds.bytesMax
   }
 
   #end(place: Place<Body>): void {
-    if (this.#bodies.remove(place)) {
-      this.#bytes -= place.value.bytes
-      if (this.#timer !== undefined) {
-        this.#readOn()
-      }
+    const { bytes, owner } = place.value
+    if (!owner.bodies.remove(place)) {
+      return
+    }
+    owner.bytes -= bytes
+    this.#bytes -= bytes
+    if (this.#timer !== undefined) {
+      this.#readOn()
     }
   }
 
-  /** Once the bound was exceeded: the oldest body always, the others while there is room. */
+  /** Once a bound was exceeded: the oldest body of each owner always, the others while there is room. */
   #readOn(): void {
-    let isOldest = true
-    for (const { value: body } of this.#bodies) {
-      if (body.isPaused && (isOldest || this.#bytes <= this.#bounds.bytesMax)) {
-        body.isPaused = false
-        body.idleLooks = 0
-        body.source.resume()
+    let isAnyCrowded = false
+    for (const owner of this.#owners.values()) {
+      const isCrowded = this.#isCrowded(owner)
+      isAnyCrowded ||= isCrowded
+      for (const place of owner.bodies) {
+        const body = place.value
+        if (body.isPaused && (place === owner.bodies.oldest || !isCrowded)) {
+          body.isPaused = false
+          body.idleLooks = 0
+          body.source.resume()
+        }
       }
-      isOldest = false
     }
-    if (this.#bytes <= this.#bounds.bytesMax) {
+    if (!isAnyCrowded) {
       clearInterval(this.#timer)
       this.#timer = undefined
     }
   }
 
   #look(): void {
-    for (const place of this.#bodies) {
-      const body = place.value
-      body.idleLooks += body.isPaused ? 0 : 1
-      if (body.idleLooks >= IDLE_LOOKS_MAX && this.#bytes > this.#bounds.bytesMax) {
-        this.#giveUp(place)
+    for (const owner of [...this.#owners.values()]) {
+      for (const place of owner.bodies) {
+        const body = place.value
+        body.idleLooks += body.isPaused ? 0 : 1
+        if (body.idleLooks >= IDLE_LOOKS_MAX && this.#isCrowded(owner)) {
+          this.#giveUp(place, 'slow')
+        }
       }
     }
   }
 
-  #giveUp(place: Place<Body>): void {
+  #giveUpLargest(): void {
+    const [owner] = [...this.#owners.values()].sort((one, other) => other.bytes - one.bytes)
+    const [largest] = [...(owner?.bodies ?? [])].sort((one, other) => other.value.bytes - one.value.bytes)
+    if (largest !== undefined) {
+      this.#giveUp(largest, 'slow')
+    }
+  }
+
+  #giveUp(place: Place<Body>, reason: 'late' | 'slow'): void {
     this.#end(place)
-    place.value.source.giveUp()
+    place.value.source.giveUp(reason)
   }
 }

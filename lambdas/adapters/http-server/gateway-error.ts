@@ -1,6 +1,7 @@
 import { type ServerResponse, STATUS_CODES } from 'node:http'
 import { PLATFORM_CROSS_ORIGIN } from '#core/contract/cross-origin.ts'
 import { NO_SNIFFING } from '#core/contract/no-sniffing.ts'
+import { closeInStages } from './close-in-stages.ts'
 
 /** A response that API Gateway makes itself. */
 export type GatewayError = { readonly status: number; readonly message: string; readonly code: string | null }
@@ -22,6 +23,12 @@ export const REQUEST_TIMEOUT: GatewayError = { ...BAD_REQUEST, status: 408 }
 export const BODY_TOO_SLOW: GatewayError = {
   ...REQUEST_TIMEOUT,
   message: 'the body came too slowly while others waited to be read: send the request again',
+}
+
+/** A body was not whole in its time. */
+export const BODY_TOO_LATE: GatewayError = {
+  ...REQUEST_TIMEOUT,
+  message: 'the body took too long: send the request again',
 }
 
 /** More than `max` requests are queued on one connection. */
@@ -56,9 +63,10 @@ export const SHUTTING_DOWN: GatewayError = {
   code: 'service_unavailable',
 }
 
-/** Sends an error in the OpenAI shape with the request's id. The rest of a refused body is not read. */
+/** Sends an error in the OpenAI shape with the request's id. The rest of a refused body is read and thrown away. */
 export function sendGatewayError(response: ServerResponse, requestId: string, error: GatewayError): void {
   const { headers, body } = answerOf(requestId, error)
+  closeInStages(response)
   response.writeHead(error.status, headers).end(body)
 }
 

@@ -40,7 +40,7 @@ export async function listen(
   stalledMilliseconds = STALLED_MILLISECONDS,
 ): Promise<HttpServer> {
   const open = new OpenResponses()
-  const server = createServer(OPTIONS, (request, response) => {
+  const serve: RequestListener = (request, response) => {
     open.add(request.socket, response, () => {
       if (request.httpVersion === '1.1' && request.headers.host === undefined) {
         sendGatewayError(response, randomUUID(), BAD_REQUEST)
@@ -52,6 +52,16 @@ export async function listen(
       }
       listener(request, response)
     })
+  }
+  const server = createServer(OPTIONS, serve)
+  // A client that waits for it sends its body when somebody reads it, and none after a refusal.
+  server.on('checkContinue', (request, response) => {
+    request.once('resume', () => {
+      if (!response.headersSent) {
+        response.writeContinue()
+      }
+    })
+    serve(request, response)
   })
   const stopWatching = closeStalledConnections(server, stalledMilliseconds)
   server.on('clientError', (error, socket) => open.refuse(socket, error))

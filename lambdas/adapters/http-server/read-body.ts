@@ -1,16 +1,16 @@
-import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
-import type { BodiesBeingRead } from './bodies-being-read.ts'
-import { BODY_TOO_SLOW, type GatewayError, INTERNAL_ERROR, REQUEST_TOO_LARGE } from './gateway-error.ts'
+import type { BodiesBeingRead, BodySource } from './bodies-being-read.ts'
+import { BODY_TOO_LATE, BODY_TOO_SLOW, type GatewayError, INTERNAL_ERROR, REQUEST_TOO_LARGE } from './gateway-error.ts'
 
-/** A request body above the bound; the rest was not read. */
-export class BodyTooLargeError extends Error {
-  override readonly name = 'BodyTooLargeError'
-}
+/** A body that is too large, or came too slowly; the rest was not read. */
+class BodyRefusedError extends Error {
+  override readonly name = 'BodyRefusedError'
+  readonly refusal: GatewayError
 
-/** A body came too slowly while the memory for bodies was full; the rest was not read. */
-export class BodyTooSlowError extends Error {
-  override readonly name = 'BodyTooSlowError'
+  constructor(refusal: GatewayError) {
+    super(refusal.message)
+    this.refusal = refusal
+  }
 }
 
 /** The client left before it had sent its whole body. */
@@ -23,31 +23,41 @@ export const REQUEST_BYTES_MAX = 10 * 1024 * 1024
 
 /**
  * Reads a whole request body. Uses events, which are cheaper than iteration for a small body.
- * @param bodies the shared budget; without it, only the bound of this body applies.
- * @throws BodyTooLargeError above `bytesMax`, BodyTooSlowError, BodyCutError if the connection ends first.
+ * @param budget the shared budget, and whose memory the body takes; without it, only the bound of this body applies.
+ * @throws BodyRefusedError above `bytesMax`, also of the announced length, or when it comes too slowly; BodyCutError if the connection ends
+ *   first.
  */
-export function readBody(request: IncomingMessage, bytesMax: number, bodies?: BodiesBeingRead): Promise<Buffer> {
+export function readBody(
+  request: IncomingMessage,
+  bytesMax: number,
+  budget?: { readonly bodies: BodiesBeingRead; readonly owner: string },
+): Promise<Buffer> {
   return new Promise((resolve, reject) => {
+    if (Number(request.headers['content-length']) > bytesMax) {
+      reject(new BodyRefusedError(REQUEST_TOO_LARGE))
+      return
+    }
     const chunks: Buffer[] = []
     let size = 0
     const stop = (error: Error) => {
+      request.off('data', take)
       chunks.length = 0
       counted?.end()
       reject(error)
     }
-    const counted = bodies?.begin({
+    const source: BodySource = {
       pause: () => request.pause(),
       resume: () => request.resume(),
-      giveUp: () => {
-        request.off('data', take)
+      giveUp: (reason) => {
         request.pause()
-        stop(new BodyTooSlowError('the body came too slowly while others waited'))
+        stop(new BodyRefusedError(reason === 'late' ? BODY_TOO_LATE : BODY_TOO_SLOW))
       },
-    })
+    }
+    const counted = budget?.bodies.begin(source, budget.owner)
     const take = (chunk: Buffer) => {
       size += chunk.length
       if (size > bytesMax) {
-        stop(new BodyTooLargeError(`the body is larger than ${bytesMax} bytes`))
+        stop(new BodyRefusedError(REQUEST_TOO_LARGE))
         return
       }
       chunks.push(chunk)
@@ -68,16 +78,5 @@ export function readBody(request: IncomingMessage, bytesMax: number, bodies?: Bo
 
 /** The response to a request whose body was not read, or that failed in any other way. */
 export function refusalOf(error: unknown): GatewayError {
-  if (error instanceof BodyTooLargeError) {
-    return REQUEST_TOO_LARGE
-  }
-  return error instanceof BodyTooSlowError ? BODY_TOO_SLOW : INTERNAL_ERROR
-}
-
-/** Reads a body that nobody wants; resolves too when the client leaves. */
-export async function readToTheEnd(request: IncomingMessage): Promise<void> {
-  if (!request.complete) {
-    request.resume()
-    await Promise.race([once(request, 'end'), once(request, 'close')]).catch(() => undefined)
-  }
+  return error instanceof BodyRefusedError ? error.refusal : INTERNAL_ERROR
 }

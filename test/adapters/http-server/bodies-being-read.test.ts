@@ -8,15 +8,15 @@ import { ApiFront } from '#local/api-front.ts'
 const MIB = 1024 * 1024
 const SMALL_BODY_BYTES = 65_536
 const SOCKET_READ_BYTES = 65_536
-const BOUNDS = { bytesMax: 8 * MIB, lookMilliseconds: 100 }
+const BOUNDS = { ownerBytesMax: 8 * MIB, lookMilliseconds: 100 }
 
 /** Counts what the front holds of unfinished bodies, from outside. */
 class WatchedBodies extends BodiesBeingRead {
   held = 0
   most = 0
 
-  override begin(source: Parameters<BodiesBeingRead['begin']>[0]) {
-    const body = super.begin(source)
+  override begin(...[source, owner]: Parameters<BodiesBeingRead['begin']>) {
+    const body = super.begin(source, owner)
     let bytes = 0
     return {
       add: (more: number) => {
@@ -76,7 +76,7 @@ describe('request bodies that never end', () => {
     await sleep(200)
     // Above the bound, the oldest body is read on; each other one stops after its small part and one more read of its socket.
     const others = senders.length * (SMALL_BODY_BYTES + SOCKET_READ_BYTES)
-    expect(bodies.most).toBeLessThan(BOUNDS.bytesMax + 4 * MIB + others)
+    expect(bodies.most).toBeLessThan(BOUNDS.ownerBytesMax + 4 * MIB + others)
   })
 
   it('are given up with a sentence when others wait for their memory', async () => {
@@ -125,7 +125,7 @@ describe('honest bodies', () => {
     for (const answer of answers) {
       expect(answer).toContain(`read ${5 * MIB}`)
     }
-    expect(bodies.most).toBeLessThan(BOUNDS.bytesMax + 10 * MIB)
+    expect(bodies.most).toBeLessThan(BOUNDS.ownerBytesMax + 10 * MIB)
     expect(bodies.held).toBe(0)
   })
 
@@ -144,15 +144,65 @@ describe('honest bodies', () => {
 
 describe('first bytes of so many bodies that they are too much', () => {
   it('are held up to twice the bound', () => {
-    const counted = new BodiesBeingRead({ bytesMax: 1_000_000, lookMilliseconds: 1_000 })
+    const counted = new BodiesBeingRead({ ownerBytesMax: 1_000_000, lookMilliseconds: 1_000 })
     let givenUp = 0
     for (let index = 0; index < 100; index += 1) {
       const giveUp = () => {
         givenUp += 1
       }
       const source = { pause: () => undefined, resume: () => undefined, giveUp }
-      counted.begin(source).add(60_000)
+      counted.begin(source, 'one').add(60_000)
     }
     expect(100 - givenUp).toBe(Math.floor(2_000_000 / 60_000))
+  })
+})
+
+describe('the bodies of several owners', () => {
+  /** Bodies whose events are noted by the name of the body. */
+  function bodiesOf(bounds: ConstructorParameters<typeof BodiesBeingRead>[0]) {
+    const events: string[] = []
+    const counted = new BodiesBeingRead(bounds)
+    const begin = (name: string, owner: string) =>
+      counted.begin(
+        {
+          pause: () => void events.push(`${name} waits`),
+          resume: () => void events.push(`${name} goes on`),
+          giveUp: (reason) => void events.push(`${name} is ${reason}`),
+        },
+        owner,
+      )
+    return { events, begin }
+  }
+
+  it('hold up no body of another owner, and each owner has its oldest body read', () => {
+    const { events, begin } = bodiesOf({ ownerBytesMax: 1_000_000 })
+    const oldest = begin('oldest', 'one')
+    oldest.add(600_000)
+    begin('next', 'one').add(500_000)
+    begin('other', 'two').add(900_000)
+    expect(events).toEqual(['next waits'])
+    oldest.end()
+    expect(events).toEqual(['next waits', 'next goes on'])
+  })
+
+  it('wait behind the oldest of their owner when all together are too large, and then the largest of the largest owner goes', () => {
+    const { events, begin } = bodiesOf({ ownerBytesMax: 1_000_000, bytesMax: 1_000_000 })
+    begin('small', 'one').add(400_000)
+    begin('large', 'two').add(700_000)
+    const more = begin('more', 'two')
+    more.add(200_000)
+    expect(events).toEqual(['more waits'])
+    begin('third', 'three').add(800_000)
+    expect(events.slice(1)).toContain('large is slow')
+    expect(events).not.toContain('small is slow')
+  })
+
+  it('are given up after the time of a body in all, however they come', async () => {
+    const late = Promise.withResolvers<string>()
+    const counted = new BodiesBeingRead({ bodyMilliseconds: 100 })
+    const body = counted.begin({ pause: () => {}, resume: () => {}, giveUp: late.resolve }, 'one')
+    const drip = setInterval(() => body.add(60_000), 10)
+    expect(await late.promise).toBe('late')
+    clearInterval(drip)
   })
 })

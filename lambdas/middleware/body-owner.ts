@@ -1,0 +1,46 @@
+import type { IncomingMessage } from 'node:http'
+import { sha256Hex } from '#adapters/crypto/sha256.ts'
+import { SMALL_BODY_BYTES } from '#adapters/http-server/bodies-being-read.ts'
+import { InvalidApiKeyError } from '#core/errors.ts'
+import { presentedKey } from './authenticate.ts'
+import { openCallerContext } from './caller-context.ts'
+
+type Sender = Pick<IncomingMessage, 'headers' | 'headersDistinct' | 'socket'>
+
+/** Small bodies share one budget: whoever stalls one is overtaken by those that arrive at once. */
+const SMALL = 'small bodies'
+
+/**
+ * Who holds the memory of a body that is being read: the tenant of the key, or without a key the address. Undefined for a request whose
+ * key is missing, malformed, or, if the body is large, unknown: nobody reads its body, and its operation refuses it for the key.
+ * @param takesKey whether the operation needs a key.
+ */
+export async function bodyOwner(request: Sender, takesKey: boolean): Promise<string | undefined> {
+  try {
+    const key = takesKey ? presentedKey({ headerLines: (name) => request.headersDistinct[name] ?? [] }) : undefined
+    if (isSmall(request.headers)) {
+      return SMALL
+    }
+    return key === undefined ? `address ${request.socket.remoteAddress}` : await tenantOf(sha256Hex(key))
+  } catch (error) {
+    if (error instanceof InvalidApiKeyError) {
+      return undefined
+    }
+    throw error
+  }
+}
+
+/** A body without a length may become large. */
+function isSmall({ 'content-length': length, 'transfer-encoding': coding }: IncomingMessage['headers']): boolean {
+  return coding === undefined && Number(length ?? 0) <= SMALL_BODY_BYTES
+}
+
+/** While the table is out of reach, the key stands for its tenant; the operation says what is wrong. */
+async function tenantOf(keyDigest: string): Promise<string | undefined> {
+  try {
+    const found = await openCallerContext().callers.lookUp(keyDigest)
+    return found && `tenant ${found.caller.tenantId}`
+  } catch {
+    return `key ${keyDigest}`
+  }
+}
