@@ -1,4 +1,5 @@
 import type { AbortNotice } from '#core/abort-notice.ts'
+import { hiddenInRefusal } from '#core/catalogue/hidden-fields.ts'
 import { UpstreamFailedError, UpstreamTimeoutError } from '#core/errors.ts'
 import type { FieldTree } from '#core/json/field-tree.ts'
 import { beginsAsObject } from '#core/json/json-marks.ts'
@@ -125,13 +126,27 @@ type RefusalReading = {
   readonly hidden: FieldTree
 }
 
+/** Stands for a refusal that does not say anything in the fields of an error. */
+const REFUSED = JSON.stringify({
+  error: {
+    message: 'the upstream refused the request without a message for clients',
+    type: 'invalid_request_error',
+    param: null,
+    code: null,
+  },
+})
+
+const EMPTY_OBJECT = /^(?:\xef\xbb\xbf)?\s*\{\s*\}\s*$/
+
 /**
- * Reads what an upstream says against a request, without the keys that the upstream was called with and without what is hidden.
+ * Reads what an upstream says against a request, without the keys that the upstream was called with. Of JSON, an `error` passes, of
+ * which only what is for clients, or the fields of an error alone.
  * @throws as {@link readReply}
  */
 export async function readRefusal(reply: UpstreamReply, { deadline, hidden }: RefusalReading): Promise<Buffer> {
   const bytes = (await readReply(reply, { bytesMax: REFUSAL_BYTES_MAX, deadline })).toString('latin1')
-  return Buffer.from(withoutHidden(reply.withoutCredentials(bytes), hidden), 'latin1')
+  const shown = withoutHidden(reply.withoutCredentials(bytes), hiddenInRefusal(hidden))
+  return EMPTY_OBJECT.test(shown) ? Buffer.from(REFUSED) : Buffer.from(shown, 'latin1')
 }
 
 /** Relays what an upstream says against a request, with its status. Nothing is billed. @throws as {@link readReply} */

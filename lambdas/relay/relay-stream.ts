@@ -44,11 +44,11 @@ export async function relayStream(
 type Client = {
   readonly sender: EventSender
   readonly response: ClientResponse
-  /** Comments and roles that came before anything was generated. They do not bind the client to this upstream. */
+  /** Roles that came before anything was generated. They do not bind the client to this upstream. */
   held: string
 }
 
-/** More than this is not held back: an upstream may send comments without end. */
+/** More than this is not held back: an upstream may send roles without end. */
 const HELD_BYTES_MAX = 64 * 1024
 
 /** @returns how the reading ended: at the end of the stream, or before it. */

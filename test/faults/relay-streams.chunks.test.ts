@@ -32,7 +32,7 @@ afterAll(async () => {
 
 describe('a stream in unusual chunks', () => {
   it('is the same for the client if every byte arrives alone', async () => {
-    const events = `: hi\r\n\r\n${word('Grüße, 世界 🌍')}${FINISH}${USAGE_CHUNK}${DONE}`
+    const events = `event: x\r\n${word('Grüße, 世界 🌍')}${FINISH}${USAGE_CHUNK}${DONE}`
     relay.answerWith(async (response) => {
       openStream(response)
       for (const byte of Buffer.from(events)) {

@@ -256,7 +256,7 @@ describe('a request that is not billed', () => {
     rig.upstreams[0]?.answerWith((response) => sendJson(response, refusal, 400))
     const { statusCode, text, settled, header } = await send(body, operation)
     expect(statusCode).toBe(400)
-    expect(text).toBe('{ "error":{"message":"no","cost":1},"usage":{}}')
+    expect(text).toBe('{ "error":{"message":"no"}}')
     expect([settled, header]).toStrictEqual([undefined, undefined])
   })
 })

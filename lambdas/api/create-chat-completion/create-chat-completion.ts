@@ -1,3 +1,4 @@
+import { hiddenFields } from '#core/catalogue/hidden-fields.ts'
 import { type ChatRequest, parseChatRequest } from '#core/contract/chat-request.ts'
 import { UpstreamFailedError } from '#core/errors.ts'
 import type { FieldTree } from '#core/json/field-tree.ts'
@@ -71,7 +72,7 @@ export async function createChatCompletion(exchange: RelayExchange, context: Rel
       })
       exchange.noteReply(reply)
       try {
-        return await relayReply(reply, { exchange, chat, bill, deadline, hidden: catalogue.hiddenFields })
+        return await relayReply(reply, { exchange, chat, bill, deadline, hidden: hiddenFields(catalogue.config) })
       } catch (error) {
         if (!(error instanceof NothingRelayedError)) {
           throw error

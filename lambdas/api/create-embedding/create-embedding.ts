@@ -1,4 +1,5 @@
 import { boundInputTokens } from '#adapters/tokens/bound-input-tokens.ts'
+import { hiddenFields } from '#core/catalogue/hidden-fields.ts'
 import type { EmbeddingModel } from '#core/catalogue/model.ts'
 import { type EmbeddingInputs, parseEmbeddingRequest } from '#core/contract/embedding-request.ts'
 import { replaceFields } from '#core/json/json-fields.ts'
@@ -49,7 +50,7 @@ export async function createEmbedding(exchange: RelayExchange, context: RelayCon
       },
     })
     exchange.noteReply(reply)
-    const hidden = catalogue.hiddenFields
+    const hidden = hiddenFields(catalogue.config)
     if (!isSuccess(reply)) {
       return await relayRefusal(reply, response, { deadline, hidden })
     }

@@ -1,3 +1,4 @@
+import { hiddenFields } from '#core/catalogue/hidden-fields.ts'
 import { imageRequestBody, parseImageRequest } from '#core/contract/image-request.ts'
 import type { Microcredits } from '#core/money/money.ts'
 import { affordableCount } from '#core/money/shortfall.ts'
@@ -45,7 +46,7 @@ export async function createImage(exchange: RelayExchange, context: RelayContext
       },
     })
     exchange.noteReply(reply)
-    const hidden = context.catalogue.hiddenFields
+    const hidden = hiddenFields(context.catalogue.config)
     if (!isSuccess(reply)) {
       return await relayRefusal(reply, response, { deadline, hidden })
     }

@@ -1,4 +1,3 @@
-import { type FieldTree, fieldTree } from '../json/field-tree.ts'
 import type { VideoJobRequest } from '../parameters/video-parameters.ts'
 import type { RelayChannel, VideoChannel } from './channel.ts'
 import type { GatewayConfig } from './gateway-config.ts'
@@ -12,8 +11,6 @@ import { applySwitches, NO_SWITCHES, type Switches } from './switches.ts'
 export type Catalogue = {
   /** The configuration without the switches. */
   readonly config: GatewayConfig
-  /** What relayed responses do not show of the replies of upstreams. */
-  readonly hiddenFields: FieldTree
   /** Finds an enabled video model that has a configured channel. */
   findVideoModel(id: string): VideoModel | undefined
   /** Finds a configured video model, enabled or not: a job that was created goes on. */
@@ -43,9 +40,11 @@ export type Catalogue = {
 /** Creates the lookups of a validated configuration under the switches of operators. */
 export function createCatalogue(config: GatewayConfig, switches: Switches = NO_SWITCHES): Catalogue {
   const switched = switches === NO_SWITCHES ? config : applySwitches(config, switches)
-  // The cost that clients see is the gateway's own.
-  const hiddenFields = fieldTree([...config.hidden_members, 'usage.cost'])
-  return { config, hiddenFields, ...videoLookups(config, switched), ...relayLookups(config, switched) }
+  return {
+    config,
+    ...videoLookups(config, switched),
+    ...relayLookups(config, switched),
+  }
 }
 
 type VideoLookups = Pick<

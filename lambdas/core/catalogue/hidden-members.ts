@@ -4,8 +4,8 @@ import { FIELD_PATH } from './pass-members.ts'
 /** Far more than any upstream says of itself. */
 const HIDDEN_MAX = 100
 
-/** What upstreams say of their own price, and of who served a request. */
-const DEFAULT = ['usage.cost', 'usage.cost_details', 'usage.is_byok', 'usage.cost_in_usd_ticks', 'provider']
+/** What upstreams say of who served a request, and for which of their accounts, besides what is always hidden. */
+const DEFAULT = ['usage.is_byok', 'provider', 'user_id']
 
 /** A response without these is none, and the gateway writes or reads what is in them. */
 const NEEDED: ReadonlySet<string> = new Set(['model', 'choices', 'data'])
@@ -24,5 +24,5 @@ export const hiddenMembers = z
   .default(DEFAULT)
   .meta({
     description:
-      'Fields of upstreams that no client sees in relayed responses. usage.cost is always among them, because the gateway writes its own.',
+      'Fields of upstreams that no client sees in relayed responses, besides their prices, `provider_metadata`, and the details of errors, which are always hidden.',
   })

@@ -53,7 +53,7 @@ export const chatCompletionResponse = z
     usage: tokenUsageResponse.optional().describe('Missing if the upstream leaves it out.'),
   })
   .describe(
-    'The response of the upstream, byte for byte except for `model`, `usage.cost` and fields that the operator hides.',
+    'The response of the upstream, byte for byte except for `model`, `usage.cost`, what upstreams say of their price and name, and fields that the operator hides.',
   )
 
 /** One event of a streamed chat. */
@@ -77,5 +77,5 @@ export const chatCompletionChunk = z
     usage: tokenUsageResponse.nullish().describe('In the last chunk, with `stream_options.include_usage`.'),
   })
   .describe(
-    'The data of one event, as the upstream sent it except for `model`, `usage.cost` and fields that the operator hides.',
+    'The data of one event, as the upstream sent it except for `model`, `usage.cost`, what upstreams say of their price and name, and fields that the operator hides.',
   )

@@ -20,5 +20,5 @@ export const embeddingResponse = z
     usage: z.looseObject({ prompt_tokens: z.int(), total_tokens: z.int(), cost: costResponse }).optional(),
   })
   .describe(
-    'The response of the upstream, byte for byte except for `model`, `usage.cost` and fields that the operator hides.',
+    'The response of the upstream, byte for byte except for `model`, `usage.cost`, what upstreams say of their price and name, and fields that the operator hides.',
   )

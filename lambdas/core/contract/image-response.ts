@@ -15,5 +15,5 @@ export const imageResponse = z
     ),
   })
   .describe(
-    'The response of the upstream, byte for byte except for the cost in a `usage` and fields that the operator hides.',
+    'The response of the upstream, byte for byte except for the cost in a `usage`, what upstreams say of their price and name, and fields that the operator hides.',
   )

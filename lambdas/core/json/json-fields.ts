@@ -17,18 +17,12 @@ export class InvalidInjectedValueError extends Error {
   override readonly name = 'InvalidInjectedValueError'
 }
 
-/** Finds the top-level fields of a JSON object, as {@link objectFields}. */
-export function topLevelFields(json: string): Generator<FieldSpan> {
-  return objectFields(json, 0)
-}
-
 /**
- * Finds the fields of the JSON object that begins at `start`, or after white space there. Names are decoded: `"\u0069d"` is `id`.
+ * Finds the top-level fields of the JSON object that a text begins with, perhaps after white space. Names are decoded: `"\u0069d"` is `id`.
  * Of a text that breaks off, it finds the fields whose values are complete.
  */
-export function* objectFields(json: string, start: number): Generator<FieldSpan> {
+export function* topLevelFields(json: string): Generator<FieldSpan> {
   const scan = new JsonScan(json)
-  scan.index = start
   scan.skipSpace()
   scan.index += 1
   while (!scan.isOver()) {

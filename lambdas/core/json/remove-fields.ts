@@ -1,5 +1,5 @@
 import type { FieldTree } from './field-tree.ts'
-import { objectFields } from './json-fields.ts'
+import { JsonScan } from './json-scan.ts'
 import { applyTextEdits, type TextEdit } from './text-edit.ts'
 
 /** Where a field can be added to an object, after its last field. */
@@ -46,11 +46,9 @@ export class FieldRemoval {
     this.#end = end
   }
 
-  /** Edits of the value of the field that was kept last. A field may be repeated a million times, so they are no arguments. */
+  /** Edits of the value of the field that was kept last. */
   add(edits: readonly TextEdit[]): void {
-    for (const edit of edits) {
-      this.edits.push(edit)
-    }
+    pushAll(this.edits, edits)
   }
 
   get additionPlace(): AdditionPlace {
@@ -62,35 +60,80 @@ export class FieldRemoval {
   }
 }
 
+/** No real reply is deeper. What is deeper stays as it is, so that the stack is never full. */
+const DEPTH_MAX = 64
+
+type Removal = { readonly edits: readonly TextEdit[]; readonly additionPlace: AdditionPlace }
+
 /**
- * The edits that remove the fields of a tree from the object that begins at `start`; every other byte stays. Takes linear time.
- * @param json text with one character for each byte or decoded. Lists in it are not entered.
+ * The edits that remove the fields of a tree from the object or list that begins at `start`; every other byte stays. Takes linear time.
+ * @param json text with one character for each byte or decoded.
+ * @returns also where a field can be added, if it is an object.
  */
-export function removalEdits(
-  json: string,
-  start: number,
-  hidden: FieldTree,
-): { readonly edits: readonly TextEdit[]; readonly additionPlace: AdditionPlace } {
-  const removal = new FieldRemoval(json.indexOf('{', start) + 1, (index) => json.indexOf(',', index))
-  for (const { name, valueStart, valueEnd } of objectFields(json, start)) {
-    const inner = hidden.get(name)
-    if (inner === 'whole') {
-      removal.remove(valueEnd)
-    } else {
-      removal.keep(valueEnd)
-      if (inner !== undefined && json[valueStart] === '{') {
-        removal.add(removalEdits(json, valueStart, inner).edits)
-      }
+export function removalEdits(json: string, start: number, hidden: FieldTree): Removal {
+  const scan = new JsonScan(json)
+  scan.index = start
+  return removeFromValue(scan, hidden, 0)
+}
+
+function removeFromValue(scan: JsonScan, hidden: FieldTree, depth: number): Removal {
+  const kind = scan.nextKind()
+  if (kind === 'object' && depth < DEPTH_MAX) {
+    return removeFromObject(scan, hidden, depth)
+  }
+  const edits: TextEdit[] = []
+  if (kind === 'list' && depth < DEPTH_MAX && hidden.inList !== undefined) {
+    scan.index += 1
+    while (!scan.isOver()) {
+      pushAll(edits, removeFromValue(scan, hidden.inList, depth + 1).edits)
+      scan.skipComma()
     }
+  } else {
+    scan.skipValue()
+  }
+  return { edits, additionPlace: { index: scan.index, isAfterField: false } }
+}
+
+/** Of an object that breaks off, only fields whose values are complete are removed. */
+function removeFromObject(scan: JsonScan, hidden: FieldTree, depth: number): Removal {
+  scan.index += 1
+  const removal = new FieldRemoval(scan.index, (index) => scan.text.indexOf(',', index))
+  while (!scan.isOver()) {
+    const inner = hidden.get(scan.readName())
+    let edits: readonly TextEdit[] = []
+    if (inner === undefined || inner === 'whole') {
+      scan.skipValue()
+    } else {
+      edits = removeFromValue(scan, inner, depth + 1).edits
+    }
+    const end = scan.index
+    scan.skipSpace()
+    if (scan.isAtEnd) {
+      return removal
+    }
+    if (inner === 'whole') {
+      removal.remove(end)
+    } else {
+      removal.keep(end)
+      removal.add(edits)
+    }
+    scan.skipComma()
   }
   return removal
 }
 
-/** What may come before an object: a byte order mark, decoded or as bytes, and white space. */
-const BEFORE_OBJECT = /^(?:\xef\xbb\xbf)?\s*(?=\{)/
+/** What may come before JSON: a byte order mark, decoded or as bytes, and white space. */
+const BEFORE_JSON = /^(?:\xef\xbb\xbf)?\s*(?=[{[])/
 
-/** A JSON object without the fields of a tree. Any other text stays as it is. */
+/** A JSON object or list without the fields of a tree. Any other text stays as it is. */
 export function withoutHidden(json: string, hidden: FieldTree): string {
-  const before = BEFORE_OBJECT.exec(json)
+  const before = BEFORE_JSON.exec(json)
   return before === null ? json : applyTextEdits(json, removalEdits(json, before[0].length, hidden).edits)
+}
+
+/** A field may be repeated a million times, so the edits are no arguments. */
+function pushAll(list: TextEdit[], edits: readonly TextEdit[]): void {
+  for (const edit of edits) {
+    list.push(edit)
+  }
 }

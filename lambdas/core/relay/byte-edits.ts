@@ -11,7 +11,7 @@ const encoder = new TextEncoder()
 /** From `start` up to, not including, `end`. */
 type ByteSpan = { readonly start: number; readonly end: number }
 
-/** As `removalEdits`, for one object in bytes; the places count from the first byte. */
+/** As `removalEdits`, for one object or list in bytes; the places count from the first byte. */
 export function byteRemovalEdits(
   bytes: Uint8Array,
   { start, end }: ByteSpan,

@@ -1,3 +1,5 @@
+import { hiddenInRefusal } from '../catalogue/hidden-fields.ts'
+import { removalEdits } from '../json/remove-fields.ts'
 import type { Microcredits } from '../money/money.ts'
 import type { TokenCounts } from '../quota/token-counts.ts'
 import { believedUsage, readTokenUsage } from '../quota/token-usage.ts'
@@ -145,7 +147,8 @@ export class ChatStream {
     this.#keepUsage(parsedMember(members.usage) ?? usageOfChoiceJson(members.choices ?? ''))
     if (members.error !== undefined && members.error !== 'null') {
       this.#state = 'failed'
-      return this.#withoutCredentials(editEvent(event, members.edits))
+      const { edits } = removalEdits(data, 0, hiddenInRefusal(this.#rules.hidden))
+      return this.#withoutCredentials(editEvent(event, edits))
     }
     const { choices } = members
     if (choices !== undefined && choices !== 'null' && !EMPTY_LIST.test(choices)) {

@@ -1,5 +1,8 @@
 import type { EncodingFormat } from '../contract/embedding-request.ts'
-import { QUOTE } from '../json/json-marks.ts'
+import type { FieldTree } from '../json/field-tree.ts'
+import { COMMA, QUOTE } from '../json/json-marks.ts'
+import { FieldRemoval } from '../json/remove-fields.ts'
+import { byteEdit } from './byte-edits.ts'
 import { decodeFloat32Base64, encodeFloat32Base64, isFloat32Base64 } from './float32-base64.ts'
 import { endOfString, parseValue, readValue, UnexpectedJsonError, walkMembers } from './json-bytes.ts'
 import { endOfNumbers } from './number-array.ts'
@@ -15,6 +18,13 @@ export type EmbeddingEntry = {
 
 type Vector = { readonly start: number; readonly end: number; readonly format: EncodingFormat }
 
+type Reading = {
+  readonly position: number
+  readonly encodingFormat: EncodingFormat
+  /** Fields of the entry that no client sees. */
+  readonly hidden: FieldTree | undefined
+}
+
 /**
  * Reads the entry that begins at `start`.
  * @param position of the entry in `data`: its index too, where an upstream leaves the index out.
@@ -23,8 +33,9 @@ type Vector = { readonly start: number; readonly end: number; readonly format: E
 export function readEntry(
   bytes: Uint8Array,
   start: number,
-  { position, encodingFormat }: { position: number; encodingFormat: EncodingFormat },
+  { position, encodingFormat, hidden }: Reading,
 ): EmbeddingEntry {
+  const removal = new FieldRemoval(start + 1, (from) => bytes.indexOf(COMMA, from))
   let index: unknown
   let vector: Vector | undefined
   const end = walkMembers(bytes, start, (name, valueStart) => {
@@ -33,16 +44,23 @@ export function readEntry(
         throw new UnexpectedJsonError('an entry has two embeddings')
       }
       vector = vectorAt(bytes, valueStart)
+      removal.keep(vector.end)
       return vector.end
     }
     const { value, end: valueEnd } = readValue(bytes, valueStart)
     index = name === 'index' ? value : index
+    if (hidden?.get(name) === 'whole') {
+      removal.remove(valueEnd)
+    } else {
+      removal.keep(valueEnd)
+    }
     return valueEnd
   })
   if (vector === undefined) {
     throw new UnexpectedJsonError('an entry has no embedding')
   }
-  const edits = vector.format === encodingFormat ? keptAsItIs(bytes, vector) : [converted(bytes, vector)]
+  const vectorEdits = vector.format === encodingFormat ? keptAsItIs(bytes, vector) : [converted(bytes, vector)]
+  const edits = removal.edits.length === 0 ? vectorEdits : [...removal.edits.map(byteEdit), ...vectorEdits]
   if (index === undefined) {
     return { start, end, index: position, edits: [indexPutIn(start + 1, position), ...edits] }
   }

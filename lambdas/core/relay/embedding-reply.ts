@@ -63,11 +63,15 @@ function walkEmbeddings(bytes: Uint8Array, { encodingFormat, ...rules }: Asked):
       const list: EmbeddingEntry[] = []
       entries = list
       const listEnd = walkElements(bytes, start, (entryStart) => {
-        const entry = readEntry(bytes, entryStart, { position: list.length, encodingFormat })
+        const entry = readEntry(bytes, entryStart, {
+          position: list.length,
+          encodingFormat,
+          hidden: rules.hidden.inList,
+        })
         list.push(entry)
         return entry.end
       })
-      topLevel.field(name, start, listEnd)
+      topLevel.listOfCaller(listEnd)
       return listEnd
     }
     const { value, end } = readValue(bytes, start)

@@ -3,11 +3,10 @@ import type { SseEvent } from './sse-events.ts'
 
 /**
  * Whether a chat stream ended, without a blank line, inside an event: the rest is neither `[DONE]` nor complete JSON.
- * Comments do not count: clients skip them, whole or cut.
  */
 export function isHalfEvent({ raw, data }: Pick<SseEvent, 'raw' | 'data'>): boolean {
   if (data === undefined) {
-    return raw.split(/[\r\n]/).some((line) => line !== '' && !line.startsWith(':'))
+    return /[^\r\n]/.test(raw)
   }
   return data.trim() !== '[DONE]' && !isJson(data)
 }

@@ -1,5 +1,5 @@
 import type { FieldTree } from '../json/field-tree.ts'
-import { COMMA, OPEN_BRACE } from '../json/json-marks.ts'
+import { COMMA, OPEN_BRACE, OPEN_BRACKET } from '../json/json-marks.ts'
 import type { Microcredits } from '../money/money.ts'
 import { byteEdit, byteRemovalEdits } from './byte-edits.ts'
 import { costAddition } from './cost-field.ts'
@@ -36,6 +36,8 @@ export class PassingReply {
   #held: Uint8Array[] = []
   #heldBytes = 0
   #inner: FieldTree | undefined
+  /** Whether the way is that of a watched value inside of one that passes. */
+  #isWatching = false
   #hasKept = false
   #hasRemoved = false
   #pieces: Uint8Array[] = []
@@ -43,7 +45,8 @@ export class PassingReply {
   constructor(form: PassingForm) {
     this.#form = form
     this.#model = new TextEncoder().encode(JSON.stringify(form.publicModel))
-    this.#scan = new TopLevelScan(form.list)
+    const anywhere = form.hidden.inList
+    this.#scan = new TopLevelScan(form.list, (name) => anywhere !== undefined && isHeld(anywhere.get(name)))
   }
 
   /** Whether a whole JSON object has arrived. */
@@ -95,7 +98,7 @@ export class PassingReply {
   /** An object with hidden fields is not shown at all, and white space that long passes. */
   #giveUpHolding(): void {
     const held = this.#release()
-    if (this.#part === 'value') {
+    if (this.#part !== 'between') {
       this.#pieces.push(NULL)
       this.#way = 'drop'
     } else {
@@ -120,16 +123,44 @@ export class PassingReply {
 
   /** @param byte the first byte of the part. */
   #enter(part: ReplyPart, byte: number): void {
-    if (this.#part === 'value') {
+    const from = this.#part
+    this.#part = part
+    if (part === 'watched') {
+      this.#beginWatched()
+      return
+    }
+    if (from === 'watched' && this.#isWatching) {
+      this.#isWatching = false
+      this.#endValue()
+      this.#way = 'pass'
+    }
+    if (from === 'value') {
       this.#endValue()
     }
     if (part === 'value') {
-      this.#beginValue(byte)
+      if (from !== 'watched') {
+        this.#beginValue(byte)
+      }
     } else {
       this.#send(this.#release())
       this.#way = part === 'between' ? 'hold' : 'pass'
     }
-    this.#part = part
+  }
+
+  /** In a value that passes, an object or list that is hidden becomes null, and one with hidden fields is held until its end. */
+  #beginWatched(): void {
+    if (this.#way !== 'pass') {
+      return
+    }
+    this.#isWatching = true
+    const hidden = this.#form.hidden.inList?.get(this.#scan.watchedName)
+    if (hidden === 'whole') {
+      this.#pieces.push(NULL)
+      this.#way = 'drop'
+    } else {
+      this.#inner = hidden
+      this.#way = 'hold'
+    }
   }
 
   /** The comma and the name before the value are held, unless they are longer than any. */
@@ -148,7 +179,8 @@ export class PassingReply {
       this.#pieces.push(hidden === 'whole' ? NULL : this.#model)
       this.#way = 'drop'
     } else {
-      this.#inner = byte === OPEN_BRACE ? hidden : undefined
+      const isNested = byte === OPEN_BRACE || (byte === OPEN_BRACKET && hidden?.inList !== undefined)
+      this.#inner = isNested && isHeld(hidden) ? hidden : undefined
       this.#way = this.#inner === undefined ? 'pass' : 'hold'
     }
   }
@@ -170,10 +202,15 @@ export class PassingReply {
     const { usage, entries, name } = this.#scan
     const bytes = joined(this.#release())
     const { edits, additionPlace } = byteRemovalEdits(bytes, { start: 0, end: bytes.length }, this.#inner)
-    const cost = name === 'usage' ? this.#form.costOf?.({ usage, entries }) : undefined
+    const cost = name === 'usage' && bytes[0] === OPEN_BRACE ? this.#form.costOf?.({ usage, entries }) : undefined
     const all = cost === undefined ? edits : [...edits, costAddition(additionPlace, cost)]
     this.#send(applyEdits(bytes, all.map(byteEdit)).pieces)
   }
+}
+
+/** Whether a value may have hidden fields of its own, and not only deeper inside. */
+function isHeld(hidden: FieldTree | 'whole' | undefined): hidden is FieldTree | 'whole' {
+  return hidden === 'whole' || (hidden !== undefined && hidden.signs === undefined)
 }
 
 function joined(pieces: readonly Uint8Array[]): Uint8Array {

@@ -1,4 +1,4 @@
-import type { FieldTree } from '../json/field-tree.ts'
+import { type FieldTree, maySomewhereHave } from '../json/field-tree.ts'
 import { topLevelFields } from '../json/json-fields.ts'
 import { type AdditionPlace, FieldRemoval, removalEdits } from '../json/remove-fields.ts'
 import type { TextEdit } from '../json/text-edit.ts'
@@ -9,7 +9,7 @@ import { costAddition } from './cost-field.ts'
 export type ReplyRules = {
   /** The model id that the client knows. */
   readonly publicModel: string
-  /** What no client sees. It contains `usage.cost`, which the gateway writes itself. */
+  /** What no client sees. It contains any price in a usage, because the gateway writes its own `usage.cost`. */
   readonly hidden: FieldTree
 }
 
@@ -60,15 +60,24 @@ export function readReplyMembers(json: string, rules?: WrittenRules): ReplyMembe
       if (json.slice(valueStart, valueEnd) !== rules.modelJson) {
         edits.push({ start: valueStart, end: valueEnd, replacement: rules.modelJson })
       }
-    } else if (hidden !== undefined && json[valueStart] === '{') {
+    } else if (
+      hidden !== undefined &&
+      isNested(json, valueStart) &&
+      maySomewhereHave(hidden, json.slice(valueStart, valueEnd))
+    ) {
       const inner = removalEdits(json, valueStart, hidden)
       removal.add(inner.edits)
-      if (name === 'usage') {
+      if (name === 'usage' && json[valueStart] === '{') {
         usages.push(inner.additionPlace)
       }
     }
   }
   return { edits, usages, usage: found.usage, choices: found.choices, error: found.error }
+}
+
+/** Whether an object or a list begins here. */
+function isNested(json: string, index: number): boolean {
+  return json[index] === '{' || json[index] === '['
 }
 
 /** All changes of a reply: those of its fields, and the cost in each usage if there is one to show. */

@@ -5,9 +5,9 @@
 
 /** One event with the blank line that ends it. */
 export type SseEvent = {
-  /** Every byte of the event, comments and other fields included. */
+  /** Every byte of the event but its comments, which are the upstream's own; empty for comments alone. */
   readonly raw: string
-  /** The `data` lines joined by line feeds; undefined for an event without one, such as a comment. */
+  /** The `data` lines joined by line feeds; undefined for an event without one. */
   readonly data: string | undefined
   /** The offset in `raw` of an offset in `data`. */
   readonly toRaw: (dataOffset: number) => number
@@ -160,7 +160,8 @@ function toEvent(raw: string): SseEvent {
   return oneLineEvent(raw) ?? eventOfLines(raw)
 }
 
-function eventOfLines(raw: string): SseEvent {
+function eventOfLines(bytes: string): SseEvent {
+  const raw = withoutComments(bytes)
   const parts: Part[] = []
   let data: string | undefined
   LINE.lastIndex = 0
@@ -175,6 +176,18 @@ function eventOfLines(raw: string): SseEvent {
     }
   }
   return { raw, data, toRaw: (offset) => rawOffset(parts, offset) }
+}
+
+/** Begins at the begin of a line, and ends with it. */
+const COMMENT = /(?<=^|[\r\n]):[^\r\n]*(?:\r\n|\r|\n|$)/g
+
+function withoutComments(bytes: string): string {
+  const rest = bytes.replaceAll(COMMENT, '')
+  if (rest === bytes || /[^\r\n]/.test(rest)) {
+    return rest
+  }
+  // A line feed may belong to the carriage return that ended the event before.
+  return bytes.startsWith('\n') ? '\n' : ''
 }
 
 function rawOffset(parts: readonly Part[], dataOffset: number): number {

@@ -1,4 +1,5 @@
-import { COMMA, OPEN_BRACE } from '../json/json-marks.ts'
+import { maySomewhereHave } from '../json/field-tree.ts'
+import { COMMA, OPEN_BRACE, OPEN_BRACKET } from '../json/json-marks.ts'
 import { type AdditionPlace, FieldRemoval } from '../json/remove-fields.ts'
 import type { Microcredits } from '../money/money.ts'
 import { byteEdit, byteRemovalEdits } from './byte-edits.ts'
@@ -26,7 +27,9 @@ export class TopLevelEdits {
 
   /** A field, with the span of its value. To be called for each field in its order. */
   field(name: string, start: number, end: number): void {
-    const hidden = this.#rules.hidden.get(name)
+    const { hidden: all } = this.#rules
+    const hidden = all.get(name)
+    const first = this.#bytes[start]
     if (hidden === 'whole') {
       this.#removal.remove(end)
       return
@@ -34,13 +37,22 @@ export class TopLevelEdits {
     this.#removal.keep(end)
     if (name === 'model') {
       this.#models.push({ start, end, replacement: [this.#model] })
-    } else if (hidden !== undefined && this.#bytes[start] === OPEN_BRACE) {
+    } else if (
+      hidden !== undefined &&
+      (first === OPEN_BRACE || first === OPEN_BRACKET) &&
+      maySomewhereHave(hidden, asBuffer(this.#bytes, start, end))
+    ) {
       const { edits, additionPlace } = byteRemovalEdits(this.#bytes, { start, end }, hidden)
       this.#removal.add(edits)
-      if (name === 'usage') {
+      if (name === 'usage' && first === OPEN_BRACE) {
         this.#usages.push(additionPlace)
       }
     }
+  }
+
+  /** A list whose elements the caller changes itself. */
+  listOfCaller(end: number): void {
+    this.#removal.keep(end)
   }
 
   /** Adds the public model to a reply without any. To be called after the last field, at least one of which stays. */
@@ -57,4 +69,9 @@ export class TopLevelEdits {
     const texts = [...this.#removal.edits, ...additions]
     return [...this.#models, ...texts.map(byteEdit)]
   }
+}
+
+/** A view, whose search is as fast as memory. */
+function asBuffer({ buffer, byteOffset }: Uint8Array, start: number, end: number): Buffer {
+  return Buffer.from(buffer, byteOffset + start, end - start)
 }

@@ -1,3 +1,4 @@
+import { hiddenFields } from '#core/catalogue/hidden-fields.ts'
 import type { TokenCounts } from '#core/quota/token-counts.ts'
 import { ClientGoneError } from '../client-response.ts'
 import { callUpstream, replyDeadline } from '../failover.ts'
@@ -111,7 +112,10 @@ export class PromptCalls {
       throw new UpstreamRefusalError(
         reply,
         (
-          await readRefusal(reply, { deadline: call.deadline, hidden: this.#run.context.catalogue.hiddenFields })
+          await readRefusal(reply, {
+            deadline: call.deadline,
+            hidden: hiddenFields(this.#run.context.catalogue.config),
+          })
         ).toString('utf8'),
       )
     }

@@ -1,4 +1,5 @@
 import { ResponseBrokenError } from '#adapters/http/response-broken-error.ts'
+import { hiddenFields } from '#core/catalogue/hidden-fields.ts'
 import { UpstreamFailedError } from '#core/errors.ts'
 import type { FieldTree } from '#core/json/field-tree.ts'
 import { parseJsonObject } from '#core/json/json-object.ts'
@@ -89,10 +90,10 @@ export class StreamedCompletion implements CompletionForm {
   }
 
   end(how: CompletionEnd, { failure, cost }: CompletionEnding): void {
-    const { hiddenFields } = this.#run.context.catalogue
+    const hidden = hiddenFields(this.#run.context.catalogue.config)
     const last = {
       whole: () => this.#stream.finish(cost),
-      broken: () => errorEvent(failure, hiddenFields),
+      broken: () => errorEvent(failure, hidden),
       abandoned: () => '',
     }
     this.#sender.end(last[how]())
@@ -106,7 +107,7 @@ export class StreamedCompletion implements CompletionForm {
   async #relayEvents(promptIndex: number, reply: UpstreamReply): Promise<void> {
     for await (const payload of readEvents(reply, {
       publicModel: this.#run.completion.model.id,
-      hidden: this.#run.context.catalogue.hiddenFields,
+      hidden: hiddenFields(this.#run.context.catalogue.config),
     })) {
       await this.#send(this.#stream.push(promptIndex, payload))
       if (this.#stream.isDone(promptIndex)) {

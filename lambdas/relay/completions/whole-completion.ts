@@ -1,3 +1,4 @@
+import { hiddenFields } from '#core/catalogue/hidden-fields.ts'
 import { UpstreamFailedError } from '#core/errors.ts'
 import { type ChatChoices, readChatChoices } from '#core/relay/chat-choices.ts'
 import { completionResponse, missingChoices, sumOfUsages } from '#core/relay/completion-reply.ts'
@@ -37,7 +38,7 @@ export class WholeCompletion implements CompletionForm {
     const { completion, exchange, context } = this.#run
     const bounds = {
       bytesMax: REPLY_BYTES_MAX,
-      form: { publicModel: completion.model.id, hidden: context.catalogue.hiddenFields, list: 'choices' },
+      form: { publicModel: completion.model.id, hidden: hiddenFields(context.catalogue.config), list: 'choices' },
       deadline,
       gone: exchange.response.gone,
     } as const

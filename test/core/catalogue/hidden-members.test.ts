@@ -2,14 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { hiddenMembers } from '#core/catalogue/hidden-members.ts'
 
 describe('hidden_members', () => {
-  it('hides what upstreams say of their price and of who served a request, if nothing is configured', () => {
-    expect(hiddenMembers.parse(undefined)).toStrictEqual([
-      'usage.cost',
-      'usage.cost_details',
-      'usage.is_byok',
-      'usage.cost_in_usd_ticks',
-      'provider',
-    ])
+  it('hides what upstreams say of who served a request and for whom, if nothing is configured', () => {
+    expect(hiddenMembers.parse(undefined)).toStrictEqual(['usage.is_byok', 'provider', 'user_id'])
   })
 
   it('takes any path of names, and none at all', () => {

@@ -25,6 +25,6 @@ describe('fieldTree', () => {
   )
 
   it('is empty without paths', () => {
-    expect(fieldTree([]).size).toBe(0)
+    expect(fieldTree([])).toStrictEqual(new Map())
   })
 })

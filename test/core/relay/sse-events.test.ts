@@ -16,6 +16,9 @@ function cut(text: string, at: readonly number[]): string[] {
 
 const EVENTS = ['data: {"a":1}', ': PING', 'event: x\nid: 7\ndata:one\ndata: two\ndata', 'data: [DONE]', 'retry: 1']
 
+/** The lines that are not blank. */
+const fieldsOf = (text: string) => text.split(/[\r\n]+/).filter((line) => line !== '')
+
 /** Slow and plain: the lines of a whole stream, then their fields. What has no blank line at the end is an event too. */
 function dataByLine(text: string): string[] {
   const found: string[] = []
@@ -42,8 +45,8 @@ describe('SseEventReader', () => {
     const data = ['{"a":1}', undefined, 'one\ntwo\n', '[DONE]', undefined]
     expect(read(text).map((event) => event.data)).toStrictEqual(data)
     // A carriage return that is cut from its line feed leaves that one to what follows, which changes no event.
-    const pieces = read(...text).filter(({ raw }) => raw !== '\n')
-    expect(pieces.map((event) => event.data)).toStrictEqual(data)
+    const pieces = read(...text).flatMap((event) => event.data ?? [])
+    expect(pieces).toStrictEqual(data.filter((each) => each !== undefined))
   })
 
   it.each([
@@ -62,19 +65,38 @@ describe('SseEventReader', () => {
     expect(events[0]?.toRaw(0)).toBe(at)
   })
 
-  it('keeps every byte, however the stream is cut', () => {
+  it('keeps every byte but comments, however the stream is cut', () => {
     const newline = fc.constantFrom('\n', '\r\n', '\r')
     const event = fc.tuple(fc.constantFrom(...EVENTS), newline, newline)
     fc.assert(
       fc.property(fc.array(event), fc.array(fc.nat()), (events, places) => {
         const text = events.map(([body, first, second]) => body.replaceAll('\n', first) + first + second).join('')
-        expect(
-          read(...cut(text, places))
-            .map(({ raw }) => raw)
-            .join(''),
-        ).toBe(text)
+        const sent = read(...cut(text, places))
+          .map(({ raw }) => raw)
+          .join('')
+        expect(fieldsOf(sent)).toStrictEqual(fieldsOf(text).filter((line) => line !== ': PING'))
+        expect(text.includes(': PING') || sent === text).toBe(true)
       }),
     )
+  })
+
+  it.each([
+    [': a\ndata: 1\n:b\ndata: 2\r\n:\r\n\r\n', 'data: 1\ndata: 2\r\n\r\n'],
+    ['data: : 1\n\n', 'data: : 1\n\n'],
+    ['id: 1\r: x\rretry: 2\r\r', 'id: 1\rretry: 2\r\r'],
+    [': a\n: b\n\n', ''],
+    [': cut off', ''],
+    ['\n: a\r\r', '\n'],
+    ['\n\n', '\n\n'],
+  ])('leaves the comments out of %j', (text, kept) => {
+    const events = read(text)
+    expect(events.map(({ raw }) => raw).join('')).toBe(kept)
+    const data = events.flatMap((each) => each.data ?? [])
+    for (const each of events) {
+      const at = each.toRaw(0)
+      expect(each.data === undefined || each.raw.slice(at).startsWith(each.data.slice(0, 1))).toBe(true)
+    }
+    expect(data.join('')).not.toContain('b')
   })
 
   it('finds the same data as a parser that takes line by line, however the stream is cut', () => {

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { TopLevelScan } from '#core/relay/top-level-scan.ts'
 
-/** For each byte of a text, where it stands: outside (o), between values (b), in a value (v). */
+/** For each byte of a text, where it stands: outside (o), between values (b), in a value (v), in an object or list named w in one (w). */
 function parts(text: string): string {
-  const scan = new TopLevelScan('choices')
-  const letters = { outside: 'o', between: 'b', value: 'v' }
+  const scan = new TopLevelScan('choices', (name) => name === 'w')
+  const letters = { outside: 'o', between: 'b', value: 'v', watched: 'w' }
   return [...Buffer.from(text)]
     .map((byte) => {
       scan.step(byte)
@@ -19,6 +19,10 @@ describe('TopLevelScan', () => {
     [' { "a" : "}" } ', 'oobbbbbbbvvvboo'],
     ['{"a":{"b":[1]},"c":null}', 'obbbbvvvvvvvvvbbbbbvvvvo'],
     ['{}', 'oo'],
+    ['{"a":[{"w" : [1],"x":1}]}', 'obbbbvvvvvvvvwwwvvvvvvvvo'],
+    ['{"a":{"\\u0077":{"w":{}}}}', 'obbbbvvvvvvvvvvwwwwwwwwvo'],
+    ['{"w":{"a":"w","w":1}}', 'obbbbvvvvvvvvvvvvvvvo'],
+    ['{"a":["w",{}]}', 'obbbbvvvvvvvvo'],
     ['[{"a":1}]', 'ooooooooo'],
   ])('knows where each byte of %s stands', (text, expected) => {
     expect(parts(text)).toBe(expected)

@@ -748,7 +748,7 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
-        /** @description The response of the upstream, byte for byte except for `model`, `usage.cost` and fields that the operator hides. */
+        /** @description The response of the upstream, byte for byte except for `model`, `usage.cost`, what upstreams say of their price and name, and fields that the operator hides. */
         ChatCompletion: {
             id: string;
             /** @description Unix seconds. */
@@ -781,7 +781,7 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
-        /** @description The data of one event, as the upstream sent it except for `model`, `usage.cost` and fields that the operator hides. */
+        /** @description The data of one event, as the upstream sent it except for `model`, `usage.cost`, what upstreams say of their price and name, and fields that the operator hides. */
         ChatCompletionChunk: {
             id: string;
             /** @description Unix seconds. */
@@ -853,7 +853,7 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
-        /** @description The response of the upstream, byte for byte except for `model`, `usage.cost` and fields that the operator hides. */
+        /** @description The response of the upstream, byte for byte except for `model`, `usage.cost`, what upstreams say of their price and name, and fields that the operator hides. */
         EmbeddingList: {
             /** @constant */
             object: "list";
@@ -881,7 +881,7 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
-        /** @description The response of the upstream, byte for byte except for the cost in a `usage` and fields that the operator hides. */
+        /** @description The response of the upstream, byte for byte except for the cost in a `usage`, what upstreams say of their price and name, and fields that the operator hides. */
         ImageList: {
             /** @description Unix seconds. */
             created: number;

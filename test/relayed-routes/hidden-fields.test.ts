@@ -1,0 +1,257 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { writeTokenizerRanks } from '../../lib/config/tokenizer-ranks.ts'
+import { CHAT, type RelayOperation, type RelayRig, startRelayRig } from '../engines/relay-rig.ts'
+import {
+  chatAnswer,
+  chatEvent,
+  DONE,
+  FINISH,
+  sendJson,
+  sendStream,
+  USAGE,
+  USAGE_CHUNK,
+  word,
+} from '../engines/relay-upstream.ts'
+
+const BODIES = {
+  'create-chat-completion': { model: CHAT, messages: [{ role: 'user', content: 'hi' }], max_tokens: 10 },
+  'create-completion': { model: CHAT, prompt: 'hi', max_tokens: 10 },
+  'create-embedding': { model: 'text-embedding-3-small', input: 'a' },
+  'create-image': { model: 'image-v2', prompt: 'a fox', n: 2 },
+} as const satisfies Partial<Record<RelayOperation, object>>
+
+type Relayed = keyof typeof BODIES
+
+const directory = mkdtempSync(join(tmpdir(), 'reelgate-hidden-'))
+
+let rig: RelayRig
+beforeAll(async () => {
+  const file = join(directory, 'cl100k_base.json')
+  writeTokenizerRanks(file)
+  process.env.TOKENIZER_RANKS_FILE = file
+  rig = await startRelayRig()
+})
+afterAll(async () => {
+  await rig.close()
+  rmSync(directory, { recursive: true })
+})
+
+/** Everything that an upstream says of itself in these tests. */
+const SECRET = /acme|0\.0[12]7/
+
+/** What a gateway upstream reports of who served a request, and for how much. */
+const METADATA = { gateway: { routing: { finalProvider: 'acme' }, cost: '0.027' } }
+const PRICES = {
+  estimated_cost: 0.017,
+  TotalPrice: '0.017',
+  cost_details: { upstream: 0.017 },
+  prompt_tokens_details: { cached_tokens: 0, cached_cost: 0.017, list: [{ input_price: 0.017, tokens: 1 }] },
+}
+const SHOWN = { prompt_tokens_details: { cached_tokens: 0, list: [{ tokens: 1 }] } }
+const ERROR = { message: 'no', type: 't', param: 'p', code: 429, metadata: { provider_name: 'acme' }, cost: 0.017 }
+const SHOWN_ERROR = { message: 'no', type: 't', param: 'p', code: 429 }
+
+const MESSAGE = { role: 'assistant', content: 'Hi' }
+const CHOICE = { index: 0, message: MESSAGE, finish_reason: 'stop' }
+
+async function send(operation: Relayed, body: object, fields: object = {}) {
+  rig.upstreams[0]?.answerWith((response) => sendJson(response, body))
+  const { statusCode, text } = await rig.send({ ...BODIES[operation], ...fields }, { operation })
+  expect(text).not.toMatch(SECRET)
+  return { statusCode, json: JSON.parse(text) }
+}
+
+async function stream(events: readonly string[], operation: Relayed = 'create-chat-completion') {
+  rig.upstreams[0]?.answerWith((response) => sendStream(response, ...events))
+  const body = { ...BODIES[operation], stream: true, stream_options: { include_usage: true } }
+  const { text } = await rig.send(body, { operation })
+  expect(text).not.toMatch(SECRET)
+  return text
+}
+
+describe('a price of the upstream', () => {
+  it('create-chat-completion: is hidden in a usage under any name, at any depth', async () => {
+    const { json } = await send('create-chat-completion', chatAnswer({ usage: { ...USAGE, ...PRICES } }))
+    expect(json.usage).toStrictEqual({ ...USAGE, ...SHOWN, cost: 0.015 })
+  })
+
+  it('create-chat-completion: is hidden under an escaped name, and in the usage of a choice', async () => {
+    const text = `{"choices":[${JSON.stringify({ ...CHOICE, usage: { prompt_cost: 0.017, a: 1 } })}],"us\\u0061ge":{"prompt_tokens":9,"completion_tokens":3,"estimated_\\u0063ost":0.017}}`
+    rig.upstreams[0]?.answerWith((response) => sendJson(response, text))
+    const reply = await rig.send(BODIES['create-chat-completion'])
+    expect(reply.text).toBe(
+      text.replace('"prompt_cost":0.017,', '').replace('"estimated_\\u0063ost":0.017', '"cost":0.015'),
+    )
+  })
+
+  it('create-embedding, create-image: is hidden', async () => {
+    const usage = { prompt_tokens: 1, total_tokens: 1, ...PRICES }
+    const shown = { prompt_tokens: 1, total_tokens: 1, ...SHOWN, cost: expect.any(Number) }
+    const data = [{ object: 'embedding', index: 0, embedding: [1] }]
+    expect((await send('create-embedding', { object: 'list', data, usage })).json.usage).toStrictEqual(shown)
+    const images = { created: 1, data: [{ url: 'https://example.com/a.png' }], usage }
+    expect((await send('create-image', images)).json.usage).toStrictEqual(shown)
+  })
+
+  it('is hidden in a stream, and where it is nobody keeps every other byte', async () => {
+    const priced = chatEvent({ choices: [], usage: { ...USAGE, estimated_cost: 0.017 } })
+    const text = await stream([word('cost: "usage"'), FINISH, priced, DONE])
+    expect(text).toBe(
+      [word('cost: "usage"'), FINISH, USAGE_CHUNK.replace('12}', '12,"cost":0.015}'), DONE]
+        .join('')
+        .replaceAll('upstream-chat', CHAT),
+    )
+  })
+})
+
+describe('the metadata of a gateway upstream', () => {
+  it('create-chat-completion: is hidden beside the choices, and in a message', async () => {
+    const choices = [{ ...CHOICE, message: { ...MESSAGE, provider_metadata: METADATA } }]
+    const { json } = await send('create-chat-completion', chatAnswer({ choices, provider_metadata: METADATA }))
+    expect(json).toStrictEqual(chatAnswer({ model: CHAT, choices: [CHOICE], usage: { ...USAGE, cost: 0.015 } }))
+  })
+
+  it('create-chat-completion: is hidden in a delta', async () => {
+    const delta = { content: 'Hi', 'provider\u005fmetadata': METADATA }
+    const text = await stream([chatEvent({ choices: [{ index: 0, delta }] }), FINISH, USAGE_CHUNK, DONE])
+    expect(text).toContain('"delta":{"content":"Hi"}')
+  })
+
+  it('create-embedding: is hidden beside the data, and in an entry', async () => {
+    const data = [{ provider_metadata: METADATA, object: 'embedding', index: 0, embedding: [1] }]
+    const reply = { object: 'list', data, model: 'm', providerMetadata: METADATA, usage: { prompt_tokens: 1 } }
+    const { json } = await send('create-embedding', reply)
+    expect(json).toMatchObject({ data: [{ object: 'embedding', index: 0, embedding: [1] }] })
+  })
+
+  it('create-image: is hidden beside the data, and in an entry', async () => {
+    const data = [{ url: 'https://example.com/a.png', provider_metadata: METADATA }]
+    const { json } = await send('create-image', { created: 1, data, provider_metadata: METADATA })
+    expect(json).toStrictEqual({ created: 1, data: [{ url: 'https://example.com/a.png' }] })
+  })
+
+  it('create-chat-completion: becomes null in a reply that is relayed while it arrives', async () => {
+    const long = 'a'.repeat(33 * 1024 * 1024)
+    const choices = [{ ...CHOICE, message: { ...MESSAGE, provider_metadata: METADATA, content: long }, error: ERROR }]
+    const reply = chatAnswer({ choices, provider_metadata: METADATA, usage: { ...USAGE, ...PRICES } })
+    const { json } = await send('create-chat-completion', reply)
+    const message = { ...MESSAGE, provider_metadata: null, content: long }
+    expect(json.choices[0].message.content.length).toBe(long.length)
+    expect({
+      ...json,
+      choices: [{ ...json.choices[0], message: { ...json.choices[0].message, content: '' } }],
+    }).toEqual(
+      chatAnswer({
+        model: CHAT,
+        choices: [{ ...CHOICE, message: { ...message, content: '' }, error: SHOWN_ERROR }],
+        usage: { ...USAGE, ...SHOWN, cost: 0.015 },
+      }),
+    )
+  })
+})
+
+describe('comments of the upstream', () => {
+  const COMMENTS = [
+    ': OPENROUTER PROCESSING\n\n',
+    `: acme\n${word('Hi')}`,
+    ':\r\n\r\n',
+    FINISH,
+    ': bye\n\n',
+    USAGE_CHUNK,
+    DONE,
+  ]
+
+  it('create-chat-completion: are left out of a stream, and nothing else is', async () => {
+    expect(await stream(COMMENTS)).toBe(
+      [word('Hi'), FINISH, USAGE_CHUNK.replace('12}', '12,"cost":0.015}'), DONE]
+        .join('')
+        .replaceAll('upstream-chat', CHAT),
+    )
+  })
+
+  it('create-completion: are left out of a stream', async () => {
+    expect(await stream(COMMENTS, 'create-completion')).not.toMatch(/^:/m)
+  })
+})
+
+describe('a refusal of the upstream', () => {
+  const OPERATIONS = Object.keys(BODIES) as Relayed[]
+  const REFUSED = {
+    error: {
+      message: 'the upstream refused the request without a message for clients',
+      type: 'invalid_request_error',
+      param: null,
+      code: null,
+    },
+  }
+
+  async function refused(operation: Relayed, body: unknown) {
+    rig.upstreams[0]?.answerWith((response) => sendJson(response, body, 400))
+    const { statusCode, text } = await rig.send(BODIES[operation], { operation })
+    expect(statusCode).toBe(400)
+    expect(text).not.toMatch(SECRET)
+    return JSON.parse(text)
+  }
+
+  it.each(OPERATIONS)('%s: shows message, type, param and code', async (operation) => {
+    expect(await refused(operation, { error: ERROR, user_id: 'acme', provider: 'acme' })).toStrictEqual({
+      error: SHOWN_ERROR,
+    })
+  })
+
+  it.each<[string, unknown, unknown]>([
+    ['without an error object', { ...ERROR, object: 'acme' }, SHOWN_ERROR],
+    ['in a list', [{ error: ERROR }], [{ error: SHOWN_ERROR }]],
+    ['with a string', { error: 'no', host: 'acme' }, { error: 'no' }],
+    [
+      'with an object for a message',
+      { error: { message: { message: 'no', host: 'acme' } } },
+      { error: { message: { message: 'no' } } },
+    ],
+    ['with other fields alone', { detail: 'acme says no' }, REFUSED],
+  ])('create-chat-completion: %s shows the same', async (_, body, shown) => {
+    expect(await refused('create-chat-completion', body)).toStrictEqual(shown)
+  })
+
+  it('keeps the bytes of what it shows', async () => {
+    const text = '{ "error" : {"code":1.0, "message":"\\u00fc","x":"acme" } , "user_id":"acme"}'
+    rig.upstreams[0]?.answerWith((response) => sendJson(response, text, 400))
+    expect((await rig.send(BODIES['create-chat-completion'])).text).toBe(
+      '{ "error" : {"code":1.0, "message":"\\u00fc" }}',
+    )
+  })
+})
+
+describe('an error of the upstream under a status of success', () => {
+  it.each(['create-chat-completion', 'create-completion'] as const)(
+    '%s: shows message, type, param and code in a stream',
+    async (operation) => {
+      const error = chatEvent({
+        provider: 'acme',
+        user_id: 'acme',
+        choices: [],
+        usage: { estimated_cost: 0.017 },
+        error: ERROR,
+      })
+      const text = await stream([word('Hi'), error, DONE], operation)
+      expect(text.trimEnd().split('\n\n').at(-1)).toBe(`data: ${JSON.stringify({ error: SHOWN_ERROR })}`)
+    },
+  )
+
+  it('create-chat-completion: shows the same beside choices, and in one', async () => {
+    const choices = [{ ...CHOICE, error: ERROR }]
+    const { json } = await send('create-chat-completion', chatAnswer({ choices, error: ERROR, user_id: 'acme' }))
+    expect(json).toMatchObject({ choices: [{ error: SHOWN_ERROR }], error: SHOWN_ERROR })
+  })
+
+  it('create-image: shows the same in an entry', async () => {
+    const { json } = await send('create-image', {
+      created: 1,
+      data: [{ url: 'https://example.com/a.png' }, { error: ERROR }],
+    })
+    expect(json.data).toStrictEqual([{ url: 'https://example.com/a.png' }, { error: SHOWN_ERROR }])
+  })
+})
