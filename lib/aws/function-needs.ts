@@ -60,8 +60,7 @@ const relay = {
   table: [
     { actions: ['GetItem'], partitions: ['K#*', 'SWITCHES'] },
     {
-      // Functions of version 0.2.0, which settle by deleting, have this role already while a deployment replaces them.
-      actions: ['PutItem', 'UpdateItem', 'DeleteItem', 'ConditionCheckItem'],
+      actions: ['PutItem', 'UpdateItem', 'ConditionCheckItem'],
       partitions: ['BAL#*', 'BUDGET#*', 'K#*', 'L#*', 'RL#*', 'T#*', 'U#*'],
     },
   ],
@@ -74,17 +73,7 @@ const relay = {
 export type RelayServerNeeds = Pick<FunctionNeeds, 'table' | 'transacts' | 'callsUpstreams'>
 
 /** The needs of the relay server: those of every relayed operation and of the models. */
-export const RELAY_SERVER_NEEDS: RelayServerNeeds = {
-  table: [
-    { actions: ['GetItem'], partitions: ['K#*', 'SWITCHES'] },
-    {
-      actions: ['PutItem', 'UpdateItem', 'ConditionCheckItem'],
-      partitions: ['BAL#*', 'BUDGET#*', 'K#*', 'L#*', 'RL#*', 'T#*', 'U#*'],
-    },
-  ],
-  transacts: true,
-  callsUpstreams: true,
-}
+export const RELAY_SERVER_NEEDS: RelayServerNeeds = relay
 
 /** The needs of each API function. A new row of ROUTES does not compile without an entry. */
 export const API_NEEDS: Readonly<Record<ApiFunction, FunctionNeeds>> = {

@@ -52,19 +52,12 @@ function suffixOf(resource: unknown): string {
 /** Whoever ends a job deletes its request, and of a deleted job everything. */
 const ENDING = ['DeleteObject /requests/*', 'DeleteObject /texts/*', 'DeleteObject /v/*', 'GetObject /texts/*']
 
-/** Functions that settle relayed requests, and what version 0.2.0 of them did, which runs with the new role for a moment. */
-const RELAYING = ['create-chat-completion', 'create-completion', 'create-embedding', 'create-image'].map(
-  (operation) => `api/${operation}`,
-)
-const EARLIER_ACTIONS = ['DeleteItem']
-
 const folders = functions.map(({ properties }) => folderOf(properties))
 
 describe('function-needs: permissions', () => {
   it.each(folders)('%s has exactly the table actions of its code', (folder) => {
     const { table, queriesIndex } = usageOf(folder)
-    const earlier = RELAYING.includes(folder) ? EARLIER_ACTIONS : []
-    const expected = new Set([...table, ...earlier, ...(queriesIndex ? ['Query /index/GSI1'] : [])])
+    const expected = new Set([...table, ...(queriesIndex ? ['Query /index/GSI1'] : [])])
     expect([...new Set(actionsOf(folder, 'dynamodb'))]).toEqual([...expected].sort())
   })
 

@@ -1,5 +1,4 @@
 import { getTenant } from '#adapters/store/accounts/tenant-store.ts'
-import { readEarlierReservation } from '#adapters/store/money/earlier-reservation.ts'
 import { readHoldItem } from '#adapters/store/money/hold-item.ts'
 import { readReservationItem } from '#adapters/store/money/reservation.ts'
 import type { Item } from '#adapters/store/table/item-codec.ts'
@@ -33,10 +32,9 @@ export async function auditTenant(table: Table, tenantId: string): Promise<strin
   )
   const sum = (kind: string, member: string) =>
     rows.filter((row) => row.kind === kind).reduce((total, row) => total + BigInt(Number(row[member] ?? 0)), 0n)
-  const earlier = own.filter(({ SK }) => String(SK).startsWith('REQ#')).map(readEarlierReservation)
   const holds = own.filter(({ SK }) => String(SK).startsWith('PROC#')).map(readHoldItem)
-  const open = [...earlier.map(({ requestId }) => requestId), ...holds.flatMap((hold) => hold.open.map(({ id }) => id))]
-  const held = [...reservations.filter(({ state }) => state === 'held'), ...earlier, ...holds].reduce(
+  const open = holds.flatMap((hold) => hold.open.map(({ id }) => id))
+  const held = [...reservations.filter(({ state }) => state === 'held'), ...holds].reduce(
     (total, { amount }) => total + amount,
     0n,
   )

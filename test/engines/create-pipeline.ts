@@ -124,7 +124,7 @@ async function findLeftovers(job: JobKey, { table, catalogue }: StepContext): Pr
     }
   }
   for await (const due of dueReservations(table, LATER_THAN_ANYTHING)) {
-    found.push(`the due index holds ${'jobId' in due ? due.jobId : due.requestId}`)
+    found.push(`the due index holds ${due.jobId}`)
   }
   for await (const due of pendingCleanUps(table, LATER_THAN_ANYTHING)) {
     found.push(`the clean-up index holds ${due.jobId}`)

@@ -5,7 +5,6 @@ import { failVideoJob } from '#lambdas/pipeline/fail-video-job.ts'
 import { sendJobCallback } from '#lambdas/pipeline/notify/send-job-callback.ts'
 import { pollVideoJob } from '#lambdas/pipeline/poll-video-job/poll-video-job.ts'
 import { settleVideoJob } from '#lambdas/pipeline/settle-video-job.ts'
-import { runStep } from '#lambdas/pipeline/step-handler.ts'
 import { storeVideo } from '#lambdas/pipeline/store-video/store-video.ts'
 import { submitVideoJob } from '#lambdas/pipeline/submit-video-job/submit-video-job.ts'
 import type { Execution } from '#local/execution.ts'
@@ -111,12 +110,12 @@ const STATES: readonly StateName[] = ['Submit', 'CheckReferences', 'Poll', 'Stor
 /** What the deployed handlers do, with the context of the test in place of the environment's. */
 function stepHandlers({ context }: Pipeline): Record<StateName, (input: StepInput) => Promise<unknown>> {
   return {
-    Submit: (input) => runStep(submitVideoJob, input, context),
+    Submit: (input) => submitVideoJob(input, context),
     CheckReferences: (input) => checkReferences(input, context),
-    Poll: (input) => runStep(pollVideoJob, input, context),
-    Store: (input) => runStep(storeVideo, input, context),
-    Settle: (input) => runStep(settleVideoJob, input, context),
-    Fail: (input) => runStep(failVideoJob, input, context),
+    Poll: (input) => pollVideoJob(input, context),
+    Store: (input) => storeVideo(input, context),
+    Settle: (input) => settleVideoJob(input, context),
+    Fail: (input) => failVideoJob(input, context),
     Notify: async ({ tenantId, jobId }) => {
       const openUrlSigner =
         async () =>

@@ -12,8 +12,7 @@ export function checkBalance(tenant: string, balance: Balance, now: Snapshot): s
   const overdraft = sum(rows.map((row) => overdraftOf(row)))
   const { available, held, spent, granted, openJobs, openJobsMax } = balance
   const open = own.filter(({ state }) => state === 'held')
-  const isOwn = (each: { readonly tenantId: string }) => each.tenantId === tenant
-  const heldOfRequests = [...now.earlier.values(), ...now.holds].filter(isOwn)
+  const heldOfRequests = now.holds.filter(({ tenantId }) => tenantId === tenant)
   return [
     ...rule(available + held + spent === granted, `${tenant}: the parts are not what was granted`),
     ...rule(

@@ -10,7 +10,6 @@ import { PERIOD_KINDS } from '#core/money/budget.ts'
 import type { BudgetLimit } from '#core/money/budget-limit.ts'
 import { microcredits, parseCredits } from '#core/money/money.ts'
 import { verifyLedger } from '#lambdas/admin/ledger/verify-ledger.ts'
-import { backfillUsage } from '../../lib/admin/usage/backfill-usage.ts'
 import { TESTER } from '../engines/tester.ts'
 import { pick } from './faults.ts'
 import { type Operators, TENANTS, tenantOf } from './operators.ts'
@@ -99,20 +98,12 @@ export class BudgetOperators {
     }
   }
 
-  /** Counts settlements of version 0.2.0, beside whatever happens. */
-  backfill(): void {
-    const { scheduler, table } = this.#world
-    const tenantId = pick(scheduler, TENANTS)
-    this.#operators.operate(() => backfill(table.table, tenantId))
-  }
-
   /**
-   * When everything is over: counts the rest, and sets budgets late, which begin with what was spent before.
+   * When everything is over: sets budgets late, which begin with what was spent before.
    * @returns what `ledger verify` finds.
    */
   async close(plain: Table): Promise<string[]> {
     for (const tenantId of TENANTS) {
-      await backfill(plain, tenantId)
       await this.#setLate(plain, tenantId)
     }
     return (await verifyLedger(plain)).map(({ tenant, message }) => `ledger verify says of ${tenant}: ${message}`)
@@ -149,10 +140,4 @@ export class BudgetOperators {
 
 function otherKind({ budget }: ApiKeyListing): BudgetLimit['kind'] {
   return budget?.kind === 'month' ? 'total' : 'month'
-}
-
-async function backfill(table: Table, tenantId: string): Promise<void> {
-  for await (const _ of backfillUsage(table, tenantId)) {
-    // Each transaction counts for itself.
-  }
 }

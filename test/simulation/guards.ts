@@ -65,7 +65,7 @@ export const BUDGET_GUARDS = {
     name: 'room in a new period of it',
     item: '0',
     clause: '#free >= :budgetNeeded',
-    noticedIn: 22,
+    noticedIn: 141,
   },
   tenantRoom: {
     name: 'room in the budget of a tenant',

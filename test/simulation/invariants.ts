@@ -47,7 +47,7 @@ export class Invariants {
       ...outside.claims.flatMap((claim) => checkClaim(claim, now)),
       ...checkOnce(outside, now),
       ...checkRequests(outside, { before: this.#before, now }),
-      ...checkUsage(outside, now),
+      ...checkUsage(now),
       ...checkBudgets(outside, { before: this.#before, now }),
       ...checkAlerts(outside, { before: this.#before, now }),
     ]

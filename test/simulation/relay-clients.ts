@@ -1,9 +1,7 @@
 import type { Caller } from '#adapters/store/accounts/api-key-record.ts'
 import type { RelayReservation, RelayResolution } from '#adapters/store/money/relay-reservation.ts'
-import type { Table } from '#adapters/store/table/table.ts'
 import { InvalidApiKeyError } from '#core/errors.ts'
 import { drawReservation, drawResolution } from './draw-request.ts'
-import { lockFunds, putOpen } from './earlier-ledger.ts'
 import { pick } from './faults.ts'
 import type { Key } from './operators.ts'
 import { RelayProcess } from './relay-process.ts'
@@ -21,11 +19,6 @@ const REPLY_MILLISECONDS = [200, 2_000, 30_000, 300_000, 1_200_000] as const
 const FREEZE_MILLISECONDS = [2_000, 60_000, 20 * 60_000] as const
 /** Requests that are resolved by two parts of the product at the same time. */
 const RESOLVED_TWICE = 0.05
-/** Histories in which one process still runs version 0.2.0. */
-const DEPLOYING = 0.3
-/** Requests that version 0.2.0 left open when the history begins, and how long ago it reserved them at most. */
-const LEFT_OPEN = [0, 0, 2, 5] as const
-const LEFT_OPEN_MILLISECONDS = 20 * 60_000
 
 /** One caller of a process, and the request that it has come to. */
 type Call = { readonly process: RelayProcess; readonly key: Key; request?: RelayedRequest }
@@ -35,8 +28,6 @@ export class RelayClients {
   readonly requests = new Map<string, RelayedRequest>()
   /** What happened to requests and processes, by name. */
   readonly happened = new Map<string, number>()
-  /** Whether a process of version 0.2.0 runs in this history. It moves balances without the budgets of their tenants. */
-  readonly isDeploying: boolean
   /** Requests that are being served. */
   underWay = 0
   readonly #world: World
@@ -47,20 +38,7 @@ export class RelayClients {
   constructor(world: World, keys: () => readonly Key[]) {
     this.#world = world
     this.#keys = keys
-    this.isDeploying = world.scheduler.random() < DEPLOYING
-    this.#processes = Array.from({ length: PROCESSES }, (_, index) => this.#newProcess(this.isDeploying && index === 0))
-  }
-
-  /** Requests that version 0.2.0 left open: their processes are gone. */
-  async open(plain: Table): Promise<void> {
-    const { scheduler } = this.#world
-    for (let left = pick(scheduler, LEFT_OPEN); left > 0; left -= 1) {
-      const age = Math.trunc(scheduler.random() * LEFT_OPEN_MILLISECONDS)
-      const key = pick(scheduler, this.#keys())
-      const reservation = { ...drawReservation(this.#world, key), reservedAt: scheduler.nowMilliseconds() - age }
-      await plain.transact({ balance: lockFunds(reservation), open: putOpen(reservation) })
-      this.requests.set(reservation.requestId, { reservation, isEarlier: true, locked: 'yes', asked: [], resolved: [] })
-    }
+    this.#processes = Array.from({ length: PROCESSES }, () => this.#newProcess())
   }
 
   /** Several requests of one tenant reach one process at once. */
@@ -110,10 +88,10 @@ export class RelayClients {
     return pick(this.#world.scheduler, this.#processes)
   }
 
-  #newProcess(isEarlier = false): RelayProcess {
+  #newProcess(): RelayProcess {
     const { scheduler, table } = this.#world
     const skewMilliseconds = Math.trunc((scheduler.random() - 0.5) * 2 * SKEW_MILLISECONDS_MAX)
-    return new RelayProcess({ scheduler, table: table.table, skewMilliseconds, isEarlier })
+    return new RelayProcess({ scheduler, table: table.table, skewMilliseconds })
   }
 
   /** What relaying does: find the caller, lock, ask the upstream, resolve. */
@@ -140,10 +118,8 @@ export class RelayClients {
     { revision: keyRevision, budget }: Caller,
   ): Promise<RelayedRequest> {
     const { process, key } = call
-    const counted = process.isEarlier ? {} : { keyRevision, budget }
-    const reservation = { ...wanted, ...counted, reservedAt: process.nowMilliseconds() }
-    const { isEarlier } = process
-    const request: RelayedRequest = { reservation, isEarlier, locked: 'asked', asked: [], resolved: [] }
+    const reservation = { ...wanted, keyRevision, budget, reservedAt: process.nowMilliseconds() }
+    const request: RelayedRequest = { reservation, locked: 'asked', asked: [], resolved: [] }
     call.request = request
     this.requests.set(reservation.requestId, request)
     try {

@@ -1,7 +1,6 @@
 import { CallerDirectory } from '#adapters/store/accounts/caller-directory.ts'
 import { RelayLedger } from '#adapters/store/money/relay-ledger.ts'
 import type { Table } from '#adapters/store/table/table.ts'
-import { EarlierLedger } from './earlier-ledger.ts'
 import { SharedInvocation } from './invocation.ts'
 import type { Scheduler } from './scheduler.ts'
 
@@ -13,26 +12,22 @@ type Options = {
   readonly table: Table
   /** How much its clock is ahead of the others; negative for one that is behind. */
   readonly skewMilliseconds: number
-  /** Runs version 0.2.0. */
-  readonly isEarlier: boolean
 }
 
 /** One process that relays requests: a ledger, callers and a clock of its own, and an end that takes everything with it. */
 export class RelayProcess {
   readonly ledger: Pick<RelayLedger, 'reserve' | 'resolve'>
   readonly callers: CallerDirectory
-  readonly isEarlier: boolean
   readonly nowMilliseconds: () => number
   readonly #scheduler: Scheduler
   readonly #invocation = new SharedInvocation()
 
-  constructor({ scheduler, table, skewMilliseconds, isEarlier }: Options) {
+  constructor({ scheduler, table, skewMilliseconds }: Options) {
     this.#scheduler = scheduler
     this.nowMilliseconds = () => scheduler.nowMilliseconds() + skewMilliseconds
     const pause = () => scheduler.pause(scheduler.random() * ROUND_MILLISECONDS_MAX)
     const clock = { nowMilliseconds: this.nowMilliseconds, pause }
-    this.isEarlier = isEarlier
-    this.ledger = isEarlier ? new EarlierLedger(table, this.nowMilliseconds) : new RelayLedger(table, { clock })
+    this.ledger = new RelayLedger(table, { clock })
     this.callers = new CallerDirectory(table, clock)
   }
 

@@ -3,8 +3,6 @@ import type { RelayReservation, RelayResolution } from '#adapters/store/money/re
 /** One relayed request, as its caller and its process know it. */
 export type RelayedRequest = {
   readonly reservation: RelayReservation
-  /** Served by version 0.2.0, which has other items and counts nothing. */
-  readonly isEarlier: boolean
   /** `unknown`: the caller got an error that says nothing about the money, or the process died. */
   locked: 'asked' | 'yes' | 'refused' | 'unknown'
   /** Every resolution that its process asked for. */

@@ -8,7 +8,7 @@ const RELAYED = { relaysRequests: true, switching: 'seen' } as const
 /** How many histories run here; `npm run test:long` runs thousands. */
 const HISTORIES = 5
 /** These few have every storm, refusal and outcome. */
-const FIRST_HISTORY = 2
+const FIRST_HISTORY = 3
 /** A missing guard is noticed within so many histories, or it is not noticed at all. */
 const HISTORIES_TO_NOTICE = 40
 

@@ -50,9 +50,8 @@ function isOfRequest({ job }: Item, { jobs }: Snapshot): boolean {
   return job !== undefined && !jobs.has(String(job))
 }
 
-function namedRequests({ earlier, holds }: Snapshot): readonly (readonly [string, bigint])[] {
-  const before = [...earlier.values()].map(({ requestId, amount: held }) => [requestId, held] as const)
-  return [...before, ...holds.flatMap(({ open }) => open.map(({ id, amount: held }) => [id, held] as const))]
+function namedRequests({ holds }: Snapshot): readonly (readonly [string, bigint])[] {
+  return holds.flatMap(({ open }) => open.map(({ id, amount: held }) => [id, held] as const))
 }
 
 function isOld(reservedAt: number, nowMilliseconds: number): boolean {
@@ -106,7 +105,7 @@ function checkNew(request: RelayedRequest | undefined, before: Snapshot | undefi
       `request ${requestId} was locked with a key that is not active`,
     ),
     ...rule(
-      !isNew || isKnownUnnamed(before) || request.isEarlier || key?.revision === keyRevision,
+      !isNew || isKnownUnnamed(before) || key?.revision === keyRevision,
       `request ${requestId} was locked with a key that had changed`,
     ),
   ]

@@ -76,7 +76,6 @@ class History {
     await this.#operators.open(this.#options.table)
     if (this.#relay !== undefined) {
       await this.#budgets.open(this.#options.table)
-      await this.#relay.open(this.#options.table)
     }
     this.#startSchedule()
   }

@@ -1,6 +1,5 @@
 import { readKeyBudget, readTenantBudget } from '#adapters/store/accounts/budget-items.ts'
 import { readVideoJobItem } from '#adapters/store/jobs/video-job-item.ts'
-import { readEarlierReservation } from '#adapters/store/money/earlier-reservation.ts'
 import { readHoldItem } from '#adapters/store/money/hold-item.ts'
 import { readReservationItem } from '#adapters/store/money/reservation.ts'
 import { readUsageCounter } from '#adapters/store/money/usage-counters.ts'
@@ -23,13 +22,6 @@ export function readSnapshot(items: readonly Item[]) {
       of((pk, sk) => pk.startsWith('T#') && sk.startsWith('HOLD#')).map(({ pk, sk, item }) => [
         sk.slice(5),
         { tenantId: pk.slice(2), jobId: sk.slice(5), ...reservationOf(item) },
-      ]),
-    ),
-    /** Open reservations of relayed requests as version 0.2.0 wrote them. */
-    earlier: new Map(
-      of((pk, sk) => pk.startsWith('T#') && sk.startsWith('REQ#')).map(({ sk, item }) => [
-        sk.slice(4),
-        earlierOf(item),
       ]),
     ),
     holds: of((pk, sk) => pk.startsWith('T#') && sk.startsWith('PROC#')).map(({ item }) => holdOf(item)),
@@ -106,13 +98,12 @@ function once<Value>(read: (item: Item) => Value): (item: Item) => Value {
 
 const jobOf = once(readVideoJobItem)
 const reservationOf = once(readReservationItem)
-const earlierOf = once(readEarlierReservation)
 const holdOf = once(readHoldItem)
 const counterOf = once(readUsageCounter)
 const keyedItem = once((item) => ({ item, pk: String(item.PK), sk: String(item.SK) }))
 
-/** A row as it must stay; the mark of a counted settlement may come later. */
-const textOf = once(({ counted, ...row }) => textOfValue(row))
+/** A row as it must stay. */
+const textOf = once(textOfValue)
 
 /** The same for equal values: the table returns the attributes of an item in any order. */
 function textOfValue(value: unknown): string {

@@ -12,7 +12,6 @@ export function stillOpen(
   const held = [...(snapshot?.reservations ?? [])].filter(([, { state }]) => state === 'held')
   return [
     ...held.map(([jobId]) => `the reservation of ${jobId} stays open`),
-    ...[...(snapshot?.earlier.keys() ?? [])].map((id) => `the reservation of request ${id} stays open`),
     ...(snapshot?.holds ?? []).map(({ holdId }) => `hold ${holdId} stays`),
     ...(snapshot === undefined ? [] : missingAlerts(snapshot, world.scheduler.nowMilliseconds())),
     ...rule(requests === 0, 'a relayed request never ends'),

@@ -1,4 +1,3 @@
-import type { RelayedRequest } from './relayed-request.ts'
 import { rule } from './rule.ts'
 import { amount, type Snapshot } from './snapshot.ts'
 import type { Item } from './table-mirror.ts'
@@ -13,10 +12,8 @@ const USAGE = [
   'images',
 ] as const
 
-type Known = { readonly requests: ReadonlyMap<string, RelayedRequest> }
-
-/** The counters are the sums of the rows with the mark, and every settlement of this version that cost something has the mark. */
-export function checkUsage({ requests }: Known, now: Snapshot): string[] {
+/** The counters are the sums of the rows with the mark, and every settlement that cost something has the mark. */
+export function checkUsage(now: Snapshot): string[] {
   const settled = now.rows.filter(({ item }) => item.kind === 'settle')
   const expected = new Map<string, Map<string, bigint>>()
   for (const { tenantId, item } of settled.filter(({ item }) => item.counted === true)) {
@@ -46,10 +43,7 @@ export function checkUsage({ requests }: Known, now: Snapshot): string[] {
       ),
     ),
     ...settled.flatMap(({ item }) =>
-      rule(
-        item.counted === true || amount(item.actual) === 0n || requests.get(String(item.job))?.isEarlier === true,
-        `the settlement of ${item.job} is not counted`,
-      ),
+      rule(item.counted === true || amount(item.actual) === 0n, `the settlement of ${item.job} is not counted`),
     ),
   ]
 }

@@ -10,7 +10,6 @@ import { pollVideoJob } from '#lambdas/pipeline/poll-video-job/poll-video-job.ts
 import { reconcile } from '#lambdas/pipeline/reconcile/reconcile.ts'
 import { reconcileJob } from '#lambdas/pipeline/reconcile/reconcile-job.ts'
 import { settleVideoJob } from '#lambdas/pipeline/settle-video-job.ts'
-import { runStep } from '#lambdas/pipeline/step-handler.ts'
 import { storeVideo } from '#lambdas/pipeline/store-video/store-video.ts'
 import type { SubmitContext } from '#lambdas/pipeline/submit-video-job/submit-context.ts'
 import { submitVideoJob } from '#lambdas/pipeline/submit-video-job/submit-video-job.ts'
@@ -163,12 +162,12 @@ export class World {
         return run()
       }
     return {
-      Submit: invoke((event: StepInput, context) => runStep(submitVideoJob, event, context)),
+      Submit: invoke((event: StepInput, context) => submitVideoJob(event, context)),
       CheckReferences: invoke((event: StepInput, context) => checkReferences(event, context)),
-      Poll: invoke((event: StepInput, context) => runStep(pollVideoJob, event, context)),
-      Store: invoke((event: StepInput, context) => runStep(storeVideo, event, context)),
-      Settle: invoke((event: StepInput, context) => runStep(settleVideoJob, event, context)),
-      Fail: invoke((event: StepInput, context) => runStep(failVideoJob, event, context)),
+      Poll: invoke((event: StepInput, context) => pollVideoJob(event, context)),
+      Store: invoke((event: StepInput, context) => storeVideo(event, context)),
+      Settle: invoke((event: StepInput, context) => settleVideoJob(event, context)),
+      Fail: invoke((event: StepInput, context) => failVideoJob(event, context)),
       Notify: invoke(async (input: StepInput, context) => {
         await sendJobCallback(input, { ...context, openUrlSigner })
       }),

@@ -1,10 +1,8 @@
 import * as z from 'zod/mini'
-import { readEarlierReservation } from '#adapters/store/money/earlier-reservation.ts'
 import { readHoldItem, unnamedRest } from '#adapters/store/money/hold-item.ts'
-import type { Item } from '#adapters/store/table/item-codec.ts'
 import { queryItems, queryPartition } from '#adapters/store/table/query-items.ts'
 import type { Table } from '#adapters/store/table/table.ts'
-import { type TableKey, tableKeys } from '#adapters/store/table/table-keys.ts'
+import { tableKeys } from '#adapters/store/table/table-keys.ts'
 import { formatCredits, type Microcredits, microcredits } from '#core/money/money.ts'
 import type { LedgerEntry } from '#core/quota/ledger-entry.ts'
 import { usageView } from '#core/quota/usage-view.ts'
@@ -133,11 +131,13 @@ const RESERVE = { kind: 'reserve', id: null, reason: null, actual: null, isEstim
 
 async function readOpenReserves(table: Table, tenantId: string): Promise<OrderedRow[]> {
   const rows: OrderedRow[] = []
-  for await (const item of queryPrefix(table, tableKeys.requestReservation(tenantId, ''))) {
-    const { requestId: job, amount: locked, reservedAt: at, ...about } = readEarlierReservation(item)
-    rows.push(openReserve({ job, amount: locked, at, details: readDetails(about) }))
-  }
-  for await (const item of queryPrefix(table, tableKeys.relayHold(tenantId, ''))) {
+  const { PK, SK } = tableKeys.relayHold(tenantId, '')
+  const holds = queryItems(table, {
+    KeyConditionExpression: 'PK = :pk AND begins_with(SK, :sk)',
+    ExpressionAttributeValues: { ':pk': PK, ':sk': SK },
+    ConsistentRead: true,
+  })
+  for await (const item of holds) {
     const hold = readHoldItem(item)
     for (const { id: job, amount: locked, at, ...about } of hold.open) {
       rows.push(openReserve({ job, amount: locked, at, details: readDetails(about) }))
@@ -148,14 +148,6 @@ async function readOpenReserves(table: Table, tenantId: string): Promise<Ordered
     }
   }
   return rows
-}
-
-function queryPrefix(table: Table, { PK, SK }: TableKey): AsyncGenerator<Item> {
-  return queryItems(table, {
-    KeyConditionExpression: 'PK = :pk AND begins_with(SK, :sk)',
-    ExpressionAttributeValues: { ':pk': PK, ':sk': SK },
-    ConsistentRead: true,
-  })
 }
 
 type OpenReserve = Pick<LedgerRow, 'amount' | 'at'> & { readonly job: string; readonly details: LedgerDetails }

@@ -21,7 +21,7 @@ export async function checkCounters(table: Table, tenantId: string): Promise<str
     before.set(counterIdOf(counter), counter)
   }
   const expected = new Map<string, UsageSums>()
-  for await (const { settlement } of streamSettledRows(table, tenantId, { isCounted: true })) {
+  for await (const { settlement } of streamSettledRows(table, tenantId)) {
     const id = counterOfSettlement(settlement)
     expected.set(id, addUsageSums(expected.get(id) ?? NO_USAGE, sumsOfSettlement(settlement)))
   }

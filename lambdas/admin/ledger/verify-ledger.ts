@@ -1,6 +1,5 @@
 import { type ApiKeyListing, listApiKeys } from '#adapters/store/accounts/api-key-listing.ts'
 import { getTenant, listTenantIds, type Tenant, TenantNotFoundError } from '#adapters/store/accounts/tenant-store.ts'
-import { type EarlierReservation, readEarlierReservation } from '#adapters/store/money/earlier-reservation.ts'
 import { readHoldItem, type StoredHold } from '#adapters/store/money/hold-item.ts'
 import { type Reservation, readReservationItem } from '#adapters/store/money/reservation.ts'
 import { queryPartition } from '#adapters/store/table/query-items.ts'
@@ -11,7 +10,7 @@ import { type LedgerRow, readLedgerRows } from './read-ledger.ts'
 import { checkKeyBudgets, checkTenantBudget } from './verify-budgets.ts'
 import { checkCounters } from './verify-counters.ts'
 import { type BilledJob, checkJob, checkRowsAlone, readBilledJob } from './verify-jobs.ts'
-import { checkHolds, checkRequests, namedRequests } from './verify-requests.ts'
+import { checkHolds, checkRequests } from './verify-requests.ts'
 import { checkRow } from './verify-rows.ts'
 
 /** A broken invariant in words. */
@@ -53,7 +52,7 @@ async function verifyTenant(table: Table, tenantId: string, keys: readonly ApiKe
 
 async function checkTenant(table: Table, tenantId: string, keys: readonly ApiKeyListing[]): Promise<string[]> {
   const tenant = await findTenant(table, tenantId)
-  const { jobs, reservations, requests, holds } = await readJobs(table, tenantId)
+  const { jobs, reservations, holds } = await readJobs(table, tenantId)
   const malformed: string[] = []
   const rows = await readLedgerRows(table, tenantId, (sortKey) => malformed.push(sortKey))
   const rowsByJob = Map.groupBy(
@@ -65,7 +64,7 @@ async function checkTenant(table: Table, tenantId: string, keys: readonly ApiKey
     ...(tenant === undefined
       ? ['its record or its balance is missing']
       : [
-          ...checkBalance(tenant.balance, [...held, ...requests, ...holds], rows),
+          ...checkBalance(tenant.balance, [...held, ...holds], rows),
           ...checkOpenJobs(tenant.openJobs, held),
           ...(await checkTenantBudget(table, tenant)),
         ]),
@@ -73,7 +72,7 @@ async function checkTenant(table: Table, tenantId: string, keys: readonly ApiKey
     ...rows.filter(isKind('grant')).flatMap((row) => checkRow('a grant', row)),
     ...rows.filter(isKind('adjust')).flatMap((row) => checkRow('an adjustment', row)),
     ...checkHolds(holds),
-    ...checkRequests([...requests, ...holds.flatMap(namedRequests)], rows),
+    ...checkRequests(holds, rows),
     ...(await checkCounters(table, tenantId)),
     ...(await checkKeyBudgets(table, tenantId, {
       reservations: held,
@@ -128,7 +127,6 @@ function checkBalance(
   ]
 }
 
-/** Reservations from before jobs were counted are left out, however long they stay open. */
 function checkOpenJobs({ count }: Tenant['openJobs'], held: readonly Reservation[]): string[] {
   const counted = held.filter((reservation) => reservation.counted).length
   return count === counted ? [] : [`it counts ${count} open jobs and has ${counted}`]
@@ -137,7 +135,6 @@ function checkOpenJobs({ count }: Tenant['openJobs'], held: readonly Reservation
 async function readJobs(table: Table, tenantId: string) {
   const jobs = new Map<string, BilledJob>()
   const reservations = new Map<string, Reservation>()
-  const requests: EarlierReservation[] = []
   const holds: StoredHold[] = []
   for await (const item of queryPartition(table, tableKeys.job(tenantId, '').PK)) {
     if (isCollectable(item)) {
@@ -148,13 +145,11 @@ async function readJobs(table: Table, tenantId: string) {
       jobs.set(jobId, readBilledJob(item))
     } else if (kind === 'HOLD') {
       reservations.set(jobId, readReservationItem(item))
-    } else if (kind === 'REQ') {
-      requests.push(readEarlierReservation(item))
     } else if (kind === 'PROC') {
       holds.push(readHoldItem(item))
     }
   }
-  return { jobs, reservations, requests, holds }
+  return { jobs, reservations, holds }
 }
 
 /** The table deletes the two records of an old, resolved job at different times: a single one is no finding. */

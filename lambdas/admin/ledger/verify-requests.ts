@@ -1,15 +1,6 @@
 import { type StoredHold, unnamedRest } from '#adapters/store/money/hold-item.ts'
-import type { Microcredits } from '#core/money/money.ts'
 import type { LedgerRow } from './read-ledger.ts'
 import { checkRow, checkTimes } from './verify-rows.ts'
-
-/** An open request, in either layout. */
-type OpenRequest = { readonly requestId: string; readonly amount: Microcredits }
-
-/** The open requests that a hold names. */
-export function namedRequests({ open }: StoredHold): OpenRequest[] {
-  return open.map(({ id, amount }) => ({ requestId: id, amount }))
-}
 
 /** A hold counts its requests, names some of them, and holds nothing without a request. */
 export function checkHolds(holds: readonly StoredHold[]): string[] {
@@ -22,16 +13,17 @@ export function checkHolds(holds: readonly StoredHold[]): string[] {
 
 /**
  * A relayed request is open or has one resolution, never both, and a resolution has a billed amount if and only if it is a settlement.
- * The reserved amount is in one place at a time, the open item or the row, so only the sums can be compared.
+ * The reserved amount is in one place at a time, the hold or the row, so only the sums can be compared.
  */
-export function checkRequests(open: readonly OpenRequest[], rows: readonly LedgerRow[]): string[] {
-  const openIds = new Set<string | null>(open.map(({ requestId }) => requestId))
+export function checkRequests(holds: readonly StoredHold[], rows: readonly LedgerRow[]): string[] {
+  const open = holds.flatMap((hold) => hold.open)
+  const openIds = new Set<string | null>(open.map(({ id }) => id))
   const ofRequests = rows.filter(({ isOfRequest }) => isOfRequest)
   const reservedAt = new Map(
     ofRequests.flatMap(({ kind, job, at }) => (kind === 'reserve' ? [[job, at] as const] : [])),
   )
   return [
-    ...open.flatMap(({ requestId, amount }) => (amount < 0n ? [`request ${requestId} has a negative amount`] : [])),
+    ...open.flatMap(({ id, amount }) => (amount < 0n ? [`request ${id} has a negative amount`] : [])),
     ...ofRequests
       .filter(({ kind }) => kind !== 'reserve')
       .flatMap((row) => checkResolution(row, { isOpen: openIds.has(row.job), reservedAt: reservedAt.get(row.job) })),

@@ -10,18 +10,17 @@ import { type LedgerRow, readLedgerItem } from '#lambdas/admin/ledger/read-ledge
 export type SettledRow = { readonly key: TableKey; readonly settlement: CountedSettlement }
 
 /**
- * The settlements of a tenant that have the mark `counted`, or those that have not. Malformed rows, which `ledger verify` reports, are
- * left out. One row is held in memory at a time.
+ * The settlements of a tenant that have the mark `counted`. Malformed rows, which `ledger verify` reports, are left out. One row is
+ * kept in memory at a time.
  */
 export async function* streamSettledRows(
   table: Pick<Table, 'queryPage'>,
   tenantId: string,
-  { isCounted }: { readonly isCounted: boolean },
 ): AsyncGenerator<SettledRow> {
   const { PK } = tableKeys.ledgerGrant(tenantId, '')
   const items = queryItems(table, {
     KeyConditionExpression: 'PK = :pk',
-    FilterExpression: `kind = :settle AND ${isCounted ? 'attribute_exists' : 'attribute_not_exists'}(counted)`,
+    FilterExpression: 'kind = :settle AND attribute_exists(counted)',
     ExpressionAttributeValues: { ':pk': PK, ':settle': 'settle' },
     ConsistentRead: true,
   })

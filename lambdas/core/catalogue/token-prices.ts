@@ -17,7 +17,7 @@ export type TokenPrices = {
   readonly cache_write_1h?: string | undefined
 }
 
-/** The names of version 0.2.0, which stay valid. */
+/** Longer names of the same prices. */
 const older = {
   input_per_million: price.optional().meta({ description: 'The same as input.' }),
   output_per_million: price.optional().meta({ description: 'The same as output.' }),

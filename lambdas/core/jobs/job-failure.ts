@@ -14,8 +14,8 @@ export const FAILURE_TEXT = {
 } as const
 
 /**
- * Every expected failure of a job, and its text when the record holds none. The names are those of errors: executions of
- * earlier definitions catch them. An upstream's refusal or failure is always recorded with its message, so no text is due.
+ * Every expected failure of a job, and its text when the record holds none. An upstream's refusal or failure is always
+ * recorded with its message, so no text is due.
  */
 const TEXT_BY_FAILURE = {
   /** The upstream refused the request. */

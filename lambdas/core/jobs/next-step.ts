@@ -8,22 +8,14 @@ export type NextStep =
   | { readonly step: 'fail'; readonly error: JobFailure }
 
 /**
- * The input of a step: what its execution carries. A running execution keeps its definition for hours after a deployment,
- * so the definition passes its number to the steps whose results depend on it. The first definition passes none; the second
- * passes it to Submit alone.
+ * The input of a step: what its execution carries. A running execution keeps its definition for hours after a deployment, so no step
+ * may return what an older definition does not know. The definition passes its number, for the first change that needs it.
  */
 export type StepInput = {
   readonly tenantId: string
   readonly jobId: string
-  readonly definition?: number
   /** The result of the previous step: Poll reads the wait before it, Fail the failure. */
   readonly next?: { readonly waitSeconds?: number; readonly error?: string }
   /** The error that broke the previous step; for Fail. */
   readonly failure?: { readonly Error?: string }
 }
-
-/** The first definition with a state for `check`. In an earlier one that result would end the execution. */
-export const CHECKING_DEFINITION = 2
-
-/** The first definition with a way to Fail for `fail`. Earlier ones catch an error of that name instead. */
-export const FAILING_DEFINITION = 3

@@ -4,7 +4,6 @@ import { dropAnnouncedRequest } from '#adapters/store/money/announced-request.ts
 import {
   allHolds,
   type CleanUp,
-  type DueReservation,
   dueHolds,
   dueReservations,
   type JobKey,
@@ -24,7 +23,6 @@ import { findAlerts } from './find-alerts.ts'
 import { passRunningJob, reconcileJob } from './reconcile-job.ts'
 import { recountChannels } from './recount-channels.ts'
 import { releaseLapsedHold } from './release-lapsed-hold.ts'
-import { releaseRequest } from './release-request.ts'
 import { ReservationAges } from './reservation-ages.ts'
 import { RunningJobs } from './running-jobs.ts'
 import { summarize } from './summarize.ts'
@@ -62,9 +60,7 @@ export async function reconcile(context: ReconcileContext, { all, livingProcessI
   }
   // At the same time, so that a backlog of the one does not leave the other unseen.
   await Promise.all([
-    forEachItem(open, hasTime, (item) =>
-      'requestId' in item ? releaseRequest(context, item, livingProcessId !== undefined) : look(item),
-    ),
+    forEachItem(open, hasTime, look),
     forEachItem(holds, hasTime, async (hold) => {
       ages.addRequest(await releaseLapsedHold(context, hold, livingProcessId))
     }),
@@ -113,7 +109,7 @@ async function cleanUp({ tenantId, jobId, of }: CleanUp, context: StepContext): 
 }
 
 /** The failure of one item never stops the others. It is logged, and the next run visits the item again. */
-async function forEachItem<Item extends DueReservation | HoldKey>(
+async function forEachItem<Item extends JobKey | HoldKey>(
   items: AsyncGenerator<Item>,
   hasTime: () => boolean,
   visit: (item: Item) => Promise<void>,

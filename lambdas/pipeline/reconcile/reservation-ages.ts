@@ -1,9 +1,9 @@
-import type { DueReservation } from '#adapters/store/money/due-index.ts'
+import type { JobKey } from '#adapters/store/money/due-index.ts'
 import { measure } from '#adapters/telemetry/measure.ts'
 
 /**
  * The ages of the oldest open reservations of a run. Runs visit jobs every ten minutes at least and requests after 16 minutes,
- * so the maximum over a quarter of an hour is the age of the oldest one. Ids and due times hold the ages, and holds name their oldest
+ * so the maximum over a quarter of an hour is the age of the oldest one. Ids of jobs hold their ages, and holds name their oldest
  * requests: nothing is read for them.
  */
 export class ReservationAges {
@@ -16,13 +16,9 @@ export class ReservationAges {
   }
 
   /** Yields the items unchanged. */
-  async *watch(items: AsyncGenerator<DueReservation>): AsyncGenerator<DueReservation> {
+  async *watch(items: AsyncGenerator<JobKey>): AsyncGenerator<JobKey> {
     for await (const item of items) {
-      if ('jobId' in item) {
-        this.#oldestJob = older(this.#oldestJob, millisecondsOfId(item.jobId))
-      } else {
-        this.addRequest(item.reservedAtMilliseconds)
-      }
+      this.#oldestJob = older(this.#oldestJob, millisecondsOfId(item.jobId))
       yield item
     }
   }

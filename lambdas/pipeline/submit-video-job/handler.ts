@@ -1,5 +1,4 @@
 import type { NextStep, StepInput } from '#core/jobs/next-step.ts'
-import { runStep } from '../step-handler.ts'
 import { openSubmitContext } from './submit-context.ts'
 import { submitVideoJob } from './submit-video-job.ts'
 
@@ -7,5 +6,5 @@ const context = openSubmitContext()
 
 /** State `Submit`. */
 export function handler(input: StepInput): Promise<NextStep> {
-  return runStep(submitVideoJob, input, context)
+  return submitVideoJob(input, context)
 }

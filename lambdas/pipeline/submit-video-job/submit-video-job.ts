@@ -8,7 +8,7 @@ import { needsDirectRoute } from '#core/catalogue/catalogue.ts'
 import type { VideoChannel } from '#core/catalogue/channel.ts'
 import { limitedReferences } from '#core/catalogue/limited-references.ts'
 import { FAILURE_TEXT } from '#core/jobs/job-failure.ts'
-import { CHECKING_DEFINITION, type NextStep, type StepInput } from '#core/jobs/next-step.ts'
+import type { NextStep, StepInput } from '#core/jobs/next-step.ts'
 import { submitChannelOrder } from '#core/jobs/submit-channel-order.ts'
 import { isTerminal, type VideoJob } from '#core/jobs/video-job.ts'
 import { isUnwanted } from '#core/jobs/visible-status.ts'
@@ -169,15 +169,14 @@ function pauseFor(job: VideoJob, context: SubmitContext): number {
 }
 
 /**
- * Whether the references must be checked before this channel gets the job: once per job, when the channel asks for it, the
- * model limits references, and the execution's definition has the state.
+ * Whether the references must be checked before this channel gets the job: once per job, when the channel asks for it and the
+ * model limits references.
  */
-async function askForCheck({ job, request, channel }: Offer, { input, context }: Visit): Promise<boolean> {
+async function askForCheck({ job, request, channel }: Offer, { context }: Visit): Promise<boolean> {
   const model = context.catalogue.findConfiguredVideoModel(job.model)
   return (
     channel.reference_checks &&
     job.referenceCheck === undefined &&
-    (input.definition ?? 1) >= CHECKING_DEFINITION &&
     model !== undefined &&
     limitedReferences(request, model).length > 0 &&
     (await recordCheckAsked(context.table, job))

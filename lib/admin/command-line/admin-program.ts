@@ -50,7 +50,7 @@ export function createProgram(
       showGlobalOptions: true,
       optionTerm: ({ flags }) => flags.replaceAll(/[[\]]/g, ''),
       subcommandTerm: nameOf,
-      // Otherwise `usage backfill` would show the options of `usage`, which it does not take.
+      // Otherwise a command would show the options of the command that its name begins with.
       visibleGlobalOptions: (node) => (node.parent === null ? [] : [...program.options]),
       visibleCommands: (node) => descendantsOf(node).filter((child) => child.summary() !== ''),
     })

@@ -32,7 +32,6 @@ import { tenantBudget } from '../tenants/tenant-budget-command.ts'
 import { tenantCreate, tenantLimit, tenantList, tenantShow } from '../tenants/tenant-commands.ts'
 import { tenantAdjust, tenantGrant } from '../tenants/tenant-credit-commands.ts'
 import { tenantResume, tenantSuspend } from '../tenants/tenant-state-commands.ts'
-import { usageBackfill } from '../usage/usage-backfill-command.ts'
 import { usage } from '../usage/usage-command.ts'
 import type { Command } from './command.ts'
 
@@ -72,7 +71,6 @@ export const COMMANDS: readonly Command[] = [
   ledgerExport,
   ledgerVerify,
   usage,
-  usageBackfill,
   audit,
   catalogueCheck,
   catalogueDiff,

@@ -46,8 +46,7 @@ export const ledgerExport: Command = {
   details: `Columns: ${COLUMNS.join(', ')}. Amounts are exact decimals in credits. Rows come in the order of jobs and
 requests, grants and adjustments together; sort by \`at\`. Memory stays small for any ledger, but every row is read. With
 --json each row is a line of JSON. An apostrophe stands before what a spreadsheet would run as a formula. \`counted\`: usage
-counters include the settlement; see \`usage backfill\`. \`id\`: of a grant or an adjustment.
-\`reason\`: why an adjustment was made.`,
+counters include the settlement. \`id\`: of a grant or an adjustment. \`reason\`: why an adjustment was made.`,
   options: {
     tenant: { value: 'ID|NAME', summary: 'the tenant; or --all' },
     all: { summary: 'every tenant' },

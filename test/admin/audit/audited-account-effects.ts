@@ -1,5 +1,4 @@
 import { expect } from 'vitest'
-import { putSettledRow } from '../usage/settle-rows.ts'
 import { type AuditedEffect, afterRun, given, ofKey, ofTenant } from './audited-effect.ts'
 import type { Options } from './audited-stage.ts'
 
@@ -90,17 +89,6 @@ const TENANTS: readonly AuditedEffect[] = [
     refused: NOBODY,
     entry: { kind: 'tenant', before: null, after: { until: ISO_TIME } },
     repeat: 'another entry',
-  },
-  {
-    command: 'usage backfill',
-    options: async (stage) => {
-      await putSettledRow(stage.table, 'old', { PK: `L#${stage.tenant.tenantId}` })
-      return ofTenant()(stage)
-    },
-    refused: NOBODY,
-    entry: { kind: 'tenant', before: null, after: { settlements: 1 } },
-    repeat: 'nothing',
-    isRecorded: 'after',
   },
 ]
 

@@ -20,7 +20,7 @@ describe('admin-program', () => {
   })
 
   it('shows for a command below another one only its own options and those of every command', async () => {
-    const { out } = await typeWords(['usage', 'backfill', '--help'], COMMANDS)
+    const { out } = await typeWords(['ledger', 'verify', '--help'], COMMANDS)
     expect(out).toContain('--tenant ID|NAME')
     expect(out).toContain('--stage STAGE')
     expect(out).not.toContain('--csv')

@@ -2,7 +2,7 @@ import { PutCommand } from '@aws-sdk/lib-dynamodb'
 import { tableKeys } from '#adapters/store/table/table-keys.ts'
 import type { TableWithClient } from '../../engines/table-with-client.ts'
 
-/** A settled row of a relayed request as version 0.2.0 wrote it, changed. */
+/** A settled row of a relayed request that names nothing but its model, changed. */
 export async function putSettledRow(
   table: TableWithClient,
   job: string,

@@ -1,16 +1,11 @@
 import { v7 as uuidv7 } from 'uuid'
 import { beforeAll, describe, expect, it } from 'vitest'
-import type { DueReservation } from '#adapters/store/money/due-index.ts'
+import type { JobKey } from '#adapters/store/money/due-index.ts'
 import { ReservationAges } from '#lambdas/pipeline/reconcile/reservation-ages.ts'
 import { captureMetrics } from '../../engines/emitted-metrics.ts'
 
 const NOW = 1_795_000_000_000
 const jobOf = (ageSeconds: number) => ({ tenantId: 't', jobId: uuidv7({ msecs: NOW - ageSeconds * 1000 }) })
-const requestOf = (ageSeconds: number) => ({
-  tenantId: 't',
-  requestId: crypto.randomUUID(),
-  reservedAtMilliseconds: NOW - ageSeconds * 1000,
-})
 
 let metrics: ReturnType<typeof captureMetrics>
 beforeAll(() => {
@@ -18,15 +13,18 @@ beforeAll(() => {
 })
 
 /** What a run that came by these measures, and what it passed on. */
-async function measured(...items: readonly DueReservation[]) {
+async function measured(items: readonly JobKey[], requestAges: readonly number[] = []) {
   async function* list() {
     yield* items
   }
   const count = metrics.emitted().length
   const ages = new ReservationAges(NOW)
-  const passed: DueReservation[] = []
+  const passed: JobKey[] = []
   for await (const item of ages.watch(list())) {
     passed.push(item)
+  }
+  for (const age of requestAges) {
+    ages.addRequest(NOW - age * 1000)
   }
   ages.measure()
   expect(passed).toEqual(items)
@@ -39,19 +37,19 @@ async function measured(...items: readonly DueReservation[]) {
 }
 
 describe('the ages of open reservations', () => {
-  it('are those of the oldest job, by its id, and of the oldest request, by its due time', async () => {
-    expect(await measured(jobOf(60), requestOf(961), jobOf(7200), jobOf(5), requestOf(960))).toEqual({
+  it('are those of the oldest job, by its id, and of the oldest request of a hold', async () => {
+    expect(await measured([jobOf(60), jobOf(7200), jobOf(5)], [961, 960])).toEqual({
       oldest_open_job_seconds: 7200,
       oldest_open_request_seconds: 961,
     })
   })
 
   it('are measured of what a run came by, and of nothing else', async () => {
-    expect(await measured(jobOf(60))).toEqual({ oldest_open_job_seconds: 60 })
-    expect(await measured()).toEqual({})
+    expect(await measured([jobOf(60)])).toEqual({ oldest_open_job_seconds: 60 })
+    expect(await measured([])).toEqual({})
   })
 
   it('are never below nothing, though clocks differ', async () => {
-    expect(await measured(jobOf(-3))).toEqual({ oldest_open_job_seconds: 0 })
+    expect(await measured([jobOf(-3)])).toEqual({ oldest_open_job_seconds: 0 })
   })
 })

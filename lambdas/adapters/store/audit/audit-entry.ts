@@ -62,7 +62,6 @@ type AuditFieldName =
   | 'alertOrigin'
   | 'lowBalance'
   | 'thresholds'
-  | 'settlements'
   | 'role'
   | 'kind'
   | 'sessions'

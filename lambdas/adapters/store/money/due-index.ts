@@ -2,30 +2,21 @@ import * as z from 'zod/mini'
 import { queryItems } from '../table/query-items.ts'
 import { DUE_INDEX, type ItemUpdate, type Table } from '../table/table.ts'
 import { CLEANUP_PARTITION, dueSortKey, HOLDS_PARTITION, OPEN_SHARDS, tableKeys } from '../table/table-keys.ts'
-import { reservedAtOf } from './earlier-reservation.ts'
 import { type HoldKey, readHoldItem, type StoredHold } from './hold-item.ts'
 
 /** Identifies a job and its reservation. */
 export type JobKey = { readonly tenantId: string; readonly jobId: string }
 
-/** Identifies the open reservation of a relayed request that version 0.2.0 made. */
-export type RequestKey = { readonly tenantId: string; readonly requestId: string }
-
-/** An open reservation, of a video job, whose id holds its age, or of a relayed request that version 0.2.0 made. */
-export type DueReservation = JobKey | (RequestKey & { readonly reservedAtMilliseconds: number })
-
-const indexedItem = z.object({ PK: z.string(), SK: z.string(), GSI1SK: z.string() })
+const indexedItem = z.object({ PK: z.string(), SK: z.string() })
 
 /**
- * Open reservations that are due for a look. The index lags behind the table by moments: a look may come late, and whoever counts
+ * Jobs whose open reservations are due for a look. The index lags behind the table by moments: a look may come late, and whoever counts
  * has to count twice.
  */
-export async function* dueReservations(table: Table, nowMilliseconds: number): AsyncGenerator<DueReservation> {
+export async function* dueReservations(table: Table, nowMilliseconds: number): AsyncGenerator<JobKey> {
   for (let shard = 0; shard < OPEN_SHARDS; shard += 1) {
-    for await (const { kind, tenantId, id, dueAt } of queryDue(table, `OPEN#${shard}`, nowMilliseconds)) {
-      yield kind === 'REQ'
-        ? { tenantId, requestId: id, reservedAtMilliseconds: reservedAtOf(dueAt) }
-        : { tenantId, jobId: id }
+    for await (const { tenantId, id } of queryDue(table, `OPEN#${shard}`, nowMilliseconds)) {
+      yield { tenantId, jobId: id }
     }
   }
 }
@@ -34,7 +25,7 @@ export async function* dueReservations(table: Table, nowMilliseconds: number): A
 const END_OF_TIME = 999_999_999_999_999
 
 /** Every open reservation, due or not. */
-export function openReservations(table: Table): AsyncGenerator<DueReservation> {
+export function openReservations(table: Table): AsyncGenerator<JobKey> {
   return dueReservations(table, END_OF_TIME)
 }
 
@@ -102,8 +93,7 @@ export async function* pendingCleanUps(table: Table, nowMilliseconds: number): A
   }
 }
 
-/** `dueAt`: milliseconds. */
-type DueItem = { readonly kind: string; readonly tenantId: string; readonly id: string; readonly dueAt: number }
+type DueItem = { readonly kind: string; readonly tenantId: string; readonly id: string }
 
 async function* queryDue(table: Table, partition: string, nowMilliseconds: number): AsyncGenerator<DueItem> {
   const due = queryItems(table, {
@@ -112,9 +102,9 @@ async function* queryDue(table: Table, partition: string, nowMilliseconds: numbe
     ExpressionAttributeValues: { ':partition': partition, ':now': dueSortKey(nowMilliseconds) },
   })
   for await (const item of due) {
-    const { PK, SK, GSI1SK } = indexedItem.parse(item)
+    const { PK, SK } = indexedItem.parse(item)
     const end = SK.indexOf('#')
-    yield { kind: SK.slice(0, end), tenantId: PK.slice('T#'.length), id: SK.slice(end + 1), dueAt: Number(GSI1SK) }
+    yield { kind: SK.slice(0, end), tenantId: PK.slice('T#'.length), id: SK.slice(end + 1) }
   }
 }
 

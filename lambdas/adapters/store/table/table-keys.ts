@@ -15,11 +15,6 @@ export const tableKeys = {
   reservation: (tenantId: string, jobId: string): TableKey => ({ PK: `T#${tenantId}`, SK: `HOLD#${jobId}` }),
   /** What a process holds for relayed requests of a tenant; deleted by Reconcile when the process has not renewed it. */
   relayHold: (tenantId: string, holdId: string): TableKey => ({ PK: `T#${tenantId}`, SK: `PROC#${holdId}` }),
-  /** The open reservation of a relayed request as version 0.2.0 wrote it. */
-  requestReservation: (tenantId: string, requestId: string): TableKey => ({
-    PK: `T#${tenantId}`,
-    SK: `REQ#${requestId}`,
-  }),
   /** A large request in the bucket without a reservation; deleted by its reservation. */
   announcedRequest: (tenantId: string, jobId: string): TableKey => ({ PK: `T#${tenantId}`, SK: `BODY#${jobId}` }),
   /** The ledger row of a reservation. */
@@ -90,7 +85,7 @@ export const BUDGETS_PARTITION = 'BUDGETS'
 /** Index partition of alerts that are not delivered. */
 export const ALERTS_PARTITION = 'ALERTS'
 
-/** Index partition of the holds of relayed requests. Version 0.2.0 reads the partitions of open reservations and would not know them. */
+/** Index partition of the holds of relayed requests. */
 export const HOLDS_PARTITION = 'PROC'
 
 /** Index sort key: milliseconds, padded so that the order of strings is the order of times. */

@@ -1,12 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { markDeleted, recordCleanedUp } from '#adapters/store/jobs/job-deletion.ts'
 import { getVideoJob } from '#adapters/store/jobs/job-reader.ts'
-import {
-  type DueReservation,
-  dueReservations,
-  pendingCleanUps,
-  postponeReservation,
-} from '#adapters/store/money/due-index.ts'
+import { dueReservations, type JobKey, pendingCleanUps, postponeReservation } from '#adapters/store/money/due-index.ts'
 import { resolveReservation } from '#adapters/store/money/resolve-reservation.ts'
 import type { Table } from '#adapters/store/table/table.ts'
 import { startTestTable, type TestTable } from '../../../engines/start-test-table.ts'
@@ -26,11 +21,11 @@ beforeEach(async () => {
 })
 afterAll(() => engine.close())
 
-async function collect(keys: AsyncGenerator<DueReservation>): Promise<string[]> {
+async function collect(keys: AsyncGenerator<JobKey>): Promise<string[]> {
   const found: string[] = []
   for await (const key of keys) {
     expect(key.tenantId).toBe(tenant.tenantId)
-    found.push('jobId' in key ? key.jobId : `request ${key.requestId}`)
+    found.push(key.jobId)
   }
   return found.toSorted()
 }
