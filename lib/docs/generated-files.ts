@@ -2,12 +2,10 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { configJsonSchema } from '../config/config-json-schema.ts'
 import { adminDocumentText } from '../openapi/admin/admin-document.ts'
-import { openapiDocument, openapiText } from '../openapi/openapi-document.ts'
+import { openapiText } from '../openapi/openapi-document.ts'
 import { alarmTable } from './alarm-table.ts'
-import { clientTypes } from './client-types.ts'
 import { commandTable } from './command-table.ts'
 import { withSection } from './generated-section.ts'
-import { referencePage } from './reference-page.ts'
 import { settingsTable } from './settings-table.ts'
 import { stateDiagramBlock } from './state-diagram.ts'
 
@@ -27,9 +25,6 @@ export type GeneratedFile = {
 export const GENERATED_FILES: readonly GeneratedFile[] = [
   { path: 'openapi.json', command: 'openapi', content: openapiText },
   { path: 'admin-openapi.json', command: 'openapi', content: adminDocumentText },
-  { path: 'docs/reference.md', command: 'openapi', content: () => referencePage(openapiDocument()) },
-  { path: 'web/src/api/gateway-api.d.ts', command: 'openapi', content: () => clientTypes('openapi.json') },
-  { path: 'web/src/api/admin-api.d.ts', command: 'openapi', content: () => clientTypes('admin-openapi.json') },
   section('docs/architecture.md', {
     name: 'state machine',
     command: 'diagram',

@@ -33,7 +33,7 @@ describe('docs/reliability.md', () => {
       ),
     ).toEqual({
       ...{ R: 36, C: 13, G: 7, I: 6 },
-      ...{ L: 5, S: 7 },
+      ...{ L: 4, S: 7 },
     })
   })
 

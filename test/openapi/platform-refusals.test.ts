@@ -40,11 +40,9 @@ describe('what the document says that the platform refuses', () => {
     expect(causes).toHaveLength(CLASSES.size)
   })
 
-  it('is one list of statuses, in the document, the reference and the guide', () => {
+  it('is one list of statuses, in the document and the guide', () => {
     expect(PLATFORM_TEXT.match(/\b\d{3}\b/g)?.map(Number)).toEqual(PLATFORM_STATUSES)
-    for (const page of ['docs/reference.md', 'docs/api.md']) {
-      const text = readFileSync(new URL(`../../${page}`, import.meta.url), 'utf8').replaceAll(/\s+/g, ' ')
-      expect([page, text.includes(PLATFORM_TEXT)]).toEqual([page, true])
-    }
+    const guide = readFileSync(new URL('../../docs/api.md', import.meta.url), 'utf8').replaceAll(/\s+/g, ' ')
+    expect(guide).toContain(PLATFORM_TEXT)
   })
 })

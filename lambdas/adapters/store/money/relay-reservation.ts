@@ -7,7 +7,7 @@ import type { Item } from '../table/item-codec.ts'
 import { tableKeys } from '../table/table-keys.ts'
 
 /** The locked estimate of a request that is not resolved. */
-export type OpenRequest = {
+type OpenRequest = {
   readonly tenantId: string
   readonly requestId: string
   readonly model: string
