@@ -14,7 +14,7 @@ import type { VideoModel } from '#core/catalogue/model.ts'
 import { parseVideoJobRequest } from '#core/contract/video-job-request.ts'
 import { JOB_LIFETIME_SECONDS, type VideoJob } from '#core/jobs/video-job.ts'
 import { microcredits } from '#core/money/money.ts'
-import { estimateVideoCost, requestedTier } from '#core/quota/estimate.ts'
+import { estimateVideoLine, requestedTier } from '#core/quota/estimate.ts'
 import { snapshotPrices } from '#core/quota/price-snapshot.ts'
 
 export const TENANT_ID = 'demo'
@@ -102,7 +102,7 @@ export class SampleJobs {
       videoKey: `v/00000000000000000000000000000000/${jobId}.mp4`,
       callbackUrl,
       request: { inline: JSON.stringify(request) },
-      estimate: estimateVideoCost(request, this.#model),
+      estimate: estimateVideoLine(request, this.#model).amount,
       snapshot: snapshotPrices(this.#model, requestedTier(request)),
       tier: requestedTier(request),
       idempotency: undefined,

@@ -110,19 +110,6 @@ export function allowsMove(budget: Budget, move: MoneyMove, nowMilliseconds: num
   return move.locked === 0n || budgetAt(budget, nowMilliseconds).left >= neededOf(move)
 }
 
-/** The budget after a move, whether it allows the move or not. */
-export function moveBudget(budget: Budget, move: MoneyMove, nowMilliseconds: number): Budget {
-  const { locked, closed, billed } = move
-  const { spent, held, left, free, ...rest } = budgetAt(budget, nowMilliseconds)
-  return {
-    ...rest,
-    spent: (spent + billed) as Microcredits,
-    held: (held + locked - closed) as Microcredits,
-    left: (left - neededOf(move)) as Microcredits,
-    free: (free + closed - locked) as Microcredits,
-  }
-}
-
 /**
  * Whether a transaction composed with `known` was refused because the budget has moved on: it began another period, or was set,
  * cleared or given another kind of period. The transaction is then composed again with `actual`. Undefined stands for no budget.

@@ -38,20 +38,5 @@ export function nonZeroCounts(usage: CountedUsage): Partial<CountedUsage> {
   return Object.fromEntries(Object.entries(usage).filter(([, count]) => count !== 0))
 }
 
-/** The sum of several usages; no usage for an empty list. */
-export function sumOfCountedUsages(usages: readonly CountedUsage[]): CountedUsage {
-  return usages.reduce(
-    (sum, usage) => ({
-      inputTokens: sum.inputTokens + usage.inputTokens,
-      cachedInputTokens: sum.cachedInputTokens + usage.cachedInputTokens,
-      cacheWriteTokens: sum.cacheWriteTokens + usage.cacheWriteTokens,
-      outputTokens: sum.outputTokens + usage.outputTokens,
-      videoMilliseconds: sum.videoMilliseconds + usage.videoMilliseconds,
-      images: sum.images + usage.images,
-    }),
-    NONE,
-  )
-}
-
 /** An amount, and the usage that it is the price of. */
 export type Charge = { readonly amount: Microcredits; readonly usage: CountedUsage }

@@ -1,6 +1,5 @@
 import type { VideoModel } from '../catalogue/model.ts'
 import type { VideoPriceTier } from '../catalogue/price-rows.ts'
-import type { Microcredits } from '../money/money.ts'
 import type { VideoJobRequest } from '../parameters/video-parameters.ts'
 import { type PriceLine, videoPriceLine } from './price-line.ts'
 import { wholeQuantity } from './video-cost.ts'
@@ -16,14 +15,9 @@ export function requestedTier(request: VideoJobRequest): VideoPriceTier {
 }
 
 /**
- * The amount to reserve for a job: an upper bound of its cost, computed from the widest frame of the tier and the longest input
- * that the model takes.
+ * What to reserve for a job, with quantity and unit price: an upper bound of its cost, computed from the widest frame of the tier and
+ * the longest input that the model takes.
  */
-export function estimateVideoCost(request: VideoJobRequest, model: VideoModel): Microcredits {
-  return estimateVideoLine(request, model).amount
-}
-
-/** The same with its parts: quantity and unit price. */
 export function estimateVideoLine(request: VideoJobRequest, model: VideoModel): PriceLine {
   const quantity = longestQuantity(model.billing, {
     outputSeconds: model.output_follows_input ? model.durations.max : request.duration,

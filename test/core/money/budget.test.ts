@@ -6,10 +6,8 @@ import {
   budgetAt,
   isOutdated,
   type MoneyMove,
-  moveBudget,
   movingPeriod,
   movingTime,
-  PERIOD_KINDS,
   periodAt,
   periodEnd,
 } from '#core/money/budget.ts'
@@ -124,41 +122,6 @@ describe('allowsMove', () => {
 
   it('refuses while an overdraft is not covered by what comes back', () => {
     expect(allows({ locked: 7n, closed: 10n, billed: 2n }, NEW_YEARS_EVE, -5)).toBe(false)
-  })
-})
-
-const amount = fc.bigInt({ min: 0n, max: 1_000n })
-const moves = fc.array(
-  fc.record({
-    locked: amount,
-    closed: amount,
-    /** Billed, in thousandths of what is closed: no overdraft. */
-    share: fc.bigInt({ min: 0n, max: 1_000n }),
-    days: fc.integer({ min: 0, max: 40 }),
-  }),
-  { maxLength: 40 },
-)
-
-describe('moveBudget', () => {
-  it('keeps left and free true to the amounts, and spent and held within the budget', () => {
-    fc.assert(
-      fc.property(fc.constantFrom(...PERIOD_KINDS), moves, (kind, events) => {
-        let now = NEW_YEARS_EVE
-        const full = microcredits(2_000)
-        const zero = microcredits(0)
-        const period = periodAt(kind, now)
-        let state: Budget = { amount: full, period, spent: zero, held: zero, left: full, free: full }
-        for (const { days, share, ...event } of events) {
-          now += days * DAY
-          const closed = event.closed < state.held ? event.closed : (state.held as bigint)
-          const move = { locked: event.locked, closed, billed: (closed * share) / 1_000n }
-          state = allowsMove(state, move, now) ? moveBudget(state, move, now) : state
-          expect(state.left).toBe(state.amount - state.spent - state.held)
-          expect(state.free).toBe(state.amount - state.held)
-          expect(state.left >= 0n && state.spent >= 0n && state.held >= 0n).toBe(true)
-        }
-      }),
-    )
   })
 })
 

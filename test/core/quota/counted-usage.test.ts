@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { countedUsage, nonZeroCounts, sumOfCountedUsages } from '#core/quota/counted-usage.ts'
+import { countedUsage, nonZeroCounts } from '#core/quota/counted-usage.ts'
 
 const NOTHING = {
   inputTokens: 0,
@@ -21,33 +21,5 @@ describe('nonZeroCounts', () => {
     const usage = countedUsage({ outputTokens: 3, images: 1 })
     expect(nonZeroCounts(usage)).toStrictEqual({ outputTokens: 3, images: 1 })
     expect(countedUsage(nonZeroCounts(usage))).toStrictEqual(usage)
-  })
-})
-
-describe('sumOfCountedUsages', () => {
-  it('adds each count by itself', () => {
-    const usages = [
-      { inputTokens: 1, cachedInputTokens: 2, cacheWriteTokens: 3, outputTokens: 4, videoMilliseconds: 5, images: 6 },
-      {
-        inputTokens: 10,
-        cachedInputTokens: 20,
-        cacheWriteTokens: 30,
-        outputTokens: 40,
-        videoMilliseconds: 50,
-        images: 60,
-      },
-    ]
-    expect(sumOfCountedUsages(usages)).toStrictEqual({
-      inputTokens: 11,
-      cachedInputTokens: 22,
-      cacheWriteTokens: 33,
-      outputTokens: 44,
-      videoMilliseconds: 55,
-      images: 66,
-    })
-  })
-
-  it('is nothing for an empty list', () => {
-    expect(sumOfCountedUsages([])).toStrictEqual(NOTHING)
   })
 })

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { VideoModel } from '#core/catalogue/model.ts'
 import { formatCredits } from '#core/money/money.ts'
 import type { AspectRatio, VideoJobRequest } from '#core/parameters/video-parameters.ts'
-import { estimateVideoCost, requestedTier } from '#core/quota/estimate.ts'
+import { estimateVideoLine, requestedTier } from '#core/quota/estimate.ts'
 import { snapshotPrices } from '#core/quota/price-snapshot.ts'
 import { settleVideoCost } from '#core/quota/settlement.ts'
 import { MODEL_ROWS } from '../interface-tables.ts'
@@ -30,7 +30,7 @@ type Reported = { completionTokens?: string; billableSeconds?: string; durationS
 
 function settle(asked: VideoJobRequest, model: VideoModel, reported: Reported) {
   return settleVideoCost({
-    estimate: estimateVideoCost(asked, model),
+    estimate: estimateVideoLine(asked, model).amount,
     snapshot: snapshotPrices(model, requestedTier(asked)),
     requested: requestedTier(asked),
     result: {
@@ -83,7 +83,7 @@ describe.each(MODEL_ROWS)('the estimate of $id', ({ id }) => {
             completionTokens: String(tokensOf(frame, seconds)),
             billableSeconds: billable,
           })
-          const estimate = estimateVideoCost(asked, model)
+          const estimate = estimateVideoLine(asked, model).amount
           expect(settlement).toMatchObject({ billedAtEstimate: false, usageRefused: false, overdraft: 0n })
           expect(settlement.amount).toBeGreaterThan(0n)
           expect(settlement.amount).toBeLessThanOrEqual(estimate)
@@ -101,17 +101,17 @@ describe.each(MODEL_ROWS)('the estimate of $id', ({ id }) => {
         const longest = model.output_follows_input ? model.durations.max : asked.duration
         const input = asked.video_urls.length > 0 ? model.input_video_seconds_max : 0
         const billableSeconds = String(longest + input)
-        expect(settle(asked, perSecond, { billableSeconds }).amount).toBe(estimateVideoCost(asked, perSecond))
+        expect(settle(asked, perSecond, { billableSeconds }).amount).toBe(estimateVideoLine(asked, perSecond).amount)
         const perRequest: VideoModel = { ...model, billing: 'per_request' }
         const reported = { completionTokens: String(seconds), billableSeconds: String(seconds) }
-        expect(settle(asked, perRequest, reported).amount).toBe(estimateVideoCost(asked, perRequest))
+        expect(settle(asked, perRequest, reported).amount).toBe(estimateVideoLine(asked, perRequest).amount)
       }),
       { numRuns: 100 },
     )
   })
 })
 
-describe('estimateVideoCost', () => {
+describe('estimateVideoLine', () => {
   it.each([
     ['famB-1.1-t2v', {}, '0.7'],
     ['famB-1.1-t2v', { resolution: '1080P', duration: 15 }, '2.7'],
@@ -121,15 +121,15 @@ describe('estimateVideoCost', () => {
     ['famA-1-pro', {}, '0.28435'],
     ['famA-2', { video_urls: ['v'] }, '1.944202'],
   ] as const)('of %s with %j is %s credits', (id, members, credits) => {
-    const estimate = estimateVideoCost(request({ model: id, ...members }), shippedModel(id))
+    const estimate = estimateVideoLine(request({ model: id, ...members }), shippedModel(id)).amount
     expect(formatCredits(estimate)).toBe(credits)
   })
 
   it('does not change with what has no price', () => {
     const model = shippedModel('famA-2')
-    const plain = estimateVideoCost(request({}), model)
+    const plain = estimateVideoLine(request({}), model).amount
     const adorned = request({ prompt: 'y', fps: 60, watermark: false, aspect_ratio: '21:9', image_urls: ['i'] })
-    expect(estimateVideoCost(adorned, model)).toBe(plain)
+    expect(estimateVideoLine(adorned, model).amount).toBe(plain)
   })
 })
 

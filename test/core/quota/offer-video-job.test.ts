@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { InvalidRequestError } from '#core/errors.ts'
-import { estimateVideoCost } from '#core/quota/estimate.ts'
+import { estimateVideoLine } from '#core/quota/estimate.ts'
 import { offerVideoJob } from '#core/quota/offer-video-job.ts'
 import { PER_SECOND_MODEL, testCatalogue } from '../../engines/test-catalogue.ts'
 
@@ -11,7 +11,7 @@ describe('offerVideoJob', () => {
   it('prices a valid request at what a create reserves', () => {
     const { request, line, tier } = offerVideoJob(BODY, { catalogue, allowedModels: null })
     const model = catalogue.findVideoModel(PER_SECOND_MODEL)
-    expect(model && line.amount).toBe(model && estimateVideoCost(request, model))
+    expect(model && line.amount).toBe(model && estimateVideoLine(request, model).amount)
     expect([line.quantity, line.unit, tier.videoInput]).toEqual(['5', 'second', false])
   })
 

@@ -11,14 +11,15 @@ import {
   allowsMove,
   type Budget,
   type BudgetPeriod,
+  budgetAt,
   isOutdated,
   type MoneyMove,
-  moveBudget,
+  neededOf,
   PERIOD_KINDS,
   type PeriodKind,
   periodAt,
 } from '#core/money/budget.ts'
-import { microcredits } from '#core/money/money.ts'
+import { type Microcredits, microcredits } from '#core/money/money.ts'
 import { startTestTable, type TestTable } from '../../../engines/start-test-table.ts'
 
 let engine: TestTable
@@ -30,6 +31,19 @@ afterAll(() => engine.close())
 const NOON = Date.UTC(2026, 10, 30, 12)
 const HOUR = 60 * 60 * 1000
 const AMOUNT = microcredits(2_000)
+
+/** The model: the budget after a move, whether it allows the move or not. */
+function moveBudget(budget: Budget, move: MoneyMove, nowMilliseconds: number): Budget {
+  const { locked, closed, billed } = move
+  const { spent, held, left, free, ...rest } = budgetAt(budget, nowMilliseconds)
+  return {
+    ...rest,
+    spent: (spent + billed) as Microcredits,
+    held: (held + locked - closed) as Microcredits,
+    left: (left - neededOf(move)) as Microcredits,
+    free: (free + closed - locked) as Microcredits,
+  }
+}
 
 /** A budget in the table, of a key or on a balance. */
 type Stored = {
