@@ -7,6 +7,9 @@ type DiscardBounds = { readonly bytesMax: number; readonly milliseconds: number 
 /** More than clients send that read no response before they have written everything; as long as nginx lingers (`lingering_time`). */
 const DISCARD_BOUNDS: DiscardBounds = { bytesMax: 64 * 1024 * 1024, milliseconds: 30_000 }
 
+/** The interval of checks of the bounds. */
+const LOOK_MILLISECONDS = 50
+
 /**
  * To be called before a response to a request whose body is not read (to its end). The connection ends after the response, in
  * stages: its sending side first, and the rest of the body is read and thrown away. A connection that is closed with unread bytes is
@@ -26,17 +29,17 @@ export function closeInStages(response: ServerResponse, { bytesMax, milliseconds
       closeNow()
       return
     }
-    let left = bytesMax
+    const bytesLast = socket.bytesRead + bytesMax
+    const endsAt = performance.now() + milliseconds
     socket.end()
-    const timer = setTimeout(() => socket.destroy(), milliseconds).unref()
-    socket.once('close', () => clearTimeout(timer))
-    request.removeAllListeners('data').once('end', closeNow)
-    request.on('data', (chunk: Buffer) => {
-      left -= chunk.length
-      if (left < 0) {
+    // Counted at the socket, because Node drops the body of a request that nobody has read from without an event.
+    const timer = setInterval(() => {
+      if (socket.bytesRead > bytesLast || performance.now() > endsAt) {
         socket.destroy()
       }
-    })
+    }, LOOK_MILLISECONDS).unref()
+    socket.once('close', () => clearInterval(timer))
+    request.once('end', closeNow)
     request.resume()
   }
 }
