@@ -2,7 +2,7 @@
  * List prices of us-east-1 in dollars per million, November 2026, without free tiers:
  * aws.amazon.com/dynamodb/pricing/on-demand, /step-functions/pricing (Standard), /api-gateway/pricing (REST, first 333
  * million), /lambda/pricing (requests only), /s3/pricing (S3 Standard), /cloudfront/pricing (https, Europe and North
- * America), /waf/pricing, /xray/pricing.
+ * America), /waf/pricing, /xray/pricing, /eventbridge/pricing.
  */
 export const DOLLARS_PER_MILLION = {
   writeUnits: 0.625,
@@ -16,6 +16,8 @@ export const DOLLARS_PER_MILLION = {
   /** Requests that a web ACL looks at, in a stage with `waf=on`. */
   webAclRequests: 0.6,
   tracesRecorded: 5,
+  /** EventBridge Scheduler. */
+  scheduledCalls: 1,
 } as const
 
 /** List prices of us-east-1 in dollars for one unit, November 2026, first tier, without free tiers. */
@@ -35,6 +37,8 @@ export const DOLLARS = {
   webAclRuleMonth: 1,
   /** CloudWatch, each metric that an alarm looks at, a month. */
   alarmMetricMonth: 0.1,
+  /** CloudWatch, a custom metric with data in every hour, a month; first 10,000. */
+  metricMonth: 0.3,
   /** Secrets Manager, a month. */
   secretMonth: 0.4,
 } as const

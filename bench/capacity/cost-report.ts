@@ -5,7 +5,7 @@ import type { Assumptions } from './assumptions.ts'
 import { CDN_PLANS, type CdnLoad, itemsOf, payAsYouGo } from './cdn-plans.ts'
 import { chatLoad, costOfMillionChats } from './chat-costs.ts'
 import { type CostLine, sumOf } from './cost-line.ts'
-import { costOfControl, costOfIdleMonth, costOfSummary } from './month-costs.ts'
+import { costOfControl, costOfIdleMonth, costOfSummary, costOfWatching } from './month-costs.ts'
 import { costOfMillionWebChats } from './web-function-costs.ts'
 
 /** Lengths of the chats that are compared. Seconds. */
@@ -116,6 +116,14 @@ function compact(count: number): string {
 /** A month of counting, alerts, audit and switches. */
 export function controlTable(assumptions: Assumptions): string {
   return costTable(costOfControl(assumptions))
+}
+
+/** Channels of the shipped configuration. */
+export const SHIPPED_CHANNELS = 5
+
+/** A month of watching a busy stage. */
+export function watchingTable(): string {
+  return costTable(costOfWatching(SHIPPED_CHANNELS))
 }
 
 /** An idle month of both profiles. */

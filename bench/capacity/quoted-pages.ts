@@ -17,6 +17,7 @@ export const QUOTED_SECTIONS: Readonly<Record<string, readonly string[]>> = {
     'plans',
     'control',
     'idle',
+    'watching',
     'summary',
     '10 open jobs',
     '1000 open jobs',

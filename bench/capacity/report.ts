@@ -12,13 +12,15 @@ import {
   idleTable,
   lambdaDollars,
   planTable,
+  SHIPPED_CHANNELS,
   summaryTable,
+  watchingTable,
   webRange,
   webTable,
 } from './cost-report.ts'
 import { chatsSection, type FleetOptions, fleetSection, SEED } from './fleet-report.ts'
 import { CDN_PART, costOfThousandDeletes, costOfThousandJobs } from './job-costs.ts'
-import { costOfIdleMonth } from './month-costs.ts'
+import { costOfIdleMonth, costOfWatching } from './month-costs.ts'
 import { simulateFleet } from './simulate-fleet.ts'
 
 export type CapacityOptions = FleetOptions & {
@@ -79,6 +81,7 @@ function costSections(options: CapacityOptions): readonly ReportSection[] {
     section('plans', 'Flat-rate plans of CloudFront', planTable(assumptions)),
     section('control', 'Cost of usage, alerts, audit and switches', controlTable(assumptions)),
     section('idle', 'Cost of an idle month', idleTable()),
+    section('watching', 'Cost of watching a busy month', watchingTable()),
     section('summary', "Cost of the console's summary", summaryTable()),
   ]
 }
@@ -117,7 +120,16 @@ function shortTable(options: CapacityOptions, assumptions: Assumptions): string 
     [
       [
         'idle, a month',
-        `${prod} in \`prod\` (alarms, secrets, a check of the table every minute; the web ACL of \`-c waf=on\` adds 10.00); ${dev} in \`dev\``,
+        `${prod} in \`prod\` (alarms, secrets, a check of the table every minute, its traces and log lines; the web ACL of \`-c waf=on\` adds 10.00); ${dev} in \`dev\``,
+      ],
+      [
+        'watching a busy month',
+        costOfWatching(SHIPPED_CHANNELS)
+          .map(
+            ({ part, count, dollars }) =>
+              `${dollars.toFixed(2)} for ${part === 'X-Ray' ? part : part.toLowerCase()} (${count})`,
+          )
+          .join('; '),
       ],
       [
         '1,000 video jobs',

@@ -1,36 +1,48 @@
 import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
 import type { AlarmDefinition } from './alarm-definition.ts'
-import { channelAlarms } from './channel-alarms.ts'
 import type { ServiceMetrics } from './service-metrics.ts'
 
+const MINUTES = 5
 const HOUR = 60
 
 /** Alarms on the facts and measures of the functions. The runbook explains each threshold. */
 export function factAlarms(metrics: ServiceMetrics, config: GatewayConfig): readonly AlarmDefinition[] {
   return [
+    ...singleFactAlarms(metrics, config),
     ...moneyAlarms(metrics),
     ...jobAlarms(metrics),
     ...upstreamAlarms(metrics),
     ...reconcileFactAlarms(metrics, config),
-    ...channelAlarms(metrics, config),
+  ]
+}
+
+/** One of these is enough; the log line names the fact (`SHARED_METRICS` of `counted-facts.ts`). */
+function singleFactAlarms(metrics: ServiceMetrics, { channels }: GatewayConfig): readonly AlarmDefinition[] {
+  return [
+    {
+      name: 'ServiceFault',
+      meaning: 'A job failed with an unexpected error, or a reservation was resolved a second time, differently.',
+      metric: metrics.sum('service_fault', MINUTES),
+      threshold: 1,
+    },
+    {
+      name: 'Irregularity',
+      meaning: 'An upstream may be making a video for no job, an alert was not delivered, or a count was corrected.',
+      metric: metrics.sum('irregularity', MINUTES),
+      threshold: 1,
+    },
+    ...channels.map(({ id }) => ({
+      name: 'ChannelFault',
+      meaning: 'An upstream refuses a channel, or replies with what the gateway does not accept.',
+      channel: id,
+      metric: metrics.sumOfChannel('channel_fault', { channel: id, minutes: MINUTES }),
+      threshold: 1,
+    })),
   ]
 }
 
 function moneyAlarms(metrics: ServiceMetrics): readonly AlarmDefinition[] {
   return [
-    {
-      name: 'ResolutionConflict',
-      meaning: 'A reservation was resolved a second time, differently; the first resolution stands.',
-      metric: metrics.sum('resolution_conflict', 5),
-      threshold: 1,
-    },
-    {
-      name: 'UpstreamOrphan',
-      meaning:
-        'A submit has an unknown outcome or was accepted too late: an upstream may be making a video for no job.',
-      metric: metrics.sum('upstream_orphan', 5),
-      threshold: 1,
-    },
     {
       name: 'Overdraft',
       meaning: 'Bills exceeded their reservations, so balances can fall below zero.',
@@ -65,12 +77,6 @@ function moneyAlarms(metrics: ServiceMetrics): readonly AlarmDefinition[] {
 function jobAlarms(metrics: ServiceMetrics): readonly AlarmDefinition[] {
   return [
     {
-      name: 'InternalFailure',
-      meaning: 'A job failed with an unexpected error; its reservation was released.',
-      metric: metrics.sum('internal_failure', 5),
-      threshold: 1,
-    },
-    {
       name: 'JobsFailing',
       meaning: 'Half of the finished video jobs failed.',
       metric: metrics.share('jobs_failed', { of: ['jobs_succeeded', 'jobs_failed'], minutes: 30, atLeast: 10 }),
@@ -104,23 +110,11 @@ function jobAlarms(metrics: ServiceMetrics): readonly AlarmDefinition[] {
 function upstreamAlarms(metrics: ServiceMetrics): readonly AlarmDefinition[] {
   return [
     {
-      name: 'ChannelRefused',
-      meaning: 'An upstream refuses a channel: its key, its balance or one of its models.',
-      metric: metrics.sum('channel_refused', 5),
-      threshold: 1,
-    },
-    {
       name: 'UpstreamUnreachable',
       meaning: 'Connections to an upstream keep failing.',
       metric: metrics.sum('upstream_connect_error', 5),
       threshold: 10,
       periods: 3,
-    },
-    {
-      name: 'UnknownUpstreamStatus',
-      meaning: 'An upstream uses an unknown status; its jobs wait for their deadlines.',
-      metric: metrics.sum('unknown_upstream_status', HOUR),
-      threshold: 1,
     },
     {
       name: 'RelayFailing',
@@ -162,12 +156,6 @@ function reconcileFactAlarms(metrics: ServiceMetrics, config: GatewayConfig): re
       periods: 3,
     },
     {
-      name: 'AlertsUndelivered',
-      meaning: 'An alert about a budget or a balance was tried three times and did not reach its receiver.',
-      metric: metrics.sum('alert_undelivered', 5),
-      threshold: 1,
-    },
-    {
       name: 'SummaryNotWritten',
       meaning: 'Reconcile could not write the summary of all tenants, so pages of the console are old.',
       metric: metrics.sum('summary_not_written', 5),
@@ -179,12 +167,6 @@ function reconcileFactAlarms(metrics: ServiceMetrics, config: GatewayConfig): re
       meaning: 'Reconcile restarted executions that were missing or broken.',
       metric: metrics.sum('execution_restarted', 15),
       threshold: 3,
-    },
-    {
-      name: 'ChannelRecounted',
-      meaning: 'The open-job count of a channel was wrong and has been corrected.',
-      metric: metrics.sum('channel_recounted', HOUR),
-      threshold: 1,
     },
   ]
 }

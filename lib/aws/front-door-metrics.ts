@@ -9,10 +9,7 @@ const PERIOD = Duration.minutes(5)
 const REQUESTS_MIN = 20
 
 /** A metric of a distribution. CloudFront publishes in us-east-1 alone: a graph may be anywhere, an alarm must be there. */
-export function frontDoorMetric(
-  distributionId: string,
-  metricName: 'Requests' | '4xxErrorRate' | '5xxErrorRate',
-): Metric {
+export function frontDoorMetric(distributionId: string, metricName: 'Requests' | '5xxErrorRate'): Metric {
   return new Metric({
     namespace: 'AWS/CloudFront',
     metricName,

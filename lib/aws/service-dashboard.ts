@@ -39,18 +39,14 @@ export class ServiceDashboard extends Construct {
   #money(): IWidget[] {
     const metrics = this.#metrics
     return [
-      graph('Billed credits, by model and channel', [
-        metrics.each('billed_credits', { by: ['model', 'channel'], statistic: 'Sum', minutes: MINUTES }),
-      ]),
+      graph('Billed credits', [metrics.sum('billed_credits', MINUTES)]),
       graph('Bills that were not by the book', [
         metrics.sum('overdraft', MINUTES),
         metrics.sum('billed_at_estimate', MINUTES),
         metrics.sum('usage_refused', MINUTES),
-        metrics.sum('usage_above_bound', MINUTES),
-        metrics.sum('answer_cut_short', MINUTES),
-        metrics.sum('resolution_conflict', MINUTES),
-        metrics.sum('upstream_orphan', MINUTES),
         metrics.sum('reservation_expired', MINUTES),
+        metrics.sum('service_fault', MINUTES),
+        metrics.sum('irregularity', MINUTES),
       ]),
       graph('Open reservations', [metrics.maximum('open_jobs', 15), metrics.maximum('open_requests', 15)]),
       graph('Age of the oldest, seconds', [
@@ -69,9 +65,6 @@ export class ServiceDashboard extends Construct {
         metrics.sum('jobs_succeeded', MINUTES),
         metrics.sum('jobs_failed', MINUTES),
       ]),
-      graph('Failed, by model and channel', [
-        metrics.each('jobs_failed', { by: ['model', 'channel'], statistic: 'Sum', minutes: MINUTES }),
-      ]),
       graph('Seconds of a job, median', [
         metrics.metric('queue_seconds', { statistic: 'p50', minutes: MINUTES }),
         metrics.metric('first_poll_seconds', { statistic: 'p50', minutes: MINUTES }),
@@ -87,25 +80,11 @@ export class ServiceDashboard extends Construct {
   #upstreams(): IWidget[] {
     const metrics = this.#metrics
     return [
-      graph('Upstream errors, by class', [
-        metrics.sum('upstream_connect_error', MINUTES),
-        metrics.sum('upstream_timeout', MINUTES),
-        metrics.sum('upstream_broken_answer', MINUTES),
-        metrics.sum('upstream_odd_body', MINUTES),
-        metrics.sum('upstream_rate_limited', MINUTES),
-        metrics.sum('upstream_client_error', MINUTES),
-        metrics.sum('upstream_server_error', MINUTES),
+      graph('Upstream errors, by channel', [
+        metrics.each('upstream_error', { statistic: 'SampleCount', minutes: MINUTES }),
       ]),
-      graph('Their own failures, by channel', [
-        metrics.each('upstream_server_error', { by: ['channel'], statistic: 'Sum', minutes: MINUTES }),
-        metrics.each('upstream_timeout', { by: ['channel'], statistic: 'Sum', minutes: MINUTES }),
-      ]),
-      graph('Channels that refuse us', [
-        metrics.each('channel_refused', { by: ['channel'], statistic: 'Sum', minutes: MINUTES }),
-      ]),
-      graph('Generation time, p95 by model and channel', [
-        metrics.each('generation_seconds', { by: ['model', 'channel'], statistic: 'p95', minutes: MINUTES }),
-      ]),
+      graph('Connections that fail', [metrics.sum('upstream_connect_error', MINUTES)]),
+      graph('Faults of channels', [metrics.each('channel_fault', { statistic: 'Sum', minutes: MINUTES })]),
     ]
   }
 
@@ -118,27 +97,23 @@ export class ServiceDashboard extends Construct {
         metrics.sum('relay_failed', MINUTES),
       ]),
       graph('Time to first byte, ms', [
-        metrics.metric('first_byte_milliseconds', { statistic: 'p50', minutes: MINUTES }),
         metrics.metric('first_byte_milliseconds', { statistic: 'p99', minutes: MINUTES }),
       ]),
       graph('Time of an upstream, p95 by channel, ms', [
-        metrics.each('upstream_milliseconds', { by: ['channel'], statistic: 'p95', minutes: MINUTES }),
+        metrics.each('upstream_milliseconds', { statistic: 'p95', minutes: MINUTES }),
       ]),
       graph('Tokens', [metrics.sum('input_tokens', MINUTES), metrics.sum('output_tokens', MINUTES)]),
-      graph('Output tokens, by model and channel', [
-        metrics.each('output_tokens', { by: ['model', 'channel'], statistic: 'Sum', minutes: MINUTES }),
-      ]),
     ]
   }
 
   #console({ distributionId }: Distribution): IWidget[] {
     const metrics = this.#metrics
     return [
-      graph('Console', [metrics.sum('sign_in_refused', MINUTES), metrics.sum('console_failed', MINUTES)]),
+      graph('Console', [metrics.sum('console_failed', MINUTES)]),
       graph(
-        'Front door: requests, and 4xx and 5xx in percent',
+        'Front door: requests, and 5xx in percent',
         [frontDoorMetric(distributionId, 'Requests')],
-        [frontDoorMetric(distributionId, '4xxErrorRate'), frontDoorMetric(distributionId, '5xxErrorRate')],
+        [frontDoorMetric(distributionId, '5xxErrorRate')],
       ),
     ]
   }
@@ -150,24 +125,16 @@ export class ServiceDashboard extends Construct {
         stateMachine.metricStarted({ period: PERIOD }),
         stateMachine.metricSucceeded({ period: PERIOD }),
         stateMachine.metricFailed({ period: PERIOD }),
-        stateMachine.metricTimedOut({ period: PERIOD }),
-        stateMachine.metricAborted({ period: PERIOD }),
       ]),
       graph('Reconcile', [
-        reconcile.function.function.metricInvocations({ period: PERIOD }),
         reconcile.function.function.metricErrors({ period: PERIOD }),
         metrics.sum('reconcile_failed', MINUTES),
-        metrics.sum('execution_restarted', MINUTES),
-        reconcile.deadLetters.metricApproximateNumberOfMessagesVisible({ period: PERIOD }),
       ]),
-      graph('Storing', [
-        metrics.metric('store_bytes_per_second', { statistic: 'p50', minutes: MINUTES }),
-        metrics.metric('store_bytes_per_second', { statistic: 'p5', minutes: MINUTES }),
-      ]),
+      graph('Storing', [metrics.metric('store_bytes_per_second', { statistic: 'p50', minutes: MINUTES })]),
       graph(
         'Stored bytes, and failures',
         [metrics.sum('stored_bytes', MINUTES)],
-        [metrics.sum('store_failed', MINUTES), metrics.sum('result_refused', MINUTES)],
+        [metrics.sum('store_failed', MINUTES)],
       ),
     ]
   }

@@ -1,7 +1,7 @@
 import { Duration, Stack } from 'aws-cdk-lib'
 import { type IMetric, MathExpression, Metric } from 'aws-cdk-lib/aws-cloudwatch'
 import type { Construct } from 'constructs'
-import type { CountedFact } from '#core/telemetry/counted-facts.ts'
+import type { FactMetric } from '#core/telemetry/counted-facts.ts'
 import type { Measure } from '#core/telemetry/measures.ts'
 
 /** The value of the dimension `service` of every metric of the functions. */
@@ -12,7 +12,7 @@ export function metricsNamespaceOf(scope: Construct): string {
   return Stack.of(scope).stackName
 }
 
-type MetricName = CountedFact | Measure
+type MetricName = FactMetric | Measure
 
 type ShareOptions = {
   readonly of: readonly MetricName[]
@@ -74,12 +74,9 @@ export class ServiceMetrics {
     })
   }
 
-  /** One line per value of the dimensions besides `service`, which CloudWatch searches when it draws the graph. */
-  each(
-    metricName: MetricName,
-    { by, statistic, minutes }: { by: readonly string[]; statistic: string; minutes: number },
-  ): IMetric {
-    const schema = `{"${this.#namespace}",service,${by.join(',')}}`
+  /** One line per channel, which CloudWatch searches when it draws the graph. */
+  each(metricName: MetricName, { statistic, minutes }: { statistic: string; minutes: number }): IMetric {
+    const schema = `{"${this.#namespace}",service,channel}`
     const search = `${schema} MetricName="${metricName}"`
     return new MathExpression({
       expression: `SEARCH('${search}', '${statistic}', ${minutes * 60})`,

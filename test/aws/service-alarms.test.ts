@@ -65,13 +65,11 @@ const kindOf = (name: string) => name.replace(/-[a-z0-9-]+$/, '')
 /** All kinds, with the one that only a stack in us-east-1 has. */
 const kinds = [...new Set(names.map(kindOf)), 'FrontDoorErrors']
 
-/** Kinds of alarms of which every channel has its own, and for which channels they are. */
-const CHANNEL_ALARMS = ['UsageAboveBound', 'AnswerCutShort', 'ResultRefused']
+/** Kinds of alarms of which every channel has its own. */
+const CHANNEL_ALARMS = ['ChannelFault']
 
-function channelsOf(kind: string): string[] {
-  return shippedConfiguration.config.channels
-    .filter(({ provider }) => kind === 'UsageAboveBound' || (provider === 'openai') === (kind === 'AnswerCutShort'))
-    .map(({ id }) => id)
+function channelsOf(): string[] {
+  return shippedConfiguration.config.channels.map(({ id }) => id)
 }
 
 /** The alarms with an entry in the runbook. */
@@ -103,10 +101,10 @@ describe('ServiceAlarms', () => {
       .filter(({ name }) => CHANNEL_ALARMS.includes(kindOf(name)))
       .map(({ name, watched }) => [name, watched.map(({ dimensions }) => dimensions)])
     const expected = CHANNEL_ALARMS.flatMap((kind) =>
-      channelsOf(kind).map((channel) => [`${kind}-${channel}`, [{ service: 'reelgate', channel }]]),
+      channelsOf().map((channel) => [`${kind}-${channel}`, [{ service: 'reelgate', channel }]]),
     )
     expect(ofChannels).toEqual(expected)
-    const described = alarms.find(({ AlarmName }) => AlarmName === `${STACK_PREFIX}ResultRefused-p1-main`)
+    const described = alarms.find(({ AlarmName }) => AlarmName === `${STACK_PREFIX}ChannelFault-p1-main`)
     expect(described?.AlarmDescription).toContain(' Channel: p1-main. Runbook: ')
   })
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { COUNTED_FACTS } from '#core/telemetry/counted-facts.ts'
+import { COUNTED_FACTS, metricOfFact } from '#core/telemetry/counted-facts.ts'
 import { MEASURES } from '#core/telemetry/measures.ts'
-import { folderOf, resourcesOf, stageSettings, synthesizeStack } from './synthesize-stack.ts'
+import { resourcesOf, stageSettings, synthesizeStack } from './synthesize-stack.ts'
 
 const template = synthesizeStack()
 const [dashboard] = resourcesOf(template, 'AWS::CloudWatch::Dashboard')
@@ -16,7 +16,7 @@ const metrics: readonly string[] = widgets.flatMap(({ properties }: Widget) =>
 )
 const namesOfOurs = metrics.flatMap((metric) => {
   const shown = /^\["Reelgate-test","(\w+)","service","reelgate"/.exec(metric)?.[1]
-  const found = /MetricName=\W*(\w+)/.exec(metric)?.[1]
+  const found = /Reelgate-test\W+service,channel.*MetricName=\W*(\w+)/.exec(metric)?.[1]
   return [shown, found].filter((name) => name !== undefined)
 })
 
@@ -28,21 +28,32 @@ describe('ServiceDashboard', () => {
   })
 
   it('shows every measure, and only existing measures and facts', () => {
-    const known: readonly string[] = [...Object.keys(MEASURES), ...COUNTED_FACTS]
+    const known: readonly string[] = [...Object.keys(MEASURES), ...COUNTED_FACTS.map(metricOfFact)]
     expect(namesOfOurs.filter((name) => !known.includes(name))).toEqual([])
     expect(Object.keys(MEASURES).filter((name) => !namesOfOurs.includes(name))).toEqual([])
   })
 
-  it('shows the errors and throttles of every function of the service', () => {
-    const ofService = /^(api|api-shared|pipeline)\//
-    const folders = resourcesOf(template, 'AWS::Lambda::Function').map(({ properties }) => folderOf(properties))
+  it('searches for the errors and throttles of every function of the stack', () => {
     for (const [title, name] of Object.entries({ 'Lambda errors': 'Errors', 'Lambda throttles': 'Throttles' })) {
-      const { properties } = widgets.find((widget: Widget) => widget.properties.title?.startsWith(title))
-      const shown = properties.metrics.filter(
-        ([namespace, metric]: string[]) => `${namespace} ${metric}` === `AWS/Lambda ${name}`,
+      const shown = widgets.find((widget: Widget) => widget.properties.title?.startsWith(title))?.properties.metrics
+      expect(shown?.map((metric: unknown) => JSON.stringify(metric)).join()).toMatch(
+        new RegExp(`MetricName=\\W+${name}\\W+FunctionName=Reelgate-test`),
       )
-      expect(shown).toHaveLength(folders.filter((folder) => ofService.test(folder)).length)
     }
+  })
+
+  it('names at most the 50 metrics of a free dashboard, with the console too', () => {
+    const [largest] = resourcesOf(
+      synthesizeStack({ settings: stageSettings({ console: 'on' }) }),
+      'AWS::CloudWatch::Dashboard',
+    )
+    const text: string = largest?.properties.DashboardBody['Fn::Join'][1]
+      .map((part: unknown) => (typeof part === 'string' ? part : 'TOKEN'))
+      .join('')
+    const named = JSON.parse(text).widgets.flatMap(({ properties }: Widget) =>
+      (properties.metrics ?? []).filter((metric) => Array.isArray(metric) && typeof metric[0] === 'string'),
+    )
+    expect(named.length).toBeLessThanOrEqual(50)
   })
 
   it('is omitted on emulators', () => {

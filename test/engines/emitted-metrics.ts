@@ -7,6 +7,8 @@ export type EmittedMetric = {
   readonly unit: string
   readonly dimensions: Readonly<Record<string, string>>
   readonly value: number
+  /** The fact that is counted, of a metric that counts facts. */
+  readonly fact: unknown
 }
 
 type EmfLine = Readonly<Record<string, unknown>> & {
@@ -25,7 +27,11 @@ const EMF = '{"_aws":'
  * Reads what functions write to their standard output, as CloudWatch Logs would.
  * For tests that begin with it: to be called before anything is measured.
  */
-export function captureMetrics(): { readonly emitted: () => readonly EmittedMetric[]; readonly lines: () => number } {
+export function captureMetrics(): {
+  readonly emitted: () => readonly EmittedMetric[]
+  readonly lines: () => number
+  readonly lastLine: () => Readonly<Record<string, unknown>>
+} {
   delete process.env.POWERTOOLS_METRICS_DISABLED
   const kept: EmfLine[] = []
   const write = process.stdout.write.bind(process.stdout)
@@ -36,7 +42,7 @@ export function captureMetrics(): { readonly emitted: () => readonly EmittedMetr
     }
     return write(chunk)
   })
-  return { emitted: () => kept.flatMap(metricsOf), lines: () => kept.length }
+  return { emitted: () => kept.flatMap(metricsOf), lines: () => kept.length, lastLine: () => kept.at(-1) ?? {} }
 }
 
 function metricsOf(line: EmfLine): readonly EmittedMetric[] {
@@ -48,6 +54,7 @@ function metricsOf(line: EmfLine): readonly EmittedMetric[] {
         unit: Unit,
         dimensions: Object.fromEntries(names.map((name) => [name, String(line[name])])),
         value: Number(line[Name]),
+        fact: line.fact,
       })),
     ),
   )

@@ -8,6 +8,7 @@ import type { NewVideoJob } from '#adapters/store/money/new-video-job.ts'
 import { RelayLedger } from '#adapters/store/money/relay-ledger.ts'
 import { resolveReservation } from '#adapters/store/money/resolve-reservation.ts'
 import { tableKeys } from '#adapters/store/table/table-keys.ts'
+import type { CountedFact } from '#core/telemetry/counted-facts.ts'
 import { beginSignIn } from '#lambdas/admin-api/sign-in/begin-sign-in.ts'
 import { failVideoJob } from '#lambdas/pipeline/fail-video-job.ts'
 import { reconcile } from '#lambdas/pipeline/reconcile/reconcile.ts'
@@ -205,26 +206,39 @@ const refusedSignIn: Fault = async (stage) => {
 
 const unknownStatus: PollOutcome = { kind: 'running', text: '{"task_status":"DREAMING"}', isKnownStatus: false }
 
-/** For each alarm on what the functions count, a fault that sets it off, through the code that runs in production. */
-export const ALARM_FAULTS: Readonly<Record<string, Fault>> = {
-  ResolutionConflict: resolveTwice,
-  UpstreamOrphan: job(({ upstream }) => {
-    upstream.script.submit = () => ({ kind: 'unknown', reason: 'timeout' })
-  }),
-  Overdraft: usage({ seconds: 10 }),
-  UsageRefused: usage({ seconds: -5 }),
-  'UsageAboveBound-main': usage({ seconds: 3600 }),
-  'UsageAboveBound-channel-0': relayed(chatAnswer({ usage: { prompt_tokens: 1e9, completion_tokens: 1e9 } })),
-  'AnswerCutShort-channel-0': relayed(chatAnswer({ filler: 'a'.repeat(LONGEST_CHAT_BYTES) }), {
-    stream: true,
-  }),
-  'ResultRefused-main': job(() => undefined, { video_url: `${NOBODY}/private.mp4` }),
-  BilledAtEstimate: relayed(chatAnswer({ usage: undefined })),
-  ReservationsExpired: abandonedRequest(16 * MINUTE),
-  InternalFailure: async (stage) => {
+/** For each fact that shares its metric and alarm with others, a fault that it is counted for. */
+export const SHARED_FAULTS = {
+  internal_failure: async (stage) => {
     const pipeline = await open(stage)
     await failVideoJob({ ...(await pipeline.create()), failure: { Error: 'TypeError' } }, pipeline.context)
   },
+  resolution_conflict: resolveTwice,
+  upstream_orphan: job(({ upstream }) => {
+    upstream.script.submit = () => ({ kind: 'unknown', reason: 'timeout' })
+  }),
+  channel_recounted: reconcileAfter(0, spoilCount),
+  alert_undelivered: refuseAlert,
+  channel_refused: job(({ upstream }) => {
+    upstream.script.submit = () => ({ kind: 'channel_refused', reason: 'HTTP 401' })
+  }),
+  unknown_upstream_status: job((pipeline) => {
+    pipeline.upstream.script.poll = inTurn(unknownStatus, succeeded({ video_url: `${NOBODY}/video.mp4` }))
+  }),
+  usage_above_bound: usage({ seconds: 3600 }),
+  answer_cut_short: relayed(chatAnswer({ filler: 'a'.repeat(LONGEST_CHAT_BYTES) }), { stream: true }),
+  result_refused: job(() => undefined, { video_url: `${NOBODY}/private.mp4` }),
+} as const satisfies Partial<Record<CountedFact, Fault>>
+
+/** For each alarm on what the functions count, a fault that sets it off, through the code that runs in production. */
+export const ALARM_FAULTS: Readonly<Record<string, Fault>> = {
+  Irregularity: SHARED_FAULTS.upstream_orphan,
+  Overdraft: usage({ seconds: 10 }),
+  UsageRefused: usage({ seconds: -5 }),
+  'ChannelFault-channel-0': relayed(chatAnswer({ usage: { prompt_tokens: 1e9, completion_tokens: 1e9 } })),
+  'ChannelFault-main': SHARED_FAULTS.result_refused,
+  BilledAtEstimate: relayed(chatAnswer({ usage: undefined })),
+  ReservationsExpired: abandonedRequest(16 * MINUTE),
+  ServiceFault: SHARED_FAULTS.internal_failure,
   JobsFailing: job(({ upstream }) => {
     upstream.script.submit = () => ({ kind: 'rejected', message: 'no', text: '{}' })
   }),
@@ -239,21 +253,13 @@ export const ALARM_FAULTS: Readonly<Record<string, Fault>> = {
     await createVideoMachine(pipeline, { interpose: { Fail: async () => ({}) } }).run(await pipeline.create())
   },
   CallbacksFailing: callbackToNobody,
-  ChannelRefused: job(({ upstream }) => {
-    upstream.script.submit = () => ({ kind: 'channel_refused', reason: 'HTTP 401' })
-  }),
   UpstreamUnreachable: unreachable,
-  UnknownUpstreamStatus: job((pipeline) => {
-    pipeline.upstream.script.poll = inTurn(unknownStatus, succeeded({ video_url: `${NOBODY}/video.mp4` }))
-  }),
   RelayFailing: relayed({ error: { message: 'down' } }, { status: 500 }),
   OldestJob: reconcileAfter(13 * HOUR),
   OldestRequest: abandonedRequest(HOUR),
   ReconcileItems: reconcileAfter(MINUTE, spoilRecord),
-  AlertsUndelivered: refuseAlert,
   SummaryNotWritten: refuseSummary,
   ExecutionsRestarted: reconcileAfter(MINUTE),
-  ChannelRecounted: reconcileAfter(0, spoilCount),
   ConsoleErrors: brokenConsole,
   SignInsRefused: refusedSignIn,
 }

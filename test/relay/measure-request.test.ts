@@ -4,10 +4,10 @@ import { tokenCounts } from '#core/quota/token-counts.ts'
 import { measureRequest, tokensOf } from '#lambdas/relay/measure-request.ts'
 
 const addMetric = vi.spyOn(Metrics.prototype, 'addMetric')
-const addDimensions = vi.spyOn(Metrics.prototype, 'addDimensions')
+const addMetadata = vi.spyOn(Metrics.prototype, 'addMetadata')
 beforeEach(() => {
   addMetric.mockClear()
-  addDimensions.mockClear()
+  addMetadata.mockClear()
 })
 
 const FACTS = { model: 'chat-default', channelId: 'main', firstByteMilliseconds: 12 }
@@ -41,7 +41,12 @@ describe('measureRequest', () => {
     const tokens = tokensOf(tokenCounts({ input: 3, output: 4 }))
     measureRequest(200, { model: 'chat-default', ...tokens, billedCredits: 0.5 })
     expect(measured()).toEqual({ relay_succeeded: 1, input_tokens: 3, output_tokens: 4, billed_credits: 0.5 })
-    expect(addDimensions).toHaveBeenCalledWith({ model: 'chat-default', channel: 'none' })
+    expect(addMetadata.mock.calls).toEqual(
+      expect.arrayContaining([
+        ['model', 'chat-default'],
+        ['channel', 'none'],
+      ]),
+    )
   })
 
   it.each([

@@ -1,5 +1,6 @@
 import { Metrics } from '@aws-lambda-powertools/metrics'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { UPSTREAM_ERROR_CLASSES } from '#core/telemetry/upstream-error-class.ts'
 import { useCalling } from './calling.ts'
 import { answerOf, chunksOf, usePosting } from './posting.ts'
 import { CHUNKED_HEAD, chunkOf, httpAnswer, LAST_CHUNK, type RawRequest } from './raw-upstream.ts'
@@ -92,8 +93,8 @@ describe('a channel whose answers break off', () => {
   const addMetric = vi.spyOn(Metrics.prototype, 'addMetric')
   const upstreamErrors = () =>
     addMetric.mock.calls
-      .map(([name]) => name)
-      .filter((name) => name.startsWith('upstream_') && name !== 'upstream_milliseconds')
+      .filter(([name]) => name === 'upstream_error')
+      .map(([, , number]) => UPSTREAM_ERROR_CLASSES[number - 1])
 
   /** Breaks off an answer after it was not read for so long, and reports the missing end of the stream. */
   async function readSlowly(milliseconds: number, breakOff: () => void): Promise<void> {
@@ -126,7 +127,7 @@ describe('a channel whose answers break off', () => {
       await readSlowly(10, () => reset(main.requests[turn] ?? fail()))
     }
     expect(breakerOfMain()).toBe('open')
-    expect(upstreamErrors()).toStrictEqual(Array.from({ length: 3 }, () => 'upstream_broken_answer'))
+    expect(upstreamErrors()).toStrictEqual(Array.from({ length: 3 }, () => 'broken_answer'))
   })
 
   it('has its row of failures neither ended nor made longer by one that was held up', async () => {

@@ -6,9 +6,9 @@ import {
 } from '#core/telemetry/client-traffic.ts'
 import type { Measure } from '#core/telemetry/measures.ts'
 import {
+  numberOfErrorClass,
   UPSTREAM_ERROR_CLASSES,
   type UpstreamErrorClass,
-  upstreamErrorMeasure,
 } from '#core/telemetry/upstream-error-class.ts'
 import type { AllFigures, ChannelFigures } from './channel-figures.ts'
 import { readSeries, type Series, type SeriesQuery } from './cloudwatch-series.ts'
@@ -107,9 +107,14 @@ function channelQueries(channel: string): readonly SeriesQuery[] {
     query('calls', 'upstream_milliseconds', 'SampleCount'),
     query('p50', 'upstream_milliseconds', 'p50'),
     query('p95', 'upstream_milliseconds', 'p95'),
-    ...UPSTREAM_ERROR_CLASSES.map((name) => query(name, upstreamErrorMeasure(name), 'Sum')),
+    ...UPSTREAM_ERROR_CLASSES.map((name) => query(name, 'upstream_error', countOfNumber(numberOfErrorClass(name)))),
     query('opened', 'breaker_opened', 'Sum'),
   ]
+}
+
+/** Counts the values that are one number: CloudWatch's trimmed count, of the values above one bound and up to another. */
+function countOfNumber(value: number): string {
+  return `TC(${value - 0.5}:${value + 0.5})`
 }
 
 function nameOf(channel: string, name: ChannelSeries): string {

@@ -1,5 +1,5 @@
 import { CloudWatchClient, type MetricDataQuery, paginateGetMetricData } from '@aws-sdk/client-cloudwatch'
-import type { CountedFact } from '#core/telemetry/counted-facts.ts'
+import type { FactMetric } from '#core/telemetry/counted-facts.ts'
 import type { Measure } from '#core/telemetry/measures.ts'
 
 const MINUTE_MILLISECONDS = 60_000
@@ -15,7 +15,7 @@ export type SeriesQuery = {
   /** What the caller finds the values by. */
   readonly name: string
   readonly channel?: string
-  readonly metric: Measure | CountedFact
+  readonly metric: Measure | FactMetric
   readonly stat: string
 }
 

@@ -1,7 +1,7 @@
-import type { CountedFact } from '#core/telemetry/counted-facts.ts'
-import { type Dimensions, emit } from './measure.ts'
+import { type CountedFact, metricOfFact } from '#core/telemetry/counted-facts.ts'
+import { type About, emit } from './measure.ts'
 
-/** Counts one fact, for the whole service and for its dimensions. */
-export function count(fact: CountedFact, dimensions: Dimensions = {}): void {
-  emit([{ name: fact, value: 1, unit: 'Count' }], dimensions)
+/** Counts one fact by its metric, and names it in the log line. */
+export function count(fact: CountedFact, about: About = {}): void {
+  emit([{ name: metricOfFact(fact), value: 1, unit: 'Count' }], { ...about, fact })
 }

@@ -1,11 +1,11 @@
 import { Metrics } from '@aws-lambda-powertools/metrics'
 import type { MetricUnit as Unit } from '@aws-lambda-powertools/metrics/types'
-import { MEASURES } from '#core/telemetry/measures.ts'
+import { CHANNEL_METRICS, MEASURES } from '#core/telemetry/measures.ts'
 import { once } from '../once.ts'
 import { type Measured, tellMeasured } from './measure-observer.ts'
 
-/** The dimensions of a number. Each has few values, from the configuration or the code, and never a tenant, a key or a job. */
-export type Dimensions = Readonly<Partial<Record<'channel' | 'model' | 'reason', string>>>
+/** What a number is about. Each has few values, from the configuration or the code, and is never a tenant, a key or a job. */
+export type About = Readonly<Partial<Record<'channel' | 'model' | 'reason' | 'fact', string>>>
 
 /** Created on first use, because the local host decides at its start whether metrics are emitted. */
 const metrics = once(() => new Metrics({ namespace: process.env.POWERTOOLS_METRICS_NAMESPACE ?? 'Reelgate' }))
@@ -14,10 +14,11 @@ const metrics = once(() => new Metrics({ namespace: process.env.POWERTOOLS_METRI
 const areDisabled = once(() => process.env.POWERTOOLS_METRICS_DISABLED === 'true')
 
 /**
- * Writes numbers as one line of the embedded metric format; undefined ones are left out. Each number counts twice: for the
- * whole service, which alarms watch, and for its dimensions, which people read.
+ * Writes numbers as one line of the embedded metric format; undefined ones are left out. Each number is a metric of the whole service,
+ * or of its channel where `CHANNEL_METRICS` has it. What else it is about stands in the line and is no dimension, because
+ * CloudWatch bills each combination.
  */
-export function measure(values: Measured, dimensions: Dimensions = {}): void {
+export function measure(values: Measured, about: About = {}): void {
   tellMeasured(values)
   if (areDisabled()) {
     return
@@ -25,33 +26,47 @@ export function measure(values: Measured, dimensions: Dimensions = {}): void {
   const units: Readonly<Record<string, Unit>> = MEASURES
   emit(
     Object.entries(values).map(([name, value]) => ({ name, value, unit: units[name] ?? 'Count' })),
-    dimensions,
+    about,
   )
 }
 
 type Emitted = { readonly name: string; readonly value: number | undefined; readonly unit: Unit }
 
-/** Writes the numbers as one line; those that are not finite are left out. */
-export function emit(all: readonly Emitted[], dimensions: Dimensions): void {
+/** Writes the numbers as a line for each dimension that they have; those that are not finite are left out. */
+export function emit(all: readonly Emitted[], about: About): void {
   if (areDisabled()) {
     return
   }
+  const names: readonly string[] = CHANNEL_METRICS
+  const finite = all.filter(({ value }) => value !== undefined && Number.isFinite(value))
+  writeLine(
+    finite.filter(({ name }) => !names.includes(name)),
+    { about, dimensions: {} },
+  )
+  writeLine(
+    finite.filter(({ name }) => names.includes(name)),
+    { about, dimensions: { channel: about.channel ?? 'none' } },
+  )
+}
+
+function writeLine(
+  numbers: readonly Emitted[],
+  { about, dimensions }: { readonly about: About; readonly dimensions: Record<string, string> },
+): void {
+  if (numbers.length === 0) {
+    return
+  }
   const emitted = metrics()
-  let hasAny = false
-  for (const { name, value, unit } of all) {
-    if (value !== undefined && Number.isFinite(value)) {
-      emitted.addMetric(name, unit, value)
-      hasAny = true
+  for (const { name, value = 0, unit } of numbers) {
+    emitted.addMetric(name, unit, value)
+  }
+  emitted.addDimensions(dimensions)
+  for (const [name, value] of Object.entries(about)) {
+    if (!(name in dimensions)) {
+      emitted.addMetadata(name, value)
     }
   }
-  if (hasAny) {
-    // The first set stands for the whole service, because Powertools adds `service` to each set.
-    emitted.addDimensions({})
-    if (Object.keys(dimensions).length > 0) {
-      emitted.addDimensions(dimensions)
-    }
-    emitted.publishStoredMetrics()
-  }
+  emitted.publishStoredMetrics()
 }
 
 /** Converts microcredits to credits, as a floating point number. */

@@ -1,5 +1,6 @@
-import { type UpstreamErrorClass, upstreamErrorMeasure } from '#core/telemetry/upstream-error-class.ts'
+import type { UpstreamErrorClass } from '#core/telemetry/upstream-error-class.ts'
 import { measure } from './measure.ts'
+import { errorMeasures } from './upstream-errors.ts'
 import { tellObserver } from './upstream-observer.ts'
 
 /** One call of a channel. */
@@ -12,14 +13,15 @@ type UpstreamCall = {
 }
 
 /**
- * Measures one call of a channel and counts its error, in one line. The line of a success is written in a later turn of the event loop,
+ * Measures one call of a channel and counts its error. The line of a success is written in a later turn of the event loop,
  * so that the first byte of a reply does not wait for it; on an observed host there is none.
  */
 export function measureUpstreamCall(call: UpstreamCall): void {
   const { channelId, milliseconds, errorClass } = call
   const isObserved = tellObserver(call)
   if (errorClass !== undefined) {
-    measure({ upstream_milliseconds: milliseconds, [upstreamErrorMeasure(errorClass)]: 1 }, { channel: channelId })
+    const about = { channel: channelId, reason: errorClass }
+    measure({ upstream_milliseconds: milliseconds, ...errorMeasures(errorClass) }, about)
   } else if (!isObserved) {
     setImmediate(() => measure({ upstream_milliseconds: milliseconds }, { channel: channelId }))
   }

@@ -1,11 +1,18 @@
-import { type UpstreamErrorClass, upstreamErrorMeasure } from '#core/telemetry/upstream-error-class.ts'
+import { numberOfErrorClass, type UpstreamErrorClass } from '#core/telemetry/upstream-error-class.ts'
 import { measure } from './measure.ts'
+import type { Measured } from './measure-observer.ts'
 import { tellObserver } from './upstream-observer.ts'
 
 /** Counts an error of a channel whose reply had begun. A repeated call counts again. */
 export function countUpstreamError(errorClass: UpstreamErrorClass, channelId: string): void {
   tellObserver({ channelId, errorClass })
-  measure({ [upstreamErrorMeasure(errorClass)]: 1 }, { channel: channelId })
+  measure(errorMeasures(errorClass), { channel: channelId, reason: errorClass })
+}
+
+/** What counts an error of a class. */
+export function errorMeasures(errorClass: UpstreamErrorClass): Measured {
+  const isUnreachable = errorClass === 'connect_error'
+  return { upstream_error: numberOfErrorClass(errorClass), ...(isUnreachable ? { upstream_connect_error: 1 } : {}) }
 }
 
 /** The class of a reply by its status; undefined below 400. */

@@ -1,3 +1,5 @@
+import type { FactMetric } from './counted-facts.ts'
+
 /**
  * The measures besides the counted facts (`counted-facts.ts`), with their CloudWatch units; docs/operate.md, "What is measured",
  * has a row for each. Counts are summed, `oldest_` and `open_` are read as maxima, all others are distributions.
@@ -32,13 +34,10 @@ export const MEASURES = {
   billed_credits: 'Count',
   /** From the begin of a call of a channel to the head of its reply, or to its failure. */
   upstream_milliseconds: 'Milliseconds',
+  /** Of all upstreams together, for the alarm on it. */
   upstream_connect_error: 'Count',
-  upstream_timeout: 'Count',
-  upstream_broken_answer: 'Count',
-  upstream_odd_body: 'Count',
-  upstream_rate_limited: 'Count',
-  upstream_client_error: 'Count',
-  upstream_server_error: 'Count',
+  /** The number of the class of an upstream error (`upstream-error-class.ts`): one metric of a channel for all classes. */
+  upstream_error: 'None',
   /** Reservations of video jobs. */
   open_jobs: 'Count',
   /** Reservations of relayed requests. */
@@ -49,3 +48,11 @@ export const MEASURES = {
 
 /** Name of a measure. */
 export type Measure = keyof typeof MEASURES
+
+/** Metrics that each channel has for itself; all others are of the whole service. */
+export const CHANNEL_METRICS: readonly (Measure | FactMetric)[] = [
+  'upstream_milliseconds',
+  'upstream_error',
+  'breaker_opened',
+  'channel_fault',
+]

@@ -1,5 +1,3 @@
-import type { Measure } from './measures.ts'
-
 /**
  * The classes of upstream errors. `connect_error`: no byte of the request was sent. `timeout`: no reply in time. `broken_answer`:
  * the connection ended before the reply did. `odd_body`: a success that does not follow its wire contract. The others are by
@@ -18,7 +16,7 @@ export const UPSTREAM_ERROR_CLASSES = [
 /** One class of upstream errors. */
 export type UpstreamErrorClass = (typeof UPSTREAM_ERROR_CLASSES)[number]
 
-/** The metric that counts errors of a class. */
-export function upstreamErrorMeasure(errorClass: UpstreamErrorClass): `upstream_${UpstreamErrorClass}` & Measure {
-  return `upstream_${errorClass}`
+/** The number of a class in the metric `upstream_error`. */
+export function numberOfErrorClass(errorClass: UpstreamErrorClass): number {
+  return UPSTREAM_ERROR_CLASSES.indexOf(errorClass) + 1
 }

@@ -19,7 +19,9 @@ export async function recountChannels(context: StepContext, hasTime: () => boole
     await Promise.all(channels.map(async ({ id }) => [id, await readChannelCount(context.table, id)] as const)),
   )
   const { slots: counted, openJobs, openRequests } = await countOpen(context, hasTime)
-  measure({ open_jobs: openJobs, open_requests: openRequests + (await countHeldRequests(context)) })
+  const allRequests = openRequests + (await countHeldRequests(context))
+  // A zero is left out: an idle stage would pay for it by the hour.
+  measure({ open_jobs: openJobs || undefined, open_requests: allRequests || undefined })
   const differs = [...before].some(([id, stored]) => stored !== undefined && stored.open !== (counted.get(id) ?? 0))
   if (!differs || !isSame(counted, await countAgain(context, hasTime))) {
     return

@@ -44,7 +44,7 @@ describe('readCloudWatchFigures', () => {
         [4, 3],
         [2, 1],
       ],
-      'upstream_timeout Sum a': [[4, 2]],
+      'upstream_error TC(1.5:2.5) a': [[4, 2]],
     })
     expect(figures.minuteFrom).toBe(ago(4))
     expect(figures.byChannel.get('a')).toMatchObject({ calls: 3, errors: { timeout: 2 } })

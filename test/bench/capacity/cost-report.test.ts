@@ -1,15 +1,26 @@
 import { describe, expect, it } from 'vitest'
+import { count } from '#adapters/telemetry/count.ts'
+import { measure } from '#adapters/telemetry/measure.ts'
+import { COUNTED_FACTS } from '#core/telemetry/counted-facts.ts'
+import { MEASURES } from '#core/telemetry/measures.ts'
 import { DEFAULT_ASSUMPTIONS } from '../../../bench/capacity/assumptions.ts'
 import { CDN_PLANS, itemsOf, payAsYouGo } from '../../../bench/capacity/cdn-plans.ts'
 import { chatLoad, costOfMillionChats } from '../../../bench/capacity/chat-costs.ts'
 import { sumOf } from '../../../bench/capacity/cost-line.ts'
-import { CHAT_SECONDS, chatComparison, DEPLOYED_MEGABYTES, lambdaDollars } from '../../../bench/capacity/cost-report.ts'
+import {
+  CHAT_SECONDS,
+  chatComparison,
+  DEPLOYED_MEGABYTES,
+  lambdaDollars,
+  SHIPPED_CHANNELS,
+} from '../../../bench/capacity/cost-report.ts'
 import { costOfThousandDeletes, costOfThousandJobs } from '../../../bench/capacity/job-costs.ts'
-import { costOfIdleMonth, IDLE_RESOURCES } from '../../../bench/capacity/month-costs.ts'
+import { costOfIdleMonth, customMetrics, IDLE_RESOURCES } from '../../../bench/capacity/month-costs.ts'
 import { costOfMillionWebChats } from '../../../bench/capacity/web-function-costs.ts'
 import { DOLLARS } from '../../../bench/list-prices.ts'
 import { WEB_ACL_PRICE } from '../../../lib/config/context-schema.ts'
-import { stageSettings, synthesizeStack } from '../../aws/synthesize-stack.ts'
+import { shippedConfiguration, stageSettings, synthesizeStack } from '../../aws/synthesize-stack.ts'
+import { captureMetrics } from '../../engines/emitted-metrics.ts'
 
 const assumptions = DEFAULT_ASSUMPTIONS
 const dollars = (lines: ReturnType<typeof costOfMillionChats>, part: string) =>
@@ -93,7 +104,12 @@ describe('the cost of 1,000 jobs', () => {
 describe('the cost of an idle month', () => {
   it('counts what the template of `prod` has', () => {
     const template = synthesizeStack({ settings: stageSettings({ stage: 'prod', console: 'on' }) }).toJSON()
-    expect(idleResourcesOf(template.Resources)).toEqual({ ...IDLE_RESOURCES, webAclRules: 0 })
+    expect(idleResourcesOf(template.Resources)).toEqual({ ...IDLE_RESOURCES, webAclRules: 0, keys: 0 })
+  })
+
+  it('is at most $8 in `prod`, also with the alarm of the front door', () => {
+    const frontDoorAlarm = 2 * DOLLARS.alarmMetricMonth
+    expect(sumOf(costOfIdleMonth('prod')) + frontDoorAlarm).toBeLessThanOrEqual(8)
   })
 
   it('has what the settings say of the web ACL of `waf=on`', () => {
@@ -105,9 +121,40 @@ describe('the cost of an idle month', () => {
 
   it('is without alarms in `dev`', () => {
     const parts = costOfIdleMonth('dev').map(({ part }) => part)
-    expect(parts).toEqual(['Secrets', 'Reconcile', 'X-Ray', 'Summary of the console'])
+    expect(parts).not.toContain('Alarms (`prod`)')
+    expect(parts).toEqual(expect.arrayContaining(['Secrets', 'Reconcile', 'X-Ray', 'Logs', 'Metrics']))
   })
 })
+
+describe('the cost of watching', () => {
+  it('is at most $20 for the metrics of ten models and five channels', () => {
+    const { config } = shippedConfiguration
+    const channels = config.channels.map(({ id }) => id)
+    expect(channels).toHaveLength(SHIPPED_CHANNELS)
+    const models = Array.from({ length: 10 }, (_, index) => `model-${index}`)
+    const emitted = emitEverything(channels, models)
+    expect(emitted.size + ROUTE_METRICS).toBe(customMetrics(SHIPPED_CHANNELS))
+    expect(customMetrics(SHIPPED_CHANNELS) * DOLLARS.metricMonth).toBeLessThanOrEqual(20)
+  })
+})
+
+/** API Gateway's detailed metrics of one route: Count, Latency, IntegrationLatency, 4XXError, 5XXError. */
+const ROUTE_METRICS = 5
+
+/** The metrics that CloudWatch makes of every measure and fact, of every model on every channel. */
+function emitEverything(channels: readonly string[], models: readonly string[]): ReadonlySet<string> {
+  const metrics = captureMetrics()
+  for (const channel of channels) {
+    for (const model of models) {
+      measure(Object.fromEntries(Object.keys(MEASURES).map((name) => [name, 1])), { channel, model })
+      for (const fact of COUNTED_FACTS) {
+        count(fact, { channel, model, reason: 'status' })
+      }
+    }
+  }
+  process.env.POWERTOOLS_METRICS_DISABLED = 'true'
+  return new Set(metrics.emitted().map(({ name, dimensions }) => JSON.stringify([name, dimensions])))
+}
 
 type Resource = { readonly Type: string; readonly Properties: Readonly<Record<string, unknown>> }
 type Query = { readonly MetricStat?: unknown }
@@ -121,6 +168,9 @@ function idleResourcesOf(resources: Readonly<Record<string, Resource>>) {
   return {
     alarmMetrics: metrics.reduce((sum, count) => sum + count, 0),
     secrets: of('AWS::SecretsManager::Secret').length,
+    dashboards: of('AWS::CloudWatch::Dashboard').length,
+    schedules: of('AWS::Scheduler::Schedule').length,
+    keys: of('AWS::KMS::Key').length,
     webAclRules: of('AWS::WAFv2::WebACL').flatMap(({ Properties }) => Properties.Rules as readonly unknown[]).length,
   }
 }

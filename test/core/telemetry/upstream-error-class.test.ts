@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest'
-import { MEASURES } from '#core/telemetry/measures.ts'
-import { UPSTREAM_ERROR_CLASSES, upstreamErrorMeasure } from '#core/telemetry/upstream-error-class.ts'
+import { numberOfErrorClass, UPSTREAM_ERROR_CLASSES } from '#core/telemetry/upstream-error-class.ts'
 
-it.each(UPSTREAM_ERROR_CLASSES)('upstream-error-class: errors of the class %s are counted', (errorClass) => {
-  expect(MEASURES[upstreamErrorMeasure(errorClass)]).toBe('Count')
+it('upstream-error-class: each class has a number of its own, from one', () => {
+  expect(UPSTREAM_ERROR_CLASSES.map(numberOfErrorClass)).toEqual([1, 2, 3, 4, 5, 6, 7])
 })
