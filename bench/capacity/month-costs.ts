@@ -81,7 +81,7 @@ export function costOfIdleMonth(stage: 'prod' | 'dev'): CostLine[] {
 
 /** Custom metrics that a stage writes when everything that it measures and counts occurs in every hour. Models make none. */
 export function customMetrics(channels: number): number {
-  const all = new Set<string>([...Object.keys(MEASURES), ...COUNTED_FACTS.map(metricOfFact)])
+  const all = new Set<string>([...MEASURES, ...COUNTED_FACTS.map(metricOfFact)])
   return all.size + (channels - 1) * CHANNEL_METRICS.length + ROUTE_METRICS
 }
 

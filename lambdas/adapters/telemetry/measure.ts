@@ -1,6 +1,6 @@
 import { Metrics } from '@aws-lambda-powertools/metrics'
 import type { MetricUnit as Unit } from '@aws-lambda-powertools/metrics/types'
-import { CHANNEL_METRICS, MEASURES } from '#core/telemetry/measures.ts'
+import { CHANNEL_METRICS, unitOf } from '#core/telemetry/measures.ts'
 import { once } from '../once.ts'
 import { type Measured, tellMeasured } from './measure-observer.ts'
 
@@ -23,9 +23,8 @@ export function measure(values: Measured, about: About = {}): void {
   if (areDisabled()) {
     return
   }
-  const units: Readonly<Record<string, Unit>> = MEASURES
   emit(
-    Object.entries(values).map(([name, value]) => ({ name, value, unit: units[name] ?? 'Count' })),
+    Object.entries(values).map(([name, value]) => ({ name, value, unit: unitOf(name) })),
     about,
   )
 }
