@@ -10,11 +10,11 @@ export type Assumptions = {
   readonly chatSeconds: number
   /**
    * CPU time of a relayed request beside its events, on a whole vCPU: in a function, which serves few requests before it ends
-   * (docs/performance.md, "Memory of the relay functions"), and in a process that serves many ("Load" there).
+   * (docs/performance.md, "Memory of the relay functions"), and in a process that serves many ("Relay" there).
    */
   readonly functionCpuMilliseconds: number
   readonly requestCpuMilliseconds: number
-  /** CPU time of each event of a stream ("Load" there). */
+  /** CPU time of each event of a stream ("Relay" there). */
   readonly eventCpuMilliseconds: number
   /** Events of a stream, and the bytes of each. */
   readonly eventsPerSecond: number

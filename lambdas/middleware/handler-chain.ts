@@ -33,7 +33,7 @@ type Steps = {
  *
  * The relayed routes take the same steps, by the same names, in `relay/relay-handler.ts`. They stream, and are not a middy
  * chain: middy takes a streamed response as one readable stream, which would settle before the last byte and could not
- * tell that the client has left (docs/decisions/0102).
+ * tell that the client has left (docs/decisions/0042).
  */
 export function handlerChain({ operation, key, bodyBytesMax, unknownFields }: Steps) {
   const chain = middy<ApiEvent, ApiResult>()

@@ -28,7 +28,7 @@ type Received = {
   readonly request: ReceivedRequest
   /**
    * Lambda's own id with the time in front: API Gateway lets a client choose its request id, and this one names money. Rows of the
-   * ledger sort by it (docs/decisions/0147).
+   * ledger sort by it (docs/decisions/0130).
    */
   readonly requestId: string
   /** Completes the head of `response`. */

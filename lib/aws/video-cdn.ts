@@ -23,7 +23,7 @@ const TRANSPORT_SECURITY_DAYS = 365
 
 /**
  * No caching, so that a deleted video is not served again. A cached copy would need an invalidation, which costs 12,500 times
- * the saving of a fetch (docs/decisions/0108).
+ * the saving of a fetch (docs/decisions/0149).
  */
 const NOTHING_KEPT = CachePolicy.CACHING_DISABLED
 

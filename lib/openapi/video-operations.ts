@@ -85,7 +85,7 @@ const callbackHeader = (name: string, description: string, required = true) => (
   schema: { type: 'string' },
 })
 
-/** Standard Webhooks, one post (docs/decisions/0019). */
+/** Standard Webhooks, one post. */
 const JOB_ENDED: NonNullable<OperationDocument['callbacks']> = {
   jobEnded: {
     '{$request.body#/callback_url}': {

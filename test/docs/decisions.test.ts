@@ -10,10 +10,9 @@ const FILES = readdirSync(DECISIONS)
 const LIST = readFileSync(join(DECISIONS, 'README.md'), 'utf8')
 
 describe('docs/decisions', () => {
-  it('are numbered from 0001 without a gap', () => {
-    expect(FILES.map((name) => name.slice(0, 5))).toEqual(
-      FILES.map((_, index) => `${String(index + 1).padStart(4, '0')}-`),
-    )
+  it('are at most thirty, each with a number of its own', () => {
+    expect(FILES.length).toBeLessThanOrEqual(30)
+    expect(new Set(FILES.map((name) => name.slice(0, 4))).size).toBe(FILES.length)
   })
 
   it.each(FILES)('%s has its number and title as heading, and a row in the list', (name) => {

@@ -32,7 +32,7 @@ export function checkBalance(tenant: string, balance: Balance, now: Snapshot): s
   ]
 }
 
-/** What was billed beyond its reservation (docs/decisions/0026). */
+/** What was billed beyond its reservation (docs/decisions/0029). */
 function overdraftOf(row: Item): bigint {
   const beyond = row.kind === 'settle' ? amount(row.actual) - amount(row.amount) : 0n
   return beyond > 0n ? beyond : 0n

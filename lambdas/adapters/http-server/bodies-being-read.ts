@@ -92,7 +92,7 @@ export class BodiesBeingRead {
     }
   }
 
-  /** Owners are forgotten many at a time, because a map that changes with each request is costly (docs/decisions/0156). */
+  /** Owners are forgotten many at a time, because a map that changes with each request is costly (docs/decisions/0121). */
   #ownerOf(name: string): Owner {
     const known = this.#owners.get(name)
     if (known !== undefined) {

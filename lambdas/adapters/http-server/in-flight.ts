@@ -15,7 +15,7 @@ export class Place<Value> {
  *
  * A `Set` that lives as long as the process makes garbage collection expensive here. V8 replaces the table of a `Set` after some additions
  * and links the old table to the new one. Once one table has become old garbage, it keeps all its successors alive, with every request that
- * they name, until the next major collection (docs/decisions/0156). A place that has left links to nothing.
+ * they name, until the next major collection (docs/decisions/0121). A place that has left links to nothing.
  */
 export class InFlight<Value> implements Iterable<Place<Value>> {
   #oldest: Place<Value> | undefined

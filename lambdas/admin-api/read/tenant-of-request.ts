@@ -56,7 +56,7 @@ export function tenantOf(event: ApiEvent): FoundTenant {
 /** What of a row is for operators alone: what served a request, and why an operator moved credits. */
 type OperatorFields = { readonly channel: string | null; readonly reason?: string | null }
 
-/** A row as a session may see it: an API key sees no channel and no note of an operator (docs/decisions/0150). */
+/** A row as a session may see it: an API key sees no channel and no note of an operator. */
 export function visibleRow<Row extends OperatorFields>({ role }: Session, row: Row): Row {
   if (role !== 'tenant') {
     return row

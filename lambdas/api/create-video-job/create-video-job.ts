@@ -18,7 +18,7 @@ import { repeatedResponse, submitResponse } from './submit-response.ts'
 /** As in the table of routes. */
 const OPERATION = 'create-video-job'
 
-/** How long an idempotency key keeps its job (docs/decisions/0021). */
+/** How long an idempotency key keeps its job. */
 const IDEMPOTENCY_SECONDS = 24 * 60 * 60
 
 /** The length of the part of the object key that cannot be guessed. */

@@ -1,5 +1,5 @@
 /**
- * How long the jobs of one class take (docs/decisions/0072). A *class* is one
+ * How long the jobs of one class take (docs/decisions/0071). A *class* is one
  * channel, upstream model, length and resolution. Generation times are close to lognormal, so all sums are over logarithms.
  */
 import type { VideoJobRequest } from '../parameters/video-parameters.ts'

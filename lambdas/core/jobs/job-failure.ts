@@ -1,4 +1,4 @@
-/** The gateway's own texts for the `error` of a failed job (docs/decisions/0015). An upstream's message takes their place where there is one. */
+/** The gateway's own texts for the `error` of a failed job. An upstream's message takes their place where there is one. */
 export const FAILURE_TEXT = {
   generationTimedOut: 'generation timed out',
   referenceRefused: 'a reference breaks a limit of the model',

@@ -3,7 +3,7 @@ import { isJobId } from '../parameters/job-id.ts'
 import { isSparse, type JobFilter } from './job-filter.ts'
 import { VISIBLE_STATUSES } from './visible-status.ts'
 
-/** Page size and positions of a listing (docs/decisions/0009). */
+/** Page size and positions of a listing. */
 const LIMIT = { default: 20, max: 100 } as const
 const OFFSET_MAX = 10_000
 

@@ -95,7 +95,7 @@ export type VideoJob = {
 /** Seconds from creation until a job reads `expired` and its url ends (docs/api.md: 7 days). */
 export const JOB_LIFETIME_SECONDS = 7 * 24 * 60 * 60
 
-/** Seconds from creation until a job is no longer found (docs/decisions/0004). */
+/** Seconds from creation until a job is no longer found (docs/decisions/0076). */
 export const JOB_RECORD_SECONDS = 30 * 24 * 60 * 60
 
 /** What changes the status of a job. */

@@ -4,7 +4,7 @@ import { closingQuote, isColonAt, JsonScan } from './json-scan.ts'
  * As `JSON.parse`, for any text. V8 reads an escaped name wrongly when an earlier object of the process had a name of the same place whose
  * characters are those of the escape: after `{"q":1,"\\":1}`, the name `"\u006e"` of `{"q":1,"\u006e":8}` becomes a backslash
  * (github.com/nodejs/node/issues/63785). So one client could change what the gateway reads of another's body, or hide a field that the
- * upstream obeys. A text with an escaped name is read field by field; nearly no text has one (docs/decisions/0157).
+ * upstream obeys. A text with an escaped name is read field by field; nearly no text has one (docs/decisions/0121).
  * @throws SyntaxError for a text that is not JSON; RangeError for one with an escaped name and thousands of levels.
  */
 export function parseJsonText(text: string): unknown {

@@ -7,7 +7,7 @@ declare const brand: unique symbol
 /** An integer amount in millionths of a credit. */
 export type Microcredits = bigint & { readonly [brand]: 'Microcredits' }
 
-/** Millionths in one credit: the resolution of every amount (docs/decisions/0027). */
+/** Millionths in one credit: the resolution of every amount (docs/decisions/0029). */
 const MICROCREDITS_PER_CREDIT = 1_000_000n
 
 /** The largest single amount: a billion credits. Keeps sums far below DynamoDB's 38 digits. */

@@ -1,6 +1,6 @@
 import { InvalidRequestError } from '../errors.ts'
 
-/** docs/decisions/0021. */
+/** Longer than any id in use; only its digest is stored. */
 const IDEMPOTENCY_KEY_CHARACTERS_MAX = 255
 
 /**

@@ -7,7 +7,7 @@
 /** The highest rate of a key: 1,000 requests a second, which is DynamoDB's limit for writes of one item. */
 export const RATE_PER_MINUTE_MAX = 60_000
 
-/** A key that was idle may send this many seconds' worth of requests at once (docs/decisions/0033). */
+/** A key that was idle may send this many seconds' worth of requests at once (docs/decisions/0129). */
 const BURST_SECONDS = 10
 
 const MINUTE_MICROSECONDS = 60_000_000

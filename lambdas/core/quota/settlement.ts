@@ -43,7 +43,7 @@ type SettlementInput = {
 
 /**
  * Applies the billing formula with the job's stored prices to the reported usage, up to the bound of the model
- * (docs/decisions/0096).
+ * (docs/decisions/0029).
  */
 export function settleVideoCost(input: SettlementInput): Settlement {
   const { quantity, ...flags } = billedQuantity(input)

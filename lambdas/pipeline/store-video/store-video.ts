@@ -15,7 +15,7 @@ import { reportRefusedResult } from '../report-refused-result.ts'
 import { nowSeconds, type StepContext } from '../step-context.ts'
 import { NotAVideoError, type TransferredVideo, transferVideo } from './transfer-video.ts'
 
-/** The time that a finished video has to be fetched and stored (docs/decisions/0015). */
+/** The time that a finished video has to be fetched and stored. */
 const GIVE_UP_SECONDS = 60 * 60
 
 /** A store that may succeed on the next try: the state machine retries it. */

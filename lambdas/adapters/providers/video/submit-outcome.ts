@@ -26,7 +26,7 @@ const CHANNEL_STATUSES: ReadonlySet<number> = new Set([401, 402, 403, 404, 405, 
 /** The upstream, or a proxy in front of it, gave up half-way: the task may exist. */
 const UNCERTAIN_STATUSES: ReadonlySet<number> = new Set([408, 499])
 
-/** The meaning of the reply to a submit (docs/decisions/0017). */
+/** The meaning of the reply to a submit (docs/decisions/0001). */
 export function submitOutcome(
   outcome: WholeOutcome,
   readTaskId: TaskIdReader,

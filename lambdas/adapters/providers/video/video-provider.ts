@@ -11,7 +11,7 @@ export type SubmitCommand = {
 }
 
 /**
- * The outcome of a submit (docs/decisions/0017). Submits are not idempotent upstream:
+ * The outcome of a submit (docs/decisions/0001). Submits are not idempotent upstream:
  * only `busy`, `channel_refused` and `unreachable` may ever be tried again.
  */
 export type SubmitOutcome =

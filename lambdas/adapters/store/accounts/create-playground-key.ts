@@ -66,7 +66,7 @@ type NewPlaygroundKey = { readonly key: string; readonly expiresAt: number; read
 /**
  * Makes a key for the playground, in one transaction with the entry of the audit log. With an API key as its parent it has the models, the
  * rate and the budget of that key and its public id, so that its requests count in them and are billed under it; it ends when that key
- * ends or is changed. An owner's key may use every model and ends when the tenant is suspended. docs/decisions/0143.
+ * ends or is changed. An owner's key may use every model and ends when the tenant is suspended. docs/decisions/0129.
  * @throws InvalidApiKeyError when the API key that signed in may not be used any more.
  * @throws TenantNotFoundError, TenantSuspendedError, PlaygroundKeyContendedError.
  */

@@ -80,7 +80,7 @@ export class RelayHold {
   }
 }
 
-/** A new map: a long-lived one whose entries come and go burdens garbage collection (docs/decisions/0156). */
+/** A new map: a long-lived one whose entries come and go burdens garbage collection (docs/decisions/0121). */
 function afterChange(
   before: ReadonlyMap<string, RelayReservation>,
   { opened, closed }: HoldChange,

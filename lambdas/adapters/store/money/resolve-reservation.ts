@@ -81,7 +81,7 @@ async function explainRefusal(
 }
 
 /**
- * Gives back the difference between estimate and actual; it may be negative (docs/decisions/0026).
+ * Gives back the difference between estimate and actual; it may be negative (docs/decisions/0029).
  * A job that its tenant's count of open jobs includes leaves that count.
  */
 function moveFunds(context: JobResolution, { tenant }: KnownBudgets): TableWrite {
