@@ -33,8 +33,11 @@ export type BreakerCall = { readonly tenantId: string; readonly nowMilliseconds:
 export type BreakerState =
   | { readonly kind: 'closed'; readonly epoch: number; readonly row: FailureRow }
   | { readonly kind: 'open'; readonly epoch: number; readonly sinceMilliseconds: number }
-  /** Calls try the channel. `row` has the failed trials; `trial`, if one is out, keeps other calls out for a moment. */
-  | { readonly kind: 'half_open'; readonly epoch: number; readonly row: FailureRow; readonly trial?: BreakerCall }
+  /** Calls try the channel. `row` has the failed trials; the last `trial` keeps other calls out for a moment. */
+  | { readonly kind: 'half_open'; readonly epoch: number; readonly row: FailureRow; readonly trial: Trial }
+
+/** `isOver`: it ended without a decision, and keeps none out but its own tenant, which could begin one after the other. */
+type Trial = BreakerCall & { readonly isOver?: true }
 
 /**
  * What an admitted call reports about its channel. A call may report `answered` and later one of the others, and `failed`
@@ -68,12 +71,14 @@ export function restMilliseconds(
   if (state.kind === 'open') {
     return restOf(state.sinceMilliseconds, settings.pause_seconds * 1_000, nowMilliseconds)
   }
-  if (state.kind === 'closed' || state.trial === undefined) {
+  if (state.kind === 'closed') {
     return 0
   }
   const { trial } = state
-  const turns = settings.scope === 'all' && trial.tenantId === tenantId ? 2 : 1
-  return restOf(trial.nowMilliseconds, turns * TRIAL_MILLISECONDS, nowMilliseconds)
+  if (settings.scope === 'all' && trial.tenantId === tenantId) {
+    return restOf(trial.nowMilliseconds, 2 * TRIAL_MILLISECONDS, nowMilliseconds)
+  }
+  return trial.isOver ? 0 : restOf(trial.nowMilliseconds, TRIAL_MILLISECONDS, nowMilliseconds)
 }
 
 /** A clock that was set back must not keep a channel out. */
@@ -112,7 +117,7 @@ export function reportCall(
     case 'failed':
       return afterFailure(state, report, settings)
     case 'undecided':
-      return state.kind === 'half_open' ? { kind: 'half_open', epoch, row: state.row } : state
+      return state.kind === 'half_open' ? { ...state, trial: { ...state.trial, isOver: true } } : state
     default:
       return report satisfies never
   }
@@ -144,5 +149,6 @@ function afterFailure(
   if (isRow && tenants.length === quorum) {
     return { kind: 'open', epoch: epoch + 1, sinceMilliseconds: nowMilliseconds }
   }
-  return { kind: state.kind, epoch, row: { failures, tenants } }
+  const row = { failures, tenants }
+  return state.kind === 'closed' ? { ...state, row } : { ...state, row, trial: { ...state.trial, isOver: true } }
 }

@@ -280,9 +280,11 @@ describe('the breaker of all tenants', () => {
 
   it('is not opened again by failed trials of one tenant', () => {
     const subject = openedByTwo()
-    fail(subject, PAUSE, 5, 'one')
-    expect(subject.rest(PAUSE, 'two')).toBe(0)
-    fail(subject, PAUSE, 1, 'two')
+    for (let trial = 0; trial < 5; trial += 1) {
+      fail(subject, PAUSE + trial * TRIAL * 2, 1, 'one')
+    }
+    expect(subject.rest(PAUSE + TRIAL * 8, 'two')).toBe(0)
+    fail(subject, PAUSE + TRIAL * 8, 1, 'two')
     expect(subject.kind).toBe('open')
   })
 
@@ -293,6 +295,16 @@ describe('the breaker of all tenants', () => {
     expect(subject.admit(PAUSE + TRIAL, 'two')).toBeDefined()
     expect(subject.admit(PAUSE + TRIAL * 2, 'one')).toBeDefined()
   })
+
+  it.each<BreakerReport>([{ kind: 'undecided' }, failedAt(PAUSE + 1_900, 0, 'one')])(
+    'leaves the others the rest of four seconds after a trial that ended with %j',
+    (report) => {
+      const subject = openedByTwo()
+      subject.report(subject.admit(PAUSE, 'one'), report)
+      expect(subject.rest(PAUSE + 1_900, 'one')).toBe(TRIAL * 2 - 1_900)
+      expect(subject.rest(PAUSE + 1_900, 'two')).toBe(0)
+    },
+  )
 })
 
 describe('whatever calls do', () => {
