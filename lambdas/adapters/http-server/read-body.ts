@@ -18,6 +18,8 @@ class BodyCutError extends Error {
   override readonly name = 'BodyCutError'
 }
 
+const CUT = 'the connection ended inside the body'
+
 /** API Gateway's own limit of a request, in bytes. */
 export const REQUEST_BYTES_MAX = 10 * 1024 * 1024
 
@@ -33,6 +35,11 @@ export function readBody(
   budget?: { readonly bodies: BodiesBeingRead; readonly owner: string },
 ): Promise<Buffer> {
   return new Promise((resolve, reject) => {
+    // The connection ended before anybody read: its events are over.
+    if (request.destroyed) {
+      reject(new BodyCutError(CUT))
+      return
+    }
     if (Number(request.headers['content-length']) > bytesMax) {
       reject(new BodyRefusedError(REQUEST_TOO_LARGE))
       return
@@ -63,7 +70,7 @@ export function readBody(
       chunks.push(chunk)
       counted?.add(chunk.length)
     }
-    const cut = (cause?: Error) => stop(new BodyCutError('the connection ended inside the body', { cause }))
+    const cut = (cause?: Error) => stop(new BodyCutError(CUT, { cause }))
     request.on('data', take)
     request.once('end', () => {
       request.off('close', cut)

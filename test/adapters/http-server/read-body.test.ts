@@ -40,6 +40,14 @@ describe('read-body', () => {
     await expect(body).rejects.toThrow('the connection ended inside the body')
   })
 
+  it('fails when the connection has ended before the body is read', async () => {
+    const request = requestOf()
+    const closed = new Promise((resolve) => request.once('close', resolve))
+    request.destroy()
+    await closed
+    await expect(readBody(request, 6)).rejects.toMatchObject({ name: 'BodyCutError' })
+  })
+
   it('is counted among all bodies until it ends, and can be given up', async () => {
     const events: string[] = []
     let giveUp = (_: 'slow' | 'late') => {}
