@@ -89,6 +89,7 @@ describe('a refusal of a body that is still being sent', () => {
     ['time', { bytesMax: 1024 * MIB, milliseconds: 50 }],
   ])('is followed by no more than the bound of %s', async (_, given) => {
     bounds = given
+    const began = performance.now()
     const socket = connect({ port: server.port, host: '127.0.0.1', allowHalfOpen: true })
     socket.on('error', () => undefined).resume()
     socket.write(`POST / HTTP/1.1\r\nhost: local\r\ncontent-length: ${1024 * MIB}\r\n\r\n`)
@@ -97,6 +98,8 @@ describe('a refusal of a body that is still being sent', () => {
     await closed
     clearInterval(drip)
     bounds = undefined
+    // Far below the bound of time by default, and far above this one, whatever else the machine does.
+    expect(performance.now() - began).toBeLessThan(15_000)
     expect(socket.bytesRead).toBeGreaterThan(0)
     expect(socket.bytesWritten).toBeLessThan(512 * MIB)
   })
