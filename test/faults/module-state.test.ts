@@ -22,6 +22,8 @@ const KEPT: Readonly<Record<string, string>> = {
   'lambdas/adapters/tokens/bound-input-tokens.ts longTexts: new Places': 'a number of free places',
   'lambdas/adapters/tokens/count-tokens.ts PIECES: stateful pattern': 'read by matchAll, which copies it',
   'lambdas/adapters/tokens/read-ranks.ts readRanks: once': 'the vocabulary of the tokenizer',
+  'lambdas/core/catalogue/hidden-fields.ts made: new WeakMap':
+    'the hidden fields of each configuration, as long as it lives',
   'lambdas/core/json/json-bounds.ts STRUCTURE: stateful pattern': 'set before each use, which ends in one turn',
   'lambdas/core/json/json-scan.ts COLON: stateful pattern': 'set before each use, which ends in one turn',
   'lambdas/core/parameters/passing-fields.ts extended: new WeakMap':
@@ -32,6 +34,7 @@ const KEPT: Readonly<Record<string, string>> = {
   'lambdas/core/relay/chat-stream.ts FINISH_REASON: stateful pattern': 'used by match, which begins anew',
   'lambdas/core/relay/generated-choices.ts GENERATED: stateful pattern': 'read by matchAll, which copies it',
   'lambdas/core/relay/sse-events.ts BLANK_LINE: stateful pattern': 'set before each use, which ends in one turn',
+  'lambdas/core/relay/sse-events.ts COMMENT: stateful pattern': 'used by replaceAll, which begins anew',
   'lambdas/core/relay/sse-events.ts LINE: stateful pattern': 'set before each use, which ends in one turn',
   'lambdas/core/telemetry/log-word.ts NOT_PRINTABLE: stateful pattern': 'used by replaceAll, which begins anew',
   'lambdas/middleware/caller-context.ts openCallerContext: once':

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { WholeOutcome, WholeRequest } from '#adapters/http/exchange-whole.ts'
 import { createVideoProvider } from '#adapters/providers/create-video-provider.ts'
 import { createJobUpstreamHttp } from '#adapters/providers/video/upstream-http.ts'
+import { numberOfErrorClass, type UpstreamErrorClass } from '#core/telemetry/upstream-error-class.ts'
 import { captureMetrics } from '../../../engines/emitted-metrics.ts'
 import { testCatalogue } from '../../../engines/test-catalogue.ts'
 
@@ -72,24 +73,27 @@ describe('a failed call of an upstream', () => {
   beforeEach(nextTurn)
 
   const silence = (kind: 'not_sent' | 'no_response', reason: string): WholeOutcome => ({ kind, reason })
-  const FAILURES: readonly (readonly [string, WholeOutcome])[] = [
-    ['upstream_connect_error', silence('not_sent', 'ECONNREFUSED')],
-    ['upstream_timeout', silence('no_response', 'timeout')],
-    ['upstream_broken_answer', silence('no_response', 'ECONNRESET')],
-    ['upstream_odd_body', response(200, '<html>')],
-    ['upstream_client_error', response(404, '{}')],
-    ['upstream_rate_limited', response(429, '{}')],
-    ['upstream_server_error', response(503, '<html>')],
+  const FAILURES: readonly (readonly [UpstreamErrorClass, WholeOutcome])[] = [
+    ['connect_error', silence('not_sent', 'ECONNREFUSED')],
+    ['timeout', silence('no_response', 'timeout')],
+    ['broken_answer', silence('no_response', 'ECONNRESET')],
+    ['odd_body', response(200, '<html>')],
+    ['client_error', response(404, '{}')],
+    ['rate_limited', response(429, '{}')],
+    ['server_error', response(503, '<html>')],
   ]
 
-  it.each(FAILURES)('counts as %s of its channel, and comes back as it was', async (name, failure) => {
+  it.each(FAILURES)('counts as %s of its channel, and comes back as it was', async (errorClass, failure) => {
     answer = failure
     const count = metrics.emitted().length
     const request = { method: 'GET', url: 'http://127.0.0.1:9/', headers: {}, limits: LIMITS } as const
     expect(await httpOf('r').send(request)).toBe(failure)
     const emitted = metrics.emitted().slice(count)
-    expect(emitted.map((metric) => metric.name)).toEqual([...Array(2).fill('upstream_milliseconds'), name, name])
-    expect(emitted.at(-1)).toMatchObject({ value: 1, dimensions: { channel: 'main' } })
+    expect(emitted.map(({ name }) => name)).toEqual(expect.arrayContaining(['upstream_milliseconds', 'upstream_error']))
+    expect(emitted.find(({ name }) => name === 'upstream_error')).toMatchObject({
+      value: numberOfErrorClass(errorClass),
+      dimensions: { channel: 'main' },
+    })
   })
 
   it.each([response(200, '{"a":1}'), response(204)])(
@@ -104,7 +108,7 @@ describe('a failed call of an upstream', () => {
           .emitted()
           .slice(count)
           .map(({ name }) => name),
-      ).toEqual(Array(2).fill('upstream_milliseconds'))
+      ).toEqual(['upstream_milliseconds'])
     },
   )
 })
