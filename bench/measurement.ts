@@ -4,8 +4,6 @@ import type { RelayOptions } from './relay/relay-selection.ts'
 export type MeasureOptions = {
   /** Smaller and rougher: for trying out, never for figures that are kept. */
   readonly quick: boolean
-  /** How long a soak lasts; undefined for its own time. */
-  readonly minutes?: number | undefined
   /** Says what goes on, to a person who waits. */
   readonly progress: (line: string) => void
   /** What of the relay is measured. Default: everything. */

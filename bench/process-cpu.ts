@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs'
-import { setTimeout as delay } from 'node:timers/promises'
 
 /** Linux counts CPU time in ticks of this length for every program (`USER_HZ`), whatever the kernel's own clock. */
 const TICK_MILLISECONDS = 10
@@ -26,27 +25,4 @@ export function findDescendant(pid: number, name: string): number {
 function descendants(pid: number): number[] {
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number)
   return children.flatMap((child) => [child, ...descendants(child)])
-}
-
-/** A process is at rest when it uses less than a tenth of a core over each of two such spans in a row. */
-const SPAN_MILLISECONDS = 200
-const RESTING_SHARE_MAX = 0.1
-const SPANS_MAX = 300
-
-/**
- * Waits until a process has worked off what it was given, so that its CPU time counts all of it.
- * @throws when it does not come to rest within a minute.
- */
-export async function waitUntilResting(pid: number): Promise<void> {
-  let restingSpans = 0
-  let before = cpuMilliseconds(pid)
-  for (let span = 0; span < SPANS_MAX && restingSpans < 2; span += 1) {
-    await delay(SPAN_MILLISECONDS)
-    const now = cpuMilliseconds(pid)
-    restingSpans = (now - before) / SPAN_MILLISECONDS < RESTING_SHARE_MAX ? restingSpans + 1 : 0
-    before = now
-  }
-  if (restingSpans < 2) {
-    throw new RangeError(`process ${pid} does not come to rest`)
-  }
 }

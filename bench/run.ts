@@ -8,27 +8,15 @@ const MEASUREMENTS: Readonly<Record<string, () => Promise<Measure>>> = {
   operations: async () => (await import('./operations.ts')).measureOperations,
   polling: async () => (await import('./polling.ts')).measurePolling,
   store: async () => (await import('./store.ts')).measureStore,
-  throughput: async () => (await import('./throughput.ts')).measureThroughput,
   relay: async () => (await import('./relay.ts')).measureRelay,
   'relay-profile': async () => (await import('./relay/relay-profile.ts')).measureRelayProfile,
-  console: async () => (await import('./console.ts')).measureConsole,
   'cold-start': async () => (await import('./cold-start.ts')).measureColdStart,
-  'function-memory': async () => (await import('./function-memory.ts')).measureFunctionMemory,
 }
 
-/** The same, for those that take minutes or search for faults: run only where they are named. */
-const BY_NAME: typeof MEASUREMENTS = {
-  bleed: async () => (await import('./bleed.ts')).measureBleed,
-  contention: async () => (await import('./contention.ts')).measureContention,
-  'open-streams': async () => (await import('./open-streams.ts')).measureOpenStreams,
-  shutdown: async () => (await import('./shutdown.ts')).measureShutdown,
-  soak: async () => (await import('./soak.ts')).measureSoak,
-}
+const USAGE = `npm run bench -- [NAMES...] [--quick]
 
-const USAGE = `npm run bench -- [NAMES...] [--quick] [--minutes N]
-
-Measures ${Object.keys(MEASUREMENTS).join(', ')}, or those that are named. By name only: ${Object.keys(BY_NAME).join(', ')}.
---quick: for trying out; the figures say little. --minutes: how long a soak lasts.
+Measures ${Object.keys(MEASUREMENTS).join(', ')}, or those that are named.
+--quick: for trying out; the figures say little.
 Markdown to the standard output, progress to the standard error.
 
 Of the relay alone:
@@ -42,7 +30,6 @@ async function main(): Promise<void> {
   const { values, positionals } = parseOptions({
     options: {
       quick: { type: 'boolean' },
-      minutes: { type: 'string' },
       case: { type: 'string', multiple: true },
       target: { type: 'string', multiple: true },
       rounds: { type: 'string' },
@@ -55,23 +42,17 @@ async function main(): Promise<void> {
     console.log(USAGE)
     return
   }
-  const all = { ...MEASUREMENTS, ...BY_NAME }
-  const unknown = positionals.filter((name) => !Object.hasOwn(all, name))
+  const unknown = positionals.filter((name) => !Object.hasOwn(MEASUREMENTS, name))
   if (unknown.length > 0) {
     throw new UsageError(`no measurement ${unknown.join(', ')}`)
-  }
-  const minutes = values.minutes === undefined ? undefined : Number(values.minutes)
-  if (minutes !== undefined && !(minutes > 0)) {
-    throw new UsageError('--minutes takes a number above zero')
   }
   const options: MeasureOptions = {
     quick: values.quick === true,
     relay: { cases: values.case, targets: values.target, rounds: values.rounds, runsFile: values.runs },
-    minutes,
     progress: (line) => console.error(`[${new Date().toISOString().slice(11, 19)}] ${line}`),
   }
   console.log(describeMachine(options))
-  for (const [name, load] of Object.entries(positionals.length === 0 ? MEASUREMENTS : all)) {
+  for (const [name, load] of Object.entries(MEASUREMENTS)) {
     if (positionals.length === 0 || positionals.includes(name)) {
       options.progress(`${name}:`)
       const measure = await load()

@@ -17,7 +17,7 @@ let endServer: () => Promise<void>
 let renewServer: () => void
 let transactions = 0
 
-/** A process has half a second; how much it does in that time on this machine is measured by `npm run bench -- shutdown`. */
+/** A process has half a second; a test must not depend on how much this machine does in that time. */
 const SETTLING_MILLISECONDS_MAX = 60_000
 
 beforeAll(async () => {

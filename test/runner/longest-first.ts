@@ -26,7 +26,7 @@ export const LONGEST = [
   'test/adapters/http-server/bodies-being-read.test.ts',
   'test/local/directory-lock.test.ts',
   'test/e2e/openai-sdk.test.ts',
-  'test/bench/bleed.test.ts',
+  'test/faults/bleed.test.ts',
 ]
 
 /** The order of the files of a run. */

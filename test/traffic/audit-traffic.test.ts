@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { checkOutcome, ratePerMinute } from '../../../bench/traffic/check-outcome.ts'
-import { formatMark } from '../../../bench/traffic/mark.ts'
-import { kindOf } from '../../../bench/traffic/marked-request.ts'
-import type { Outcome } from '../../../bench/traffic/send-marked.ts'
+import { checkOutcome } from './audit-traffic.ts'
+import { formatMark, kindOf } from './marked-request.ts'
+import type { Outcome } from './send-marked.ts'
+import { ratePerMinute } from './traffic-stage.ts'
 
 const MARK = { tenant: 3, request: 70 }
 const OWN = formatMark(MARK)

@@ -1,6 +1,6 @@
-import { type Agent, type IncomingHttpHeaders, type IncomingMessage, request as openRequest } from 'node:http'
-import type { Mark } from './mark.ts'
-import { type KindName, kindOf } from './marked-request.ts'
+import { Agent, type IncomingHttpHeaders, type IncomingMessage, request as openRequest } from 'node:http'
+import { type KindName, kindNameOf, kindOf, type Mark } from './marked-request.ts'
+import type { TrafficTenant } from './traffic-stage.ts'
 
 /** When a client leaves: after half of its body, so long after its request, or with the first bytes of the response. */
 export type Leaving = 'in the body' | { readonly afterMilliseconds: number } | 'at the first bytes'
@@ -80,4 +80,53 @@ export function sendMarked(origin: string, agent: Agent, sent: MarkedRequest): P
       setTimeout(leave, leaving.afterMilliseconds)
     }
   })
+}
+
+type Mixed = {
+  readonly origin: string
+  readonly tenants: readonly TrafficTenant[]
+  readonly requests: number
+  /** Requests at the same time. */
+  readonly connections: number
+  /** Share of the clients that leave. */
+  readonly leavingShare: number
+  /** From 0 up to 1. */
+  readonly random: () => number
+}
+
+/** Longest time after which a client leaves that does not wait for the first bytes. */
+const PATIENCE_MILLISECONDS_MAX = 12
+
+/** Sends mixed requests of all tenants in random order, some of whose clients leave. */
+export async function runMixed({
+  origin,
+  tenants,
+  requests,
+  connections,
+  leavingShare,
+  random,
+}: Mixed): Promise<Outcome[]> {
+  const agent = new Agent({ keepAlive: true, maxSockets: connections })
+  const outcomes: Outcome[] = []
+  let next = 0
+  const client = async () => {
+    while (next < requests) {
+      const mark: Mark = { tenant: Math.floor(random() * tenants.length), request: next }
+      next += 1
+      const leaving = random() < leavingShare ? someLeaving(random) : undefined
+      const key = tenants[mark.tenant]?.key ?? ''
+      outcomes.push(await sendMarked(origin, agent, { mark, kind: kindNameOf(mark), key, leaving }))
+    }
+  }
+  await Promise.all(Array.from({ length: connections }, client))
+  agent.destroy()
+  return outcomes
+}
+
+function someLeaving(random: () => number): Leaving {
+  const choice = random()
+  if (choice < 0.2) {
+    return 'in the body'
+  }
+  return choice < 0.6 ? 'at the first bytes' : { afterMilliseconds: random() * PATIENCE_MILLISECONDS_MAX }
 }

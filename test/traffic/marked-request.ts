@@ -1,6 +1,77 @@
-import { formatMark, type Mark } from './mark.ts'
-import { chatCost, embeddingCost, imageCost, imageCount, OUTPUT_TOKENS_MAX } from './marked-usage.ts'
-import { MODELS } from './traffic-config.ts'
+/** Public names of the models. */
+export const MODELS = {
+  chat: 'traffic-chat',
+  dear: 'traffic-dear',
+  embedding: 'traffic-embedding',
+  image: 'traffic-image',
+}
+
+/** What a request says of itself wherever it can: in its prompt, and so in its response. */
+export type Mark = {
+  /** Number of the tenant. */
+  readonly tenant: number
+  /** Number of the request, over all tenants. */
+  readonly request: number
+}
+
+/** Such as `mark-3-1207.`; the full stop ends the number wherever the string is cut. */
+export function formatMark({ tenant, request }: Mark): string {
+  return `mark-${tenant}-${request}.`
+}
+
+const MARKS = /mark-\d+-\d+\./g
+
+/** Every mark of a string, in order. */
+export function marksIn(string: string): readonly string[] {
+  return string.match(MARKS) ?? []
+}
+
+/** The mark that a string has first. @throws RangeError without one. */
+export function readMark(string: string): Mark {
+  const [, tenant, request] = /mark-(\d+)-(\d+)\./.exec(string) ?? []
+  if (tenant === undefined || request === undefined) {
+    throw new RangeError('the request has no mark')
+  }
+  return { tenant: Number(tenant), request: Number(request) }
+}
+
+/** Prices of the models of marked traffic, in microcredits. */
+export const PRICE_MICROCREDITS = { inputToken: 10, outputToken: 20, image: 20_000 } as const
+
+/** Above every count of output. */
+export const OUTPUT_TOKENS_MAX = 1_000
+
+const IMAGES_MAX = 4
+
+/** Tokens of the input: its own number for each tenant. */
+export function inputTokens({ tenant }: Mark): number {
+  return 10 + tenant
+}
+
+/** Tokens of the output: neighbouring requests have different ones. */
+export function outputTokens({ request }: Mark): number {
+  return 1 + (request % OUTPUT_TOKENS_MAX)
+}
+
+/** Images that a request asks for. */
+export function imageCount({ request }: Mark): number {
+  return 1 + (request % IMAGES_MAX)
+}
+
+/** What a chat or a completion costs, in microcredits. */
+export function chatCost(mark: Mark): number {
+  return inputTokens(mark) * PRICE_MICROCREDITS.inputToken + outputTokens(mark) * PRICE_MICROCREDITS.outputToken
+}
+
+/** What an embedding costs, in microcredits. */
+export function embeddingCost(mark: Mark): number {
+  return inputTokens(mark) * PRICE_MICROCREDITS.inputToken
+}
+
+/** What the images of a request cost, in microcredits. */
+export function imageCost(mark: Mark): number {
+  return imageCount(mark) * PRICE_MICROCREDITS.image
+}
 
 /** A kind of request, in the words of the ledger where it is billed. */
 type Kind = {

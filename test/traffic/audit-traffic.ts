@@ -1,10 +1,139 @@
+import * as z from 'zod'
 import type { Table } from '#adapters/store/table/table.ts'
 import { type LedgerRow, readLedgerRows } from '#lambdas/admin/ledger/read-ledger.ts'
-import { kindOf } from './marked-request.ts'
-import { inputTokens } from './marked-usage.ts'
-import type { LoggedRequest, RequestLog } from './request-log.ts'
+import { formatMark, inputTokens, kindOf, type Mark, marksIn } from './marked-request.ts'
 import type { Outcome } from './send-marked.ts'
-import type { TrafficTenant } from './traffic-tenants.ts'
+import { grantedCredits, ratePerMinute, type TrafficTenant } from './traffic-stage.ts'
+
+const requestLine = z.object({
+  message: z.literal('request'),
+  requestId: z.string(),
+  operation: z.string(),
+  statusCode: z.number().optional(),
+  tenantId: z.string().optional(),
+})
+
+/** What a gateway's log says of one request. */
+export type LoggedRequest = z.infer<typeof requestLine>
+
+/** Keeps what the log of a gateway says of requests. */
+export class RequestLog {
+  /** By request id. */
+  readonly requests = new Map<string, LoggedRequest>()
+  /** Ids that have more than one line. */
+  readonly repeated: string[] = []
+  /** Marks in lines of the log: nothing of a prompt or a reply belongs there. */
+  readonly marks: string[] = []
+  readonly #onError: (line: string) => void
+
+  /** @param onError hears of each line of the levels ERROR and above. */
+  constructor(onError: (line: string) => void = () => undefined) {
+    this.#onError = onError
+  }
+
+  /** Takes one line. */
+  push(line: string): void {
+    if (line.startsWith('{"_aws"') || !line.startsWith('{')) {
+      return
+    }
+    this.marks.push(...marksIn(line))
+    const json: unknown = JSON.parse(line)
+    const { data } = requestLine.safeParse(json)
+    if (data === undefined) {
+      if (line.includes('"level":"ERROR"')) {
+        this.#onError(line)
+      }
+      return
+    }
+    if (this.requests.has(data.requestId)) {
+      this.repeated.push(data.requestId)
+    }
+    this.requests.set(data.requestId, data)
+  }
+}
+
+/** Microcredits of a credit. */
+const CREDIT = 1_000_000
+
+/** What a response has of another request or tenant, or lacks of its own; empty when it is in order. */
+export function checkOutcome(outcome: Outcome): readonly string[] {
+  const { status, end } = outcome
+  if (status === undefined) {
+    return end === 'left' ? [] : ['no response']
+  }
+  const whole = end === 'whole' ? checkWhole(outcome) : end === 'broken' ? ['the response broke off'] : []
+  return [...foreignParts(outcome), ...whole]
+}
+
+/** What a response has of another request or tenant; a response that has begun has a request id of its own. */
+export function foreignParts({ mark, headers, body, status }: Outcome): readonly string[] {
+  if (status === undefined) {
+    return []
+  }
+  const own = formatMark(mark)
+  const all = [...marksIn(decodeHeaders(headers)), ...marksIn(body), ...marksInImages(body)]
+  return [
+    ...all.filter((each) => each !== own).map((each) => `the response has ${each}`),
+    ...checkRate(headers['x-ratelimit-limit-requests'], mark),
+    ...(typeof headers['x-request-id'] === 'string' ? [] : ['no request id']),
+  ]
+}
+
+function decodeHeaders(headers: Outcome['headers']): string {
+  return Object.values(headers)
+    .flatMap((value) => value ?? [])
+    .map((value) => (value.includes('%') ? decodeURIComponent(value) : value))
+    .join('\n')
+}
+
+function marksInImages(body: string): readonly string[] {
+  const images = [...body.matchAll(/"b64_json":"([^"]*)"/g)]
+  return images.flatMap(([, base64 = '']) => marksIn(Buffer.from(base64, 'base64').toString('utf8')))
+}
+
+function checkRate(limit: unknown, { tenant }: Mark): readonly string[] {
+  return limit === String(ratePerMinute(tenant)) ? [] : [`the limit of the key is ${limit}`]
+}
+
+function checkWhole({ kind, mark, status, headers, body }: Outcome): readonly string[] {
+  const { status: expected, cost, model, isStream = false } = kindOf(kind)
+  if (status !== expected) {
+    return [`status ${status}: ${body.slice(0, 200)}`]
+  }
+  const credits = cost === undefined ? undefined : cost(mark) / CREDIT
+  const shown = isStream ? lastCost(body) : headerCost(headers['x-reelgate-cost'])
+  const echoes = kind === 'models' || kind === 'model' || kind === 'too expensive' || body.includes(formatMark(mark))
+  return [
+    ...(echoes ? [] : ['the response lacks its mark']),
+    ...(shown === credits ? [] : [`the cost is ${shown} and not ${credits}`]),
+    ...(model === undefined || kind === 'image' || body.includes(`"${model}"`)
+      ? []
+      : [`the response does not name ${model}`]),
+    ...(kind === 'embedding' ? checkVector(body, mark) : []),
+    ...(kind === 'too expensive' ? checkBalance(body, mark) : []),
+    ...(isStream && !body.endsWith('data: [DONE]\n\n') ? ['the stream has no end'] : []),
+  ]
+}
+
+function headerCost(value: unknown): number | undefined {
+  return typeof value === 'string' ? Number(value) : undefined
+}
+
+function lastCost(stream: string): number | undefined {
+  const found = [...stream.matchAll(/"cost":([\d.e-]+)/g)].at(-1)?.[1]
+  return found === undefined ? undefined : Number(found)
+}
+
+function checkVector(body: string, { tenant, request }: Mark): readonly string[] {
+  return body.includes(`[${tenant},${request},0.5]`) ? [] : ['the vector is another']
+}
+
+/** The balance in the message of a refusal is the tenant's own. */
+function checkBalance(body: string, { tenant }: Mark): readonly string[] {
+  const available = Number(/but ([\d.]+) are available/.exec(body)?.[1])
+  const granted = grantedCredits(tenant)
+  return available > granted - grantedCredits(0) && available <= granted ? [] : [`the balance is ${available}`]
+}
 
 type Traffic = {
   readonly tenants: readonly TrafficTenant[]

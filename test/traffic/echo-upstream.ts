@@ -1,8 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
-import { formatMark, type Mark, readMark } from './mark.ts'
-import { imageCount, inputTokens, outputTokens } from './marked-usage.ts'
+import { formatMark, imageCount, inputTokens, type Mark, outputTokens, readMark } from './marked-request.ts'
 
 /** What an upstream does wrong. */
 export const UPSTREAM_FAULTS = ['status 500', 'status 429', 'reset', 'reset in the middle'] as const
