@@ -48,9 +48,10 @@ describe('a chat model that takes images', () => {
       { type: 'image_url', image_url: 'https://images.example.com/a' },
       HIGH,
     ],
-    ['the whole context, where the operator set no number for its detail', image('original'), CONTEXT],
-    ['the whole context, where its detail is a name of every object', image('constructor'), CONTEXT],
-    ['the whole context, where its detail is no string', image(['low']), CONTEXT],
+    ['the highest detail, where that is more than the context and the map lacks its own', image('original'), HIGH],
+    ['the same, where its detail is a name of every object', image('constructor'), HIGH],
+    ['the same, where its detail has another case', image('HIGH'), HIGH],
+    ['the same, where its detail is no string', image(['low']), HIGH],
   ])('reserves for an image the most tokens of %s', async (_, part, least) => {
     const tokens = await reserved(part)
     expect(tokens).toBeGreaterThanOrEqual(least)
@@ -59,8 +60,9 @@ describe('a chat model that takes images', () => {
 
   it('reserves for each of several images, on top of the context where a file fills that', async () => {
     expect(await reserved(image('high'), image('high'), image('low'))).toBeGreaterThanOrEqual(2n * HIGH + LOW)
-    expect(await reserved(image('low'), file, file, image('original'))).toBeGreaterThanOrEqual(CONTEXT + LOW)
-    expect(await reserved(image('low'), file, file, image('original'))).toBeLessThan(CONTEXT + LOW + 400n)
+    const both = await reserved(image('low'), file, file, image('original'), image('original'))
+    expect(both).toBeGreaterThanOrEqual(CONTEXT + LOW + 2n * HIGH)
+    expect(both).toBeLessThan(CONTEXT + LOW + 2n * HIGH + 500n)
   })
 
   it('bills what the upstream counts for images above the context, and shows it', async () => {

@@ -64,29 +64,35 @@ function hollowPartMessage(type: string): string {
 /** Marks for a cache; they add nothing to the prompt. */
 const CACHE_MARKS: ReadonlySet<string> = new Set(['cache_control', 'prompt_cache_breakpoint'])
 
+type ImageModel = Pick<ChatModel, 'context_tokens' | 'image_tokens'>
+
 /**
  * The most tokens of a part besides its text: those of an image by its detail. Undefined for a part without a bound, such as a file, a video,
- * or an image of a detail for which the operator has set no number: it may fill the context.
+ * or an image of a model for which the operator has set no number: it may fill the context.
  */
 export function mediaTokensMax(
   part: ContentPart,
-  { added, model }: { readonly added: ReadonlySet<string>; readonly model: Pick<ChatModel, 'image_tokens'> },
+  { added, model }: { readonly added: ReadonlySet<string>; readonly model: ImageModel },
 ): number | undefined {
   if (Object.keys(part).some((name) => added.has(name) && !CACHE_MARKS.has(name))) {
     return undefined
   }
   if (part.type === 'image_url') {
-    return imageTokensMax(imageDetailOf(part), model.image_tokens)
+    return imageTokensMax(imageDetailOf(part), model)
   }
   return part.type === 'text' ? 0 : undefined
 }
 
-function imageTokensMax(detail: unknown, byDetail: ChatModel['image_tokens']): number | undefined {
+function imageTokensMax(detail: unknown, model: ImageModel): number | undefined {
+  const byDetail = model.image_tokens
   if (typeof byDetail !== 'object') {
     return byDetail
   }
   if (detail === null) {
     return Math.max(...Object.values(byDetail))
   }
-  return typeof detail === 'string' && Object.hasOwn(byDetail, detail) ? byDetail[detail] : undefined
+  // An upstream may take an unknown detail for its highest, or for more than that, and bill each image so.
+  return typeof detail === 'string' && Object.hasOwn(byDetail, detail)
+    ? byDetail[detail]
+    : Math.max(model.context_tokens, ...Object.values(byDetail))
 }
