@@ -39,6 +39,14 @@ describe('the shutdown of the local host', () => {
   })
 })
 
+/** What a request gets that no client of HTTP sends. */
+async function answerTo(gateway: Gateway, head: string): Promise<string> {
+  const { hostname, port } = new URL(gateway.url)
+  const socket = connect(Number(port), hostname)
+  socket.end(head)
+  return String(Buffer.concat(await socket.toArray()))
+}
+
 /** Asks under another name than that of the address. */
 function ask(gateway: Gateway, path: string, host: string, method = 'GET') {
   return new Promise<{ status: number | undefined; headers: object; text: string }>((resolve, reject) => {
@@ -75,6 +83,15 @@ describe('the local host', () => {
         expect([path, host, status]).not.toEqual([path, host, 421])
         expect(headers).toMatchObject({ 'x-content-type-options': 'nosniff' })
       }
+    }
+    for (const [target, hosts] of [
+      ['/v1/models', ['localhost', 'evil.example']],
+      ['http://evil.example/v1/models', ['localhost']],
+    ] as const) {
+      const lines = hosts.map((host) => `host: ${host}\r\n`).join('')
+      expect(await answerTo(gateway, `GET ${target} HTTP/1.1\r\n${lines}connection: close\r\n\r\n`)).toMatch(
+        /^HTTP\/1\.1 4(?:00|21) /,
+      )
     }
     expect((await ask(gateway, '/v1/models', 'localhost', 'OPTIONS')).headers).toMatchObject({
       'x-content-type-options': 'nosniff',

@@ -31,7 +31,7 @@ const OPTIONS = { keepAliveTimeout: 65_000, requireHostHeader: false, highWaterM
 
 /**
  * Listens on a port. Malformed requests are refused like by API Gateway, under a new id. The listener gets only the
- * path, even of an absolute target (RFC 9112, 3.2.2), and one request at a time from each connection.
+ * path, even of an absolute target, and one request at a time from each connection.
  * @throws if the port is in use.
  */
 export async function listen(
@@ -42,11 +42,12 @@ export async function listen(
   const open = new OpenResponses()
   const serve: RequestListener = (request, response) => {
     open.add(request.socket, response, () => {
-      if (request.httpVersion === '1.1' && request.headers.host === undefined) {
+      const hosts = request.headersDistinct.host?.length ?? 0
+      if (hosts > 1 || (request.httpVersion === '1.1' && hosts === 0)) {
         sendGatewayError(response, randomUUID(), BAD_REQUEST)
         return
       }
-      request.url = pathOf(request)
+      toPath(request)
       for (const [name, value] of Object.entries(NO_SNIFFING)) {
         response.setHeader(name, value)
       }
@@ -83,13 +84,15 @@ export async function listen(
   }
 }
 
-/** The path with the query. */
-function pathOf({ url = '/' }: IncomingMessage): string {
-  if (url.startsWith('/')) {
-    return url
+const ABSOLUTE_TARGET = /^https?:\/\/([^/?#]*)(.*)$/i
+
+/** Leaves path and query in the url. The host of an absolute target takes the place of the header (RFC 9112, 3.2.2). */
+function toPath(request: IncomingMessage): void {
+  const [, host, path = ''] = ABSOLUTE_TARGET.exec(request.url ?? '/') ?? []
+  if (host !== undefined) {
+    request.headers.host = host
+    request.url = path.startsWith('/') ? path : `/${path}`
   }
-  const path = url.replace(/^https?:\/\/[^/?#]*/i, '')
-  return path === '' || path.startsWith('?') ? `/${path}` : path
 }
 
 function portOf(server: Server): number {
