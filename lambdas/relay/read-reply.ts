@@ -3,6 +3,7 @@ import { hiddenInRefusal } from '#core/catalogue/hidden-fields.ts'
 import { UpstreamFailedError, UpstreamTimeoutError } from '#core/errors.ts'
 import type { FieldTree } from '#core/json/field-tree.ts'
 import { beginsAsObject } from '#core/json/json-marks.ts'
+import { parseJsonText } from '#core/json/parse-json-text.ts'
 import { withoutHidden } from '#core/json/remove-fields.ts'
 import type { PassingForm } from '#core/relay/passing-reply.ts'
 import type { ClientResponse } from './client-response.ts'
@@ -136,17 +137,35 @@ const REFUSED = JSON.stringify({
   },
 })
 
-const EMPTY_OBJECT = /^(?:\xef\xbb\xbf)?\s*\{\s*\}\s*$/
+/** Whether a text is an error in JSON: an object that says something, or a list of such objects. Its `error` is a string or an object. */
+function isError(text: string): boolean {
+  try {
+    const json = parseJsonText(text.replace(/^\ufeff/, ''))
+    const errors: readonly unknown[] = Array.isArray(json) ? json : [json]
+    return errors.length > 0 && errors.every(saysSomething)
+  } catch {
+    return false
+  }
+}
+
+function saysSomething(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null || Array.isArray(value) || Object.keys(value).length === 0) {
+    return false
+  }
+  return !('error' in value && Array.isArray(value.error))
+}
 
 /**
- * Reads what an upstream says against a request, without the keys that the upstream was called with. Of JSON, an `error` passes, of
- * which only what is for clients, or the fields of an error alone.
+ * Reads what an upstream says against a request, without the keys that the upstream was called with. An `error` passes, of which only
+ * what is for clients, or the fields of an error alone. Anything that is no such JSON, such as the page of a proxy, may name the
+ * upstream: an error of ours takes its place.
  * @throws as {@link readReply}
  */
 export async function readRefusal(reply: UpstreamReply, { deadline, hidden }: RefusalReading): Promise<Buffer> {
   const bytes = (await readReply(reply, { bytesMax: REFUSAL_BYTES_MAX, deadline })).toString('latin1')
   const shown = withoutHidden(reply.withoutCredentials(bytes), hiddenInRefusal(hidden))
-  return EMPTY_OBJECT.test(shown) ? Buffer.from(REFUSED) : Buffer.from(shown, 'latin1')
+  const refusal = Buffer.from(shown, 'latin1')
+  return isError(refusal.toString()) ? refusal : Buffer.from(REFUSED)
 }
 
 /** Relays what an upstream says against a request, with its status. Nothing is billed. @throws as {@link readReply} */
@@ -156,5 +175,5 @@ export async function relayRefusal(
   reading: RefusalReading,
 ): Promise<void> {
   const body = await readRefusal(reply, reading)
-  sendWhole(response, { statusCode: reply.status, contentType: reply.contentType, body })
+  sendWhole(response, { statusCode: reply.status, body })
 }

@@ -97,12 +97,12 @@ describe('readRefusal', () => {
 })
 
 describe('relayRefusal', () => {
-  it('relays the status, the type and the body', async () => {
+  it('relays the status and the error as JSON', async () => {
     const { reply, body } = fakeReply({ status: 422, contentType: 'application/problem+json' })
-    body.end('no')
+    body.end('{"error":"no"}')
     const response = new FakeResponse()
     await relayRefusal(reply, response, { deadline: inAMinute(), hidden: HIDDEN })
-    expect(response.head).toMatchObject({ statusCode: 422, headers: { 'content-type': 'application/problem+json' } })
-    expect([response.text, response.ends]).toEqual(['no', 1])
+    expect(response.head).toMatchObject({ statusCode: 422, headers: { 'content-type': 'application/json' } })
+    expect([response.text, response.ends]).toEqual(['{"error":"no"}', 1])
   })
 })

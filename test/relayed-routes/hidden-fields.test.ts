@@ -216,6 +216,30 @@ describe('a refusal of the upstream', () => {
     expect(await refused('create-chat-completion', body)).toStrictEqual(shown)
   })
 
+  it.each([
+    [
+      'a stream of events',
+      'text/event-stream',
+      ': ACME\n\ndata: {"error":{"message":"m","metadata":{"name":"acme"}}}\n\n',
+    ],
+    ['a text that is cut', 'application/json', '{"error":{"message":"m","metadata":{"name":"acme"'],
+    ['a text behind a prefix', 'application/json', ")]}'\n" + '{"error":{"message":"m","metadata":{"name":"acme"}}}'],
+    ['two texts', 'application/json', '{"error":{"message":"m"}}\n{"name":"acme"}'],
+    ['a string', 'application/json', '"acme says no, cost 3"'],
+    ['a list as error', 'application/json', '{"error":["acme"]}'],
+    ['the page of a proxy', 'text/html', '<html>acme</html>'],
+    ['nothing', undefined, ''],
+  ])('is an error of the gateway where the upstream sends %s', async (_, contentType, body) => {
+    for (const operation of OPERATIONS) {
+      rig.upstreams[0]?.answerWith((response) => {
+        response.writeHead(400, contentType === undefined ? {} : { 'content-type': contentType }).end(body)
+      })
+      const { statusCode, headers, text } = await rig.send(BODIES[operation], { operation })
+      expect([operation, statusCode, headers['content-type']]).toEqual([operation, 400, 'application/json'])
+      expect(JSON.parse(text)).toStrictEqual(REFUSED)
+    }
+  })
+
   it('keeps the bytes of what it shows', async () => {
     const text = '{ "error" : {"code":1.0, "message":"\\u00fc","x":"acme" } , "user_id":"acme"}'
     rig.upstreams[0]?.answerWith((response) => sendJson(response, text, 400))

@@ -55,9 +55,9 @@ export async function createCompletion(exchange: RelayExchange, context: RelayCo
       if (!(error instanceof UpstreamRefusalError)) {
         throw error
       }
-      const { status, contentType, text } = error
+      const { status, text } = error
       const headers = bill.isBilled ? { ...DO_NOT_RETRY, ...costHeaders(bill.cost) } : {}
-      sendWhole(response, { statusCode: status, contentType, body: Buffer.from(text), headers })
+      sendWhole(response, { statusCode: status, body: Buffer.from(text), headers })
     }
   })
 }

@@ -12,12 +12,10 @@ import type { CompletionRun, PromptRun } from './completion-run.ts'
 export class UpstreamRefusalError extends Error {
   override readonly name = 'UpstreamRefusalError'
   readonly status: number
-  readonly contentType: string | undefined
   readonly text: string
-  constructor({ status, contentType }: Pick<UpstreamReply, 'status' | 'contentType'>, text: string) {
+  constructor({ status }: Pick<UpstreamReply, 'status'>, text: string) {
     super(`the upstream refused the request with ${status}`)
     this.status = status
-    this.contentType = contentType
     this.text = text
   }
 }
