@@ -31,7 +31,7 @@ type Steps = {
  * 6. `strictHandling` notes what of the request is ignored, and refuses a strict request for that;
  * 7. the handler returns the response.
  *
- * The relayed routes take the same steps, by the same names, in `relay/relay-handler.ts`. They stream, and are not a middy
+ * The relayed routes take the same steps, by the same names, in `relay/serve-relay.ts`. They stream, and are not a middy
  * chain: middy takes a streamed response as one readable stream, which would settle before the last byte and could not
  * tell that the client has left (docs/decisions/0042).
  */

@@ -3,7 +3,10 @@ import { dirname, join } from 'node:path'
 
 /** Links of the Markdown pages below a root to files or headings that do not exist, each as `page: link`. */
 export function brokenLinks(root: string): string[] {
-  return globSync(['*.md', 'docs/**/*.md', 'lib/**/*.md'], { cwd: root }).flatMap((page) => {
+  return globSync(['*.md', 'docs/**/*.md', 'events/**/*.md', 'lib/**/*.md', 'test/**/*.md'], {
+    cwd: root,
+    exclude: ['**/node_modules/**'],
+  }).flatMap((page) => {
     const links = [...read(join(root, page)).matchAll(/\]\((?!https?:)([^)#\s]*)(?:#([^)\s]+))?\)/g)]
     return links
       .filter(([, path = '', anchor]) => {

@@ -13,7 +13,7 @@ const budget = z
   .nullable()
   .describe('Null for a key without a budget of its own.')
 
-/** What a tenant and a key have (extensions, "What it cost, and to whom"). */
+/** What a tenant and a key have. */
 export const balanceResponse = z.looseObject({
   object: z.literal('balance'),
   unit: z.literal('credit'),

@@ -69,7 +69,7 @@ const toolCall = z.looseObject(
 /** Newer clients send `developer` for `system`; older ones send `function` for `tool`. */
 const ROLES = ['user', 'assistant', 'system', 'tool', 'developer', 'function'] as const
 
-/** One message of a conversation (interface, "Chat message"). */
+/** One message of a conversation. */
 export const chatMessageSchema = z
   .looseObject(
     {
@@ -115,7 +115,7 @@ function faultOfMessage(message: Message): { readonly path: keyof Message; reado
   return undefined
 }
 
-/** A function that the model may call (interface, "Tool definition"). */
+/** A function that the model may call. */
 export const chatToolSchema = z.looseObject(
   {
     type: z.literal('function', '`type` must be function'),

@@ -2,7 +2,7 @@ import * as z from 'zod'
 
 // The schemas of responses document them; the gateway does not parse its own responses.
 
-/** Values of `finish_reason` (interface, "POST /v1/chat/completions"). An upstream may have more. */
+/** Values of `finish_reason`. An upstream may have more. */
 export const FINISH_REASONS =
   '`stop` (natural end), `length` (`max_tokens` reached), `tool_calls` (the model calls a function) or `content_filter` (withheld by the content policy of the upstream).'
 
@@ -34,7 +34,7 @@ const common = {
     .describe('Public id of the model. All other values but `usage.cost` come from the upstream unchanged.'),
 }
 
-/** A chat completion (interface, "Chat completion response"). */
+/** A chat completion. */
 export const chatCompletionResponse = z
   .looseObject({
     ...common,

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { FINISH_REASONS, tokenUsageResponse } from './chat-response.ts'
 
-/** A text completion, or one event of a streamed one (interface, "Text completion response"). */
+/** A text completion, or one event of a streamed one. */
 export const completionResponse = z.looseObject({
   id: z.string(),
   object: z.literal('text_completion'),

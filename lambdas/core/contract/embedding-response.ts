@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { costResponse } from './chat-response.ts'
 
-/** Vectors (interface, "Embedding response"). */
+/** Vectors. */
 export const embeddingResponse = z
   .looseObject({
     object: z.literal('list'),

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 
-/** Errors below `/v1/video/` (interface, "Errors"; `details` is additive). */
+/** Errors below `/v1/video/`; `details` is an addition for people. */
 export const videoErrorResponse = z.looseObject({
   error: z.string().describe('A fixed string per cause. Match on it and on the status.'),
   details: z

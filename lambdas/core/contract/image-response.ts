@@ -1,6 +1,6 @@
 import * as z from 'zod'
 
-/** Images (interface, "Image response"). */
+/** Images. */
 export const imageResponse = z
   .looseObject({
     created: z.int().describe('Unix seconds.'),

@@ -39,7 +39,7 @@ const pricing = z.looseObject({
   prices: z.array(modelPriceResponse).describe('Price rows. The first one that matches a request counts.'),
 })
 
-/** A model (interface, "Model"). */
+/** A model. */
 export const modelResponse = z.looseObject({
   id: z.string().describe('The value for `model` of a request.'),
   object: z.literal('model'),
@@ -64,7 +64,7 @@ export const modelResponse = z.looseObject({
   n: range.optional().describe('How many images a request may ask for. Only image models.'),
 })
 
-/** The list of models (interface, "Model"). */
+/** The list of models. */
 export const modelListResponse = z.looseObject({
   object: z.literal('list'),
   data: z.array(modelResponse).describe('Every model of every kind that the key may use.'),

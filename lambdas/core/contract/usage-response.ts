@@ -22,7 +22,7 @@ const usageGroup = z.looseObject({
   ...sums,
 })
 
-/** The usage of a tenant (extensions, "What it cost, and to whom"). */
+/** The usage of a tenant. */
 export const usageResponse = z.looseObject({
   object: z.literal('list'),
   from: z.string().describe('First day, UTC.'),

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { JOB_EVENT_TYPES } from '../jobs/job-events.ts'
 
-/** One event of a video job (extensions, "Progress"). */
+/** One event of a video job. */
 export const videoEventResponse = z.looseObject({
   id: z
     .string()

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 
-/** The fields that the gateway injects into every response about a job (interface, "Video job"). */
+/** The fields that the gateway injects into every response about a job. */
 const identity = {
   id: z.uuid().describe('Id of the job, in lower case.'),
   object: z.literal('video.generation'),
@@ -67,7 +67,7 @@ export const videoJobListResponse = z.looseObject({
 /** The result of a deletion. */
 export const videoJobDeletionResponse = z.looseObject({ deleted: z.literal(true) })
 
-/** The payload of the callback (interface, "Events"). */
+/** The payload of the callback. */
 export const videoJobCallback = z.looseObject({
   id: identity.id,
   status: z.enum(['succeeded', 'failed']),

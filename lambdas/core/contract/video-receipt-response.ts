@@ -10,7 +10,7 @@ const line = z.looseObject({
   amount: amount.describe('quantity × unit_price, rounded half up to a millionth of a credit.'),
 })
 
-/** What a video would cost (extensions, "What it cost, and to whom"). */
+/** What a video would cost. */
 export const videoQuoteResponse = z.looseObject({
   object: z.literal('video.quote'),
   model: z.string(),

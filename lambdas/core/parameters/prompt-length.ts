@@ -1,4 +1,4 @@
-/** Most units of a video prompt: 5000 characters, or 2500 Chinese ones (interface, "POST /v1/video/generations"). */
+/** Most units of a video prompt: 5000 characters, or 2500 Chinese ones. */
 export const PROMPT_UNITS_MAX = 5000
 
 /**

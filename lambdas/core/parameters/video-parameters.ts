@@ -1,9 +1,9 @@
-/** Canonical spelling, as in prices; clients may use any case (interface, "POST /v1/video/generations"). */
+/** Canonical spelling, as in prices; clients may use any case. */
 export const RESOLUTIONS = ['480P', '720P', '1080P'] as const
 /** Lines of the video, in canonical spelling. */
 export type Resolution = (typeof RESOLUTIONS)[number]
 
-/** Width to height (interface, "POST /v1/video/generations"). */
+/** Width to height. */
 export const ASPECT_RATIOS = ['16:9', '9:16', '1:1', '4:3', '3:4', '4:5', '5:4', '9:21', '21:9'] as const
 /** Width to height of the output video. */
 export type AspectRatio = (typeof ASPECT_RATIOS)[number]

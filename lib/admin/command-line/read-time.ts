@@ -1,3 +1,4 @@
+import { OVERLAP_MILLISECONDS } from '#lambdas/admin/keys/rotate-key.ts'
 import { UsageError } from '../../terminal/usage-error.ts'
 
 const UNIT_MILLISECONDS: Readonly<Record<string, number>> = {
@@ -12,11 +13,14 @@ const DURATION_MILLISECONDS_MAX = 36_525 * 24 * 60 * 60_000
 
 const ISO_TIME = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,3})?)?(Z|[+-]\d\d:\d\d))?$/
 
-/** A duration such as `90d`, `24h`, `30m` or `0s`, in milliseconds. @throws UsageError naming the option. */
-export function readDuration(option: string, text: string): number {
+/** The default of `--overlap`, for people. */
+export const OVERLAP_DEFAULT = `${OVERLAP_MILLISECONDS / 3_600_000}h`
+
+/** How long what is replaced goes on to work, in milliseconds. @throws UsageError. */
+export function readOverlap(text = OVERLAP_DEFAULT): number {
   const milliseconds = durationOf(text)
   if (milliseconds === undefined) {
-    throw new UsageError(`--${option} ${text}: use a duration such as 30m, 24h or 90d`)
+    throw new UsageError(`--overlap ${text}: use a duration such as 30m, 24h or 90d`)
   }
   return milliseconds
 }

@@ -1,11 +1,9 @@
 import { readKeyBudgets } from '#adapters/store/money/key-budget.ts'
 import { endAfterRotation, requireUsable, rotateKey } from '#lambdas/admin/keys/rotate-key.ts'
 import type { Command } from '../command-line/command.ts'
-import { readDuration, readEnd } from '../command-line/read-time.ts'
+import { OVERLAP_DEFAULT, readEnd, readOverlap } from '../command-line/read-time.ts'
 import { describeNewKey, isoSeconds } from './describe-key.ts'
 import { findKey, KEY } from './find-key.ts'
-
-const OVERLAP_DEFAULT = '24h'
 
 /** Replaces a key by a new one; the old key keeps working for the overlap. @throws ApiKeyNotFoundError. */
 export const keyRotate: Command = {
@@ -24,7 +22,7 @@ Both are written at once or not at all.`,
   },
   examples: ['key rotate --key 8fK2mQ0z --overlap 24h', 'key rotate --key 8fK2mQ0z --overlap 0s --expires 90d --json'],
   async run(context, values) {
-    const overlap = readDuration('overlap', values.text('overlap') ?? OVERLAP_DEFAULT)
+    const overlap = readOverlap(values.text('overlap'))
     const expires = values.text('expires')
     const wished = expires === undefined ? undefined : readEnd('expires', expires, Date.now())
     const table = await context.table()

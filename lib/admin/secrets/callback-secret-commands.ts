@@ -2,10 +2,8 @@ import { readWebhookSecrets, type WebhookSecrets } from '#adapters/store/account
 import { rotateCallbackSecret } from '#lambdas/admin/tenants/rotate-callback-secret.ts'
 import { type Answer, formatTable } from '../command-line/answer.ts'
 import type { Command } from '../command-line/command.ts'
-import { readDuration } from '../command-line/read-time.ts'
+import { OVERLAP_DEFAULT, readOverlap } from '../command-line/read-time.ts'
 import { readTenantId, TENANT } from '../tenants/read-tenant.ts'
-
-const OVERLAP_DEFAULT = '24h'
 
 /** Replaces a callback secret; the old secret also signs for the overlap. @throws TenantNotFoundError. */
 export const callbackSecretRotate: Command = {
@@ -22,7 +20,7 @@ After a leak: --overlap 0s. A rotation during an overlap ends the oldest secret 
   },
   examples: ['callback-secret rotate --tenant demo --local', 'callback-secret rotate --tenant ID --overlap 7d --json'],
   async run(context, values) {
-    const overlap = readDuration('overlap', values.text('overlap') ?? OVERLAP_DEFAULT)
+    const overlap = readOverlap(values.text('overlap'))
     const table = await context.table()
     const tenant = await readTenantId(context, values)
     const nowMilliseconds = Date.now()

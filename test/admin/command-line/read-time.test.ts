@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { readDuration, readEnd, readStart, readTime } from '../../../lib/admin/command-line/read-time.ts'
+import { readEnd, readOverlap, readStart, readTime } from '../../../lib/admin/command-line/read-time.ts'
 
 const NOW = Date.parse('2026-11-21T12:00:00Z')
 
@@ -10,13 +10,13 @@ describe('a duration', () => {
     ['24h', 86_400_000],
     ['90d', 7_776_000_000],
   ])('%s is %i milliseconds', (text, milliseconds) => {
-    expect(readDuration('overlap', text)).toBe(milliseconds)
+    expect(readOverlap(text)).toBe(milliseconds)
   })
 
   it.each(['', '24', 'h', '-1h', '1.5h', '24 h', '1w', '24h1m', `${'9'.repeat(30)}d`, '36526d'])(
     '%j is refused, with the name of its option',
     (text) => {
-      expect(() => readDuration('overlap', text)).toThrow(`--overlap ${text}: use a duration such as`)
+      expect(() => readOverlap(text)).toThrow(`--overlap ${text}: use a duration such as`)
     },
   )
 })

@@ -19,7 +19,7 @@ import {
 import { isTenantInState } from './tenant-state.ts'
 import { TenantNotFoundError } from './tenant-store.ts'
 
-/** A page that was reloaded asks for a key again, so keys are short-lived (extensions, "Console and its API"). */
+/** A page that was reloaded asks for a key again, so keys are short-lived. */
 const LIFETIME_SECONDS = 15 * 60
 
 /** Live keys of one session, as for two tabs and a reload; the oldest one ends when another is made. */
