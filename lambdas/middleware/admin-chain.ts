@@ -81,7 +81,7 @@ export function adminHandler<Name extends AdminFunction>(
   }
 }
 
-/** What is recorded of a request has the id that the client sees; one that the client chose may be no token. */
+/** Log and audit use the id of the response. An id of the client that is no token is replaced. */
 function withSafeId(event: ApiEvent, context: Context): ApiEvent {
   return { ...event, requestContext: { ...event.requestContext, requestId: requestIdOf(event, context) } }
 }

@@ -27,7 +27,7 @@ type Steps = {
  * 2. `errorResponse` turns whatever is thrown into a status and a body;
  * 3. `authenticate` finds the caller of the key;
  * 4. `limitRate` counts the request against the limit of the key;
- * 5. `jsonBody` parses the body: a bad key is told before a bad body;
+ * 5. `jsonBody` parses the body: the 401 of a bad key comes before the 400 of a bad body;
  * 6. `strictHandling` notes what of the request is ignored, and refuses a strict request for that;
  * 7. the handler returns the response.
  *

@@ -45,7 +45,7 @@ export async function startRelayServer(options: ListenOptions): Promise<RunningR
   const answer = async (request: IncomingMessage, response: ServerResponse) => {
     const target = readTarget(request.url)
     if (!(await mayEnter(request, options))) {
-      // Says no more than that there is nothing.
+      // Responds 404, so that strangers learn nothing.
       sendFailure(response, new RouteNotFoundError(), target.path)
       return
     }

@@ -10,7 +10,7 @@ import type { Charge } from '#core/quota/counted-usage.ts'
 import type { RelayContext } from './relay-context.ts'
 import type { RelayExchange } from './relay-exchange.ts'
 
-/** The least that open breakers ask for, because an operator may enable a channel at any time. */
+/** The minimum `Retry-After` while every breaker is open, because an operator may enable a channel at any time. */
 const NO_CHANNEL_RETRY_SECONDS = 1
 
 /** The bill of a request. Without a call of `settle` or `settleByEstimate` the request is free: its reservation is released. */

@@ -132,7 +132,7 @@ async function currentKey(
   throw new ServiceUnavailableError()
 }
 
-/** A client whose key was revoked or changed in the last minute hears of that first, and not of what is wrong with the request. */
+/** A client whose key was revoked in the last minute gets its 401 before any complaint about the request. */
 async function invalidKeyFirst(exchange: RelayExchange, next: () => Promise<void>): Promise<void> {
   try {
     await next()

@@ -38,7 +38,7 @@ export function parseSigningKeySecret(text: string): SigningKeySecret {
     return { keys, privateKeyPem }
   } catch {
     // The parser's error would quote the secret.
-    throw new UnexpectedSigningSecretError('the secret of the signing keys is not of its form')
+    throw new UnexpectedSigningSecretError('the secret of the signing keys has another JSON shape')
   }
 }
 

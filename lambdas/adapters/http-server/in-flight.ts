@@ -1,4 +1,4 @@
-/** Where a value stands among those in flight; given back to {@link InFlight.remove}. */
+/** Handle of a tracked value, for {@link InFlight.remove}. */
 export class Place<Value> {
   readonly value: Value
   /** Undefined once the value has left. */

@@ -33,7 +33,7 @@ type Held = { readonly key: string; readonly bytes: number; readonly cut: () => 
 export type HeldResponse = {
   /** The client has read a part. */
   taken(): void
-  /** The response is not held any more; may be called twice. */
+  /** Releases the response. Idempotent. */
   release(): void
 }
 

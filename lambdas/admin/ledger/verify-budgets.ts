@@ -71,7 +71,7 @@ const COUNTERS = 'the sum of its usage counters'
 /** Longer than any job or request is open. */
 const OPEN_MILLISECONDS_MAX = 2 * 24 * 60 * 60 * 1000
 
-/** Whether a period has nothing of requests that were open when a budget began late, or when a key left it. */
+/** Whether the period is free of requests that were opened before the budget existed, or before a key left it. */
 function isWholly(period: BudgetPeriod, changedAt: number | undefined): boolean {
   return changedAt === undefined || periodStart(period) > changedAt + OPEN_MILLISECONDS_MAX
 }

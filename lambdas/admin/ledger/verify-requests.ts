@@ -2,7 +2,7 @@ import { type StoredHold, unnamedRest } from '#adapters/store/money/hold-item.ts
 import type { LedgerRow } from './read-ledger.ts'
 import { checkRow, checkTimes } from './verify-rows.ts'
 
-/** A hold counts its requests, names some of them, and holds nothing without a request. */
+/** Checks that the count and the amount of a hold match the requests that it names. */
 export function checkHolds(holds: readonly StoredHold[]): string[] {
   return holds.flatMap((hold) => {
     const { requests, amount } = unnamedRest(hold)

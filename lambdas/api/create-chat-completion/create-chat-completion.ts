@@ -125,7 +125,7 @@ async function relayWhole(reply: UpstreamReply, billed: BilledChat): Promise<voi
     throw new NothingRelayedError('the upstream reported an error under a status of success')
   }
   if (read.kind === 'unusable') {
-    return refuseReply(reply, 'the answer is no JSON object with choices that have a message')
+    return refuseReply(reply, 'the reply has no `choices[].message`')
   }
   const body = Buffer.from(read.relayed(chatBill.costOfWhole(read.usage)), 'latin1')
   // Made before anything is billed: a reply that cannot become a stream costs nothing.

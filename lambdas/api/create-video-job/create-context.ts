@@ -16,7 +16,7 @@ export type CreateContext = Clock & {
   /** A UUID of version 7. */
   readonly newJobId: () => string
   readonly randomHex: (bytes: number) => string
-  /** What earlier creates taught about the time of a submit; without it every first read comes equally early. */
+  /** The submit latency learnt from earlier creates. Default: a fixed delay before the first read. */
   readonly submitRhythm?: SubmitRhythm
   /** What earlier creates learned about the budgets of tenants; without it each of them costs a second try. */
   readonly tenantBudgets?: TenantBudgets

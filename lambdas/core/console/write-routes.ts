@@ -2,7 +2,7 @@ import type { AdminRow } from './admin-route.ts'
 
 const ERRORS = [400, 401, 403, 404, 409, 413, 500, 503] as const
 
-/** Nothing that could be in their way exists yet, or matters. */
+/** These operations cannot conflict, so they have no 409. */
 const ERRORS_WITHOUT_CONFLICT = [400, 401, 403, 404, 413, 500, 503] as const
 
 /** Operations of the function that changes things. */

@@ -21,8 +21,8 @@ export function chatUsageMax(
 }
 
 /**
- * Reduces a reported usage to the bound. Of an input above the bound, the parts of the cache count first, and fresh input is what
- * is left. Returns the same object if nothing exceeds the bound.
+ * Reduces a reported usage to the bound. Where the input exceeds the bound, cached tokens are kept and fresh tokens
+ * are cut. Returns the same object if nothing exceeds the bound.
  */
 export function boundTokenCounts(counts: TokenCounts, most: ChatUsageMax): TokenCounts {
   let room = most.input

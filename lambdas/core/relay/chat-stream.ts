@@ -133,7 +133,7 @@ export class ChatStream {
     return this.#relayChunk(event, event.data)
   }
 
-  /** A reply may be empty on purpose; the upstream then reports at least a usage. */
+  /** An empty reply is valid if it has a usage. */
   #judgeEnd(): void {
     this.#hasBegun ||= this.#hasChoices && this.#usage !== undefined
   }

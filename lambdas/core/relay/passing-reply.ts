@@ -31,7 +31,7 @@ export class PassingReply {
   readonly #model: Uint8Array
   readonly #scan: TopLevelScan
   #part: ReplyPart = 'outside'
-  /** What becomes of the bytes of this part. */
+  /** Whether the bytes of this part are relayed, dropped or buffered. */
   #way: 'pass' | 'drop' | 'hold' = 'pass'
   #held: Uint8Array[] = []
   #heldBytes = 0

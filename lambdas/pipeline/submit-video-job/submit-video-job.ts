@@ -57,8 +57,8 @@ export async function submitVideoJob(input: StepInput, context: SubmitContext): 
 
 /**
  * Asks the upstream at once to stop the task of a job that its client has cancelled, so that it need not wait for the next poll. If the
- * upstream refuses, only the callback is left for this execution: the one that polls goes on. Should this be the only one,
- * Reconcile finds the job without an execution, and the next does not ask again.
+ * upstream refuses, this execution only sends the callback, and the polling one continues. If none polls, Reconcile starts one, which
+ * does not ask the upstream again.
  * @returns undefined where the execution goes on with a poll.
  */
 async function stopCancelled(job: VideoJob, context: SubmitContext): Promise<NextStep | undefined> {

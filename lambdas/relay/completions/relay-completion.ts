@@ -19,9 +19,9 @@ import { WholeCompletion } from './whole-completion.ts'
 
 /**
  * Asks an upstream for each prompt, responds as a whole or as one stream, and says what the request costs. The failure of
- * one prompt fails all. A failure before the first byte is an error like any other, and free unless an upstream refused a
- * prompt, left completions out, or sent more than is held: what was answered by then is billed. After the first byte, one
- * event with the error ends the stream.
+ * one prompt fails all. Before the first byte, a failure is a status, and free. The exceptions are an upstream that refuses a prompt,
+ * leaves completions out, or sends more than the buffer takes: the prompts that were completed by then are billed. After the first
+ * byte, one event with the error ends the stream.
  * @throws UpstreamRefusalError, UpstreamFailedError, and what `callUpstream` throws. Nothing was sent to the client then.
  */
 export async function relayCompletion(run: CompletionRun, bill: Bill): Promise<void> {

@@ -9,8 +9,8 @@ import { findKey, KEY } from './find-key.ts'
 export const keyRotate: Command = {
   name: 'key rotate',
   summary: 'replace a key; the old one keeps working for the overlap',
-  details: `The new key has the tenant, name, models, rate, budget and lifetime of the old one and is shown this once. A key that was
-rotated before is not rotated again unasked. Its end is never put off, and the lifetime is that of before.
+  details: `The new key has the tenant, name, models, rate, budget and lifetime of the old one and is shown this once. A second
+rotation of a key asks first. The end of the old key never moves later.
 Both are written at once or not at all.`,
   options: {
     key: KEY,

@@ -37,7 +37,7 @@ usage counters of its period say. To count again, after a rollback to an older v
       context.warn(`tenant ${tenantId} has this budget already: nothing was changed`)
     }
     if (!isExact) {
-      context.warn('requests were settled all the time: the budget may begin with a little more than was spent')
+      context.warn('requests were settled meanwhile: the starting amount may be slightly high')
     }
     return await showBudget(table, tenantId)
   },

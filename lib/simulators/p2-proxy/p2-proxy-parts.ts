@@ -42,7 +42,7 @@ export function upstreamBody(task: ProxyTask, rendering: ProxyRendering, id: str
   const isRaw = behaviour.shape === 'raw'
   return p2State(
     { ...task, id },
-    // The words of the proxy are its own; P2 behind it speaks as usual.
+    // The proxy has status words of its own; those of P2 are unchanged.
     {
       behaviour: isRaw ? behaviour : { ...behaviour, statusWords: 'usual' },
       urls,

@@ -22,7 +22,7 @@ describe('signing-key-secret: parseSigningKeySecret', () => {
   ])('refuses %s without quoting it', (content) => {
     const parse = () => parseSigningKeySecret(content)
     expect(parse).toThrow(UnexpectedSigningSecretError)
-    expect(parse).toThrow(/^the secret of the signing keys is not of its form$/)
+    expect(parse).toThrow(/^the secret of the signing keys has another JSON shape$/)
     expect(parse).not.toThrow(expect.objectContaining({ cause: expect.anything() }))
   })
 })

@@ -72,7 +72,7 @@ export function TextFilter(props: FilterProps & { readonly placeholder?: string;
   )
 }
 
-/** What somebody types, which follows the url. A page that draws itself again in between does not take it away. */
+/** Typed text; it survives re-renders until the url catches up. */
 export function useDraft(value: string) {
   const [draft, setDraft] = useState(value)
   useEffect(() => setDraft(value), [value])

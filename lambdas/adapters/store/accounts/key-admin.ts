@@ -14,7 +14,7 @@ export class ApiKeyChangedError extends Error {
 export type ReplacedApiKey = Pick<ApiKeyListing, 'keyId' | 'expiresAt'> & {
   /** The revision with which the key was read, whose name and limits its successor gets. */
   readonly revision?: number | undefined
-  /** Unix milliseconds, rounded down to whole seconds: earlier or later than before. A revoked key stays revoked. */
+  /** New expiry in Unix milliseconds, rounded down to seconds; it may shorten or extend. A revoked key stays revoked. */
   readonly endsAt: number
 }
 

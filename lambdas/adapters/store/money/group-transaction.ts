@@ -32,7 +32,7 @@ export const GROUP_WRITES = {
   budget: (budgetId: string) => `budget ${budgetId}`,
 } as const
 
-/** A larger group would save almost nothing: the writes that it shares cost each order of this one little already. */
+/** A larger group would save almost nothing: at 90 orders the shared writes cost little per order. */
 const ORDERS_MAX = 90
 
 /** The most items of a transaction of DynamoDB. Its other bound, 4 MB, is out of reach: these items have about a kilobyte or less. */

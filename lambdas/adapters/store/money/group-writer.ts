@@ -28,7 +28,7 @@ export class GroupWriter {
   readonly #nowMilliseconds: () => number
   readonly #keeper: HoldKeeper
   readonly #budgets = new GroupBudgets()
-  /** Orders whose group was in doubt and proved to be written. */
+  /** Orders whose outcome was unknown and that turned out to be written. */
   readonly #proved = new WeakSet<Order>()
   #unwanted: Order[] = []
 

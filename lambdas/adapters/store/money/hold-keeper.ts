@@ -16,7 +16,7 @@ export type HoldKeeperOptions = {
 export type Clearance = 'written' | 'not written' | 'lost'
 
 /**
- * Knows what the table has of the hold of this process, also when the outcome of a write is unknown. At most one group is in doubt:
+ * Tracks the stored state of this process's hold, even after a write with an unknown outcome. At most one group is in doubt:
  * before the next one is sent, a conditional write of the hold alone finds out whether the group was written, and keeps it from
  * arriving later.
  */

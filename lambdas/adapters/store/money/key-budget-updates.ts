@@ -5,7 +5,7 @@ import { putKeyBudget } from '../accounts/budget-items.ts'
 import type { TableWrite } from '../table/table.ts'
 import { tableKeys } from '../table/table-keys.ts'
 
-/** A budget as usage counters and open reservations say. */
+/** The budget, recomputed from usage counters and open reservations. */
 export type CountedBudget = {
   readonly limit: BudgetLimit
   readonly period: BudgetPeriod

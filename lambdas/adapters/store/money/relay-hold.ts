@@ -66,7 +66,7 @@ export class RelayHold {
   /** Composes the next write, with the whole content after a change. */
   compose(change: HoldChange): HoldTry {
     this.#lastTry += 1
-    // A hold is as young as its latest reservation, written or not.
+    // The age of a hold counts from its latest reservation, even an unwritten one.
     this.#renewedAt = change.opened.reduce((latest, { reservedAt }) => Math.max(latest, reservedAt), this.#renewedAt)
     const open = afterChange(this.#open, change)
     const content = { open: [...open.values()], version: this.#lastTry, renewedAt: this.#renewedAt }

@@ -57,7 +57,7 @@ describe('an upstream text', () => {
     await expect(loadText(open, stored)).rejects.toMatchObject({ name: 'NoSuchKey' })
   })
 
-  it('that is not there is undefined', async () => {
+  it('loadText returns undefined for a missing object', async () => {
     expect(await loadText(open, undefined)).toBeUndefined()
   })
 })

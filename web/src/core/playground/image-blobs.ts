@@ -7,7 +7,7 @@ const TYPES: readonly (readonly [prefix: string, type: string])[] = [
   ['UklGR', 'image/webp'],
 ]
 
-/** The images of a response, and what to say of those that are not in it. Urls of an upstream are never opened. */
+/** The images of a response, with a note for each missing one. Urls of an upstream are never opened. */
 export function imageBlobs(response: unknown): { readonly blobs: readonly Blob[]; readonly note: string | undefined } {
   const data = (response as { readonly data?: unknown } | null)?.data
   const entries = Array.isArray(data) ? (data as readonly { readonly b64_json?: unknown }[]) : []
