@@ -22,7 +22,7 @@ const SWITCH_READS_A_MONTH = 172_800
 const { writeUnits, readUnits, invocations, scheduledCalls, tracesRecorded } = DOLLARS_PER_MILLION
 
 /** What the template of `prod` has with five channels and the console, and what AWS bills by the month whether used or not. */
-export const IDLE_RESOURCES = { alarmMetrics: 57, secrets: 3, dashboards: 1, schedules: 1 } as const
+export const IDLE_RESOURCES = { alarmMetrics: 59, secrets: 3, dashboards: 1, schedules: 1 } as const
 
 /** Metrics of API Gateway's detailed measuring of one route, billed as custom metrics while it is called. */
 const ROUTE_METRICS = 5

@@ -154,6 +154,6 @@ function describeAssumptions({ assumptions, channel, law }: CapacityOptions): st
     `Assumed: create ${create} s, submit ${submit} s, poll ${poll} s, store ${storeSeconds(assumptions).toFixed(1)} s for ${assumptions.videoMegabytes} MB;`,
     `each video fetched ${assumptions.downloads} times. Chats: streams of ${assumptions.eventsPerSecond} events of ${assumptions.eventBytes} bytes a second;`,
     `${assumptions.functionCpuMilliseconds} ms of CPU for a request in a function, ${assumptions.requestCpuMilliseconds} ms in a process that serves many, and ${assumptions.eventCpuMilliseconds} ms for each event.`,
-    `List prices of us-east-1 without free tiers; what upstreams charge is not in it.`,
+    `List prices of us-east-1 without free tiers, but for one of the three free dashboards; what upstreams charge is not in it.`,
   ].join(' ')
 }

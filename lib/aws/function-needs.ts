@@ -34,9 +34,9 @@ export type FunctionNeeds = {
 
 /** Most of a CPU: the work is JSON and a few SDK calls, but a client waits. */
 const API_MEMORY_MEGABYTES = 1024
-/** Room for the largest replies that are held whole: 440 to 740 MB were measured (decision 152). */
+/** Room for the largest replies that are held whole: 440 to 740 MB were measured. */
 const RELAY_MEMORY_MEGABYTES = 1024
-/** A chat holds 32 MiB at most, and mostly waits: the time that Lambda bills is the upstream's (decision 152). */
+/** A chat holds 32 MiB at most, and mostly waits: the time that Lambda bills is the upstream's. */
 const CHAT_MEMORY_MEGABYTES = 512
 /** Of a function that reads one record a second, and now and then writes a comment. */
 const EVENTS_MEMORY_MEGABYTES = 512

@@ -12,10 +12,10 @@ import type { WatchedService } from './watched-service.ts'
 const PERIOD = Duration.minutes(5)
 
 /**
- * CheckReferences throws to refuse a reference and Store to be retried; Submit and Poll throw when a job fails in an execution
- * of an earlier definition. A job that fails by any other error counts as `internal_failure`.
+ * CheckReferences throws to refuse a reference and Store to be retried. A job that fails by any other error counts as
+ * `internal_failure`.
  */
-const THROWING_BY_DESIGN = new Set(['submit-video-job', 'check-references', 'poll-video-job', 'store-video'])
+const THROWING_BY_DESIGN = new Set(['check-references', 'store-video'])
 
 /** Alarms on metrics of AWS. The runbook explains each threshold. */
 export function platformAlarms(service: WatchedService): readonly AlarmDefinition[] {
@@ -95,7 +95,7 @@ function pipelineAlarms({ stateMachine, functions }: VideoPipeline): readonly Al
     },
     {
       name: 'StepErrors',
-      meaning: 'Settle, Fail or Notify keeps failing.',
+      meaning: 'Submit, Poll, Settle, Fail or Notify keeps failing.',
       metric: sumOfMetrics(
         steady.map(([, step]) => step.function.metricErrors({ period: PERIOD })),
         PERIOD,

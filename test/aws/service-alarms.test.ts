@@ -44,7 +44,9 @@ const PLATFORM_ALARMS: Readonly<Record<string, { metrics: readonly string[]; sub
   },
   StepErrors: {
     metrics: ['AWS/Lambda Errors'],
-    subjects: ['pipeline/settle-video-job', 'pipeline/fail-video-job', 'pipeline/notify'],
+    subjects: ['submit-video-job', 'poll-video-job', 'settle-video-job', 'fail-video-job', 'notify'].map(
+      (name) => `pipeline/${name}`,
+    ),
   },
   FunctionsThrottled: {
     metrics: FUNCTIONS,

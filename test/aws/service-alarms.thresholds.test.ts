@@ -32,7 +32,7 @@ const WHEN: Readonly<Record<string, readonly [string, string]>> = {
   SlowReads: ['p99 from 3000, 3 x 5 min', 'takes three seconds, in three periods of five minutes'],
   FunctionsThrottled: ['Sum from 1, 1 x 5 min', 'one in five minutes, or fifty of steps of jobs'],
   ExecutionsEndedBadly: ['Sum from 1, 1 x 5 min', 'one in five minutes'],
-  StepErrors: ['Sum from 5, 1 x 5 min', 'five errors of Settle, Fail or Notify in five minutes'],
+  StepErrors: ['Sum from 5, 1 x 5 min', 'five errors of Submit, Poll, Settle, Fail or Notify in five minutes'],
   DeadLetters: ['Maximum from 1, 1 x 5 min', 'one message is in the queue'],
   ReconcileErrors: ['Sum from 3, 1 x 5 min', 'three failed runs in five minutes'],
   ReconcileSilent: ['Sum below 1, 2 x 5 min', 'no run in two periods of five minutes'],

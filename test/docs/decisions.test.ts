@@ -33,6 +33,8 @@ describe('docs/decisions', () => {
 function citations(folder: string): string[] {
   return readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((path) => path.endsWith('.ts') && !path.includes('node_modules'))
-    .flatMap((path) => [...readFileSync(join(folder, path), 'utf8').matchAll(/docs\/decisions\/(\d{4})/g)])
-    .map(([, number = '']) => number)
+    .flatMap((path) => [
+      ...readFileSync(join(folder, path), 'utf8').matchAll(/docs\/decisions\/(\d{4})|\bdecision (\d+)/g),
+    ])
+    .map(([, number, bare = '']) => number ?? bare.padStart(4, '0'))
 }
