@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { BAD_ANSWER, SHUTTING_DOWN, sendGatewayError } from '#adapters/http-server/gateway-error.ts'
 import { type HeldResponse, WAITING_STREAM_BYTES } from '#adapters/http-server/unread-responses.ts'
+import { whenClosed } from '#adapters/http-server/when-closed.ts'
 import { SLICE_BYTES, writeInSlices } from '#adapters/http-server/write-in-slices.ts'
 import { Abort, type AbortNotice } from '#core/abort-notice.ts'
 import { isEventStream } from '#core/relay/event-stream-type.ts'
@@ -39,7 +40,7 @@ export class HttpResponse implements ClientResponse {
     this.#response = response
     this.#options = options
     this.#closed = new Promise((resolve) => {
-      response.once('close', () => {
+      whenClosed(response, () => {
         this.#held?.release()
         if (!response.writableFinished) {
           this.#gone.abort()

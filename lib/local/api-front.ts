@@ -7,6 +7,7 @@ import { BAD_ANSWER, sendGatewayError } from '#adapters/http-server/gateway-erro
 import { REQUEST_BYTES_MAX, readBody, refusalOf } from '#adapters/http-server/read-body.ts'
 import { RunningWork } from '#adapters/http-server/running-work.ts'
 import { type HeldResponse, UnreadResponses } from '#adapters/http-server/unread-responses.ts'
+import { whenClosed } from '#adapters/http-server/when-closed.ts'
 import { writeInSlices } from '#adapters/http-server/write-in-slices.ts'
 import { once } from '#adapters/once.ts'
 import { toGatewayEvent } from './api-gateway-event.ts'
@@ -86,7 +87,7 @@ export class ApiFront {
 
   #hold({ request, response }: Pick<Exchange, 'request' | 'response'>, bytes: number): HeldResponse {
     const held = this.#unread.hold(request.headers.authorization ?? '', bytes, () => response.destroy())
-    response.once('close', held.release)
+    whenClosed(response, held.release)
     return held
   }
 
@@ -124,7 +125,7 @@ async function answerAsItComes(exchange: Exchange, target: LocalFunction, event:
   const { response, requestId, hold } = exchange
   const answer = new StreamedResponse(response, { requestId, hold })
   const stream = new ResponseStream(answer)
-  response.once('close', () => stream.abandon())
+  whenClosed(response, () => stream.abandon())
   try {
     await invokeStreamingFunction(target, event, stream)
   } catch {

@@ -62,6 +62,21 @@ function open(respondWith: Respond): Socket {
 }
 
 describe('HttpResponse', () => {
+  it('has ended, and its client is gone, where the connection closed before it was made', async () => {
+    const { promise: isGone, resolve } = Promise.withResolvers<boolean>()
+    const late = await listen((_, raw) => {
+      raw.once('close', () => {
+        const hold = () => ({ taken: () => undefined, release: () => undefined })
+        const made = new HttpResponse(raw, { requestId: 'request-1', headers: new ResponseHeaders('request-1'), hold })
+        void made.finished().then(() => resolve(made.gone.aborted))
+      })
+    }, 0)
+    const socket = connect(late.port, '127.0.0.1')
+    socket.write('GET / HTTP/1.1\r\nhost: local\r\n\r\n', () => socket.resetAndDestroy())
+    expect(await isGone).toBe(true)
+    await late.close()
+  })
+
   it('sends head and body of one turn in one packet, with the headers of every relayed response', async () => {
     const socket = open((response) => {
       response.open(json(2))
