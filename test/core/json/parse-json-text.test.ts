@@ -37,7 +37,8 @@ describe('parseJsonText', () => {
     const { values } = fc.letrec<{ values: unknown }>((tie) => ({
       values: fc.oneof(
         { maxDepth: 4 },
-        fc.jsonValue({ maxDepth: 0 }),
+        // JSON writes -0 as 0.
+        fc.jsonValue({ maxDepth: 0 }).map((value) => (Object.is(value, -0) ? 0 : value)),
         fc.array(tie('values'), { maxLength: 3 }),
         fc
           .uniqueArray(fc.tuple(fc.constantFrom(...NAMES), tie('values')), { selector: ([name]) => name, maxLength: 4 })
