@@ -1,8 +1,9 @@
 import { countFailedJob } from '#adapters/store/jobs/failed-jobs.ts'
 import type { Resolution } from '#adapters/store/money/job-resolution.ts'
 import { getReservation, type Reservation } from '#adapters/store/money/reservation.ts'
-import { JobMovedError, resolveReservation } from '#adapters/store/money/resolve-reservation.ts'
+import { resolveReservation } from '#adapters/store/money/resolve-reservation.ts'
 import { deleteResolvedRequest } from '#adapters/store/money/resolved-request.ts'
+import { isRefusal, StoreRefusal } from '#adapters/store/store-refusal.ts'
 import { count } from '#adapters/telemetry/count.ts'
 import { jobFacts } from '#adapters/telemetry/job-facts.ts'
 import { logger } from '#adapters/telemetry/logger.ts'
@@ -27,7 +28,7 @@ type Decide = (job: VideoJob, reservation: Reservation) => Promise<Resolution> |
  * request in the bucket, and everything of a deleted job. Deletions that fail are left to Reconcile. A job that has already
  * ended is not changed.
  * @returns the job as it ended.
- * @throws JobMovedError when the job kept changing; ServiceUnavailableError when the table stayed contended.
+ * @throws StoreRefusal `changed_meanwhile` when the job kept changing; ServiceUnavailableError when the table stayed contended.
  */
 export async function resolveVideoJob(input: StepInput, context: ResolveContext, decide: Decide): Promise<VideoJob> {
   for (let attempt = 0; attempt < TRIES_MAX; attempt += 1) {
@@ -53,12 +54,12 @@ export async function resolveVideoJob(input: StepInput, context: ResolveContext,
       await orLeaveToReconcile(job, () => deleteResolvedRequest(context, job, reservation.request))
       return await cleanUpIfUnwanted(await requireVideoJob(context.table, input), context)
     } catch (error) {
-      if (!(error instanceof JobMovedError)) {
+      if (!isRefusal(error, 'changed_meanwhile')) {
         throw error
       }
     }
   }
-  throw new JobMovedError(`job ${input.jobId} kept changing`)
+  throw new StoreRefusal('changed_meanwhile', `job ${input.jobId} kept changing`)
 }
 
 /** The job was read after the commit, so the later of the commit and the mark sees the other. */

@@ -1,7 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { generateApiKey, storeApiKey } from '#adapters/store/accounts/create-api-key.ts'
-import { makeTenant, TenantExistsError } from '#adapters/store/accounts/create-tenant.ts'
+import { makeTenant } from '#adapters/store/accounts/create-tenant.ts'
 import { getTenant, type Tenant } from '#adapters/store/accounts/tenant-store.ts'
+import { isRefusal } from '#adapters/store/store-refusal.ts'
 import type { Table } from '#adapters/store/table/table.ts'
 import { bearerKey, isPlausibleKey, keyIdOf } from '#core/api-key.ts'
 import type { Microcredits } from '#core/money/money.ts'
@@ -37,7 +38,7 @@ async function createDemoTenant(table: Table, credits: Microcredits): Promise<bo
     await makeTenant(table, { id: DEMO_TENANT_ID, name: 'Demo', credits }, localActor())
     return true
   } catch (error) {
-    if (error instanceof TenantExistsError) {
+    if (isRefusal(error, 'id_taken')) {
       return false
     }
     throw error

@@ -11,7 +11,7 @@ export function tenantBody(tenant: Tenant, { nowMilliseconds }: WriteContext) {
   return { object: 'tenant', ...tenantView(tenant, nowMilliseconds()) }
 }
 
-/** Reads a tenant after a change. @throws TenantNotFoundError. */
+/** Reads a tenant after a change. @throws StoreRefusal `not_found`. */
 export async function respondWithTenant(tenantId: string, context: WriteContext): Promise<AdminResponse> {
   return { body: tenantBody(await getTenant(context.table, tenantId), context) }
 }
@@ -22,7 +22,7 @@ export async function keyBody({ table, nowMilliseconds }: WriteContext, key: Api
   return { object: 'key', ...keyView(key, budget, nowMilliseconds()) }
 }
 
-/** The same, read by its id. @throws ApiKeyNotFoundError. */
+/** The same, read by its id. @throws StoreRefusal `not_found`. */
 export async function readKeyBody(context: WriteContext, keyId: string) {
   return await keyBody(context, (await getApiKey(context.table, keyId)).listing)
 }

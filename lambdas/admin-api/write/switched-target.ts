@@ -35,7 +35,7 @@ export async function clearSwitches(event: ApiEvent, context: WriteContext, targ
   return await switchTogether(event, context, [{ ...target, action: 'clear' }])
 }
 
-/** Makes all of these changes or none, and returns the switches after them. @throws SwitchesContendedError. */
+/** Makes all of these changes or none, and returns the switches after them. @throws StoreRefusal `changed_meanwhile`. */
 export async function switchTogether(
   event: ApiEvent,
   { table, nowMilliseconds }: WriteContext,

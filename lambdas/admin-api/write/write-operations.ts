@@ -1,4 +1,7 @@
+import { StoreRefusal } from '#adapters/store/store-refusal.ts'
+import { AdminConflictError, AdminNotFoundError } from '#core/console/admin-errors.ts'
 import type { AdminOperationOf } from '#core/console/admin-routes.ts'
+import type { HttpError } from '#core/errors.ts'
 import type { AdminOperation } from '#middleware/admin-chain.ts'
 import { adjustCredits } from './adjust-credits.ts'
 import { changeChannel } from './change-channel.ts'
@@ -10,7 +13,6 @@ import { clearModel } from './clear-model.ts'
 import { createKey } from './create-key.ts'
 import { createPlaygroundKey } from './create-playground-key.ts'
 import { createTenant } from './create-tenant.ts'
-import { explainRefusal } from './explain-refusal.ts'
 import { grantCredits } from './grant-credits.ts'
 import { resumeTenant } from './resume-tenant.ts'
 import { revealCallbackSecret } from './reveal-callback-secret.ts'
@@ -50,11 +52,28 @@ export function writeOperations(context: WriteContext): Readonly<Record<keyof ty
       try {
         return await serve(event, context)
       } catch (error) {
-        throw explainRefusal(error)
+        throw error instanceof StoreRefusal ? responseTo(error) : error
       }
     }
   }
   return Object.fromEntries(Object.entries(OPERATIONS).map(([name, serve]) => [name, served(serve)])) as Readonly<
     Record<keyof typeof OPERATIONS, AdminOperation>
   >
+}
+
+function responseTo(refusal: StoreRefusal): HttpError {
+  const { code, message } = refusal
+  switch (code) {
+    case 'not_found':
+      return new AdminNotFoundError(message, { cause: refusal })
+    case 'id_taken':
+      return new AdminConflictError(message, code, { param: 'id', cause: refusal })
+    case 'below_zero':
+      return new AdminConflictError(`${message}; \`allow_debt\` permits this`, code, {
+        param: 'allow_debt',
+        cause: refusal,
+      })
+    default:
+      return new AdminConflictError(message, code, { cause: refusal })
+  }
 }

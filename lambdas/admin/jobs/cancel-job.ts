@@ -13,7 +13,7 @@ import { type ResolveContext, resolveVideoJob } from '#lambdas/pipeline/resolve-
  * execution finds the job ended at its next step. A repeated cancel completes what a crash left undone, and does not change a job that
  * ended otherwise.
  * @returns the ended job.
- * @throws JobMovedError, ServiceUnavailableError if the job or the table was contended: try again.
+ * @throws StoreRefusal `changed_meanwhile`, ServiceUnavailableError if the job or the table was contended: try again.
  */
 export async function cancelVideoJob(job: VideoJob, context: ResolveContext, actor: Actor): Promise<VideoJob> {
   const { tenantId, jobId } = job

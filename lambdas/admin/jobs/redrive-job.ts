@@ -3,15 +3,11 @@ import { type Actor, auditEntry } from '#adapters/store/audit/audit-entry.ts'
 import { getVideoJob } from '#adapters/store/jobs/job-reader.ts'
 import { postponedReservation } from '#adapters/store/money/due-index.ts'
 import { getReservation } from '#adapters/store/money/reservation.ts'
+import { StoreRefusal } from '#adapters/store/store-refusal.ts'
 import { ConditionsNotMetError } from '#adapters/store/table/conditions-not-met-error.ts'
 import type { Table } from '#adapters/store/table/table.ts'
 import { isTerminal, type VideoJob } from '#core/jobs/video-job.ts'
 import type { ResolveContext } from '#lambdas/pipeline/resolve-video-job.ts'
-
-/** The job has ended, or its execution runs: there is nothing to start. */
-class RedriveRefusedError extends Error {
-  override readonly name = 'RedriveRefusedError'
-}
 
 /** The time until Reconcile checks the job again. */
 const NEXT_LOOK_MILLISECONDS = 60_000
@@ -23,7 +19,7 @@ export type Redrive = { readonly execution: string; readonly replaced: 'missing'
  * Replaces an execution that is missing or broken, under the number that Reconcile would use, also beyond Reconcile's three. Steps with
  * recorded work do not run again, so nothing is posted or billed twice. The number and the entry of the audit log are written first, in one
  * transaction: after a crash before the start, Reconcile starts the execution of that number, and no execution starts without an entry.
- * @throws RedriveRefusedError for a job that has ended, perhaps after it was read, or whose execution runs.
+ * @throws StoreRefusal `redrive_refused` for a job that has ended, perhaps after it was read, or whose execution runs.
  */
 export async function redriveVideoJob(
   job: VideoJob,
@@ -33,12 +29,12 @@ export async function redriveVideoJob(
   const { tenantId, jobId } = job
   const reservation = await getReservation(table, tenantId, jobId)
   if (isTerminal(job) || reservation?.state !== 'held') {
-    throw new RedriveRefusedError(await explainEnd(table, job))
+    throw new StoreRefusal('redrive_refused', await explainEnd(table, job))
   }
   const state = await describeVideoExecution(jobId, reservation.restarts)
   if (state === 'running') {
     const name = executionName(jobId, reservation.restarts)
-    throw new RedriveRefusedError(`the execution ${name} runs: wait for it, or stop it first`)
+    throw new StoreRefusal('redrive_refused', `the execution ${name} runs: wait for it, or stop it first`)
   }
   const restarts = state === 'missing' ? reservation.restarts : reservation.restarts + 1
   const redrive = { execution: executionName(jobId, restarts), replaced: state }
@@ -57,7 +53,9 @@ export async function redriveVideoJob(
       }),
     })
   } catch (error) {
-    throw error instanceof ConditionsNotMetError ? new RedriveRefusedError(await explainEnd(table, job)) : error
+    throw error instanceof ConditionsNotMetError
+      ? new StoreRefusal('redrive_refused', await explainEnd(table, job))
+      : error
   }
   await startVideoExecution({ tenantId, jobId }, restarts)
   return redrive

@@ -1,13 +1,9 @@
 import type { ApiKeyListing } from '#adapters/store/accounts/api-key-listing.ts'
 import { generateApiKey, storeApiKey } from '#adapters/store/accounts/create-api-key.ts'
 import type { Actor } from '#adapters/store/audit/audit-entry.ts'
+import { StoreRefusal } from '#adapters/store/store-refusal.ts'
 import type { Table } from '#adapters/store/table/table.ts'
 import { stateOf } from './key-state.ts'
-
-/** The key is revoked or has expired, so that it gets no successor. */
-class KeyUnusableError extends Error {
-  override readonly name = 'KeyUnusableError'
-}
 
 /** How long an old key keeps working where nobody says otherwise. */
 export const OVERLAP_MILLISECONDS = 24 * 60 * 60 * 1000
@@ -34,11 +30,11 @@ export type RotatedKey = {
   readonly oldEndsAt: number
 }
 
-/** @throws KeyUnusableError for a key that is revoked or has expired. */
+/** @throws StoreRefusal `key_unusable` for a key that is revoked or has expired. */
 export function requireUsable(key: ApiKeyListing, nowMilliseconds: number): void {
   const state = stateOf(key, nowMilliseconds)
   if (state === 'revoked' || state === 'expired') {
-    throw new KeyUnusableError(`key ${key.keyId} is ${state}: it cannot be used any more; create a new one`)
+    throw new StoreRefusal('key_unusable', `key ${key.keyId} is ${state}: it cannot be used any more; create a new one`)
   }
 }
 
@@ -50,7 +46,7 @@ export function endAfterRotation({ endBeforeReplacement, expiresAt }: ApiKeyList
 /**
  * Replaces a key by a new one with its tenant, name, models, rate and budget. Both are written in one transaction: after a crash, the old
  * key either is unchanged or works beside the new one.
- * @throws KeyUnusableError; ApiKeyChangedError if somebody else changed the key since it was read.
+ * @throws StoreRefusal `key_unusable`, `changed_meanwhile` if somebody else changed the key since it was read.
  */
 export async function rotateKey(table: Table, old: ApiKeyListing, rotation: Rotation): Promise<RotatedKey> {
   const { overlapMilliseconds, endsAt, actor, nowMilliseconds } = rotation

@@ -1,7 +1,8 @@
 import { type ApiKeyListing, listApiKeys } from '#adapters/store/accounts/api-key-listing.ts'
-import { getTenant, listTenantIds, type Tenant, TenantNotFoundError } from '#adapters/store/accounts/tenant-store.ts'
+import { getTenant, listTenantIds, type Tenant } from '#adapters/store/accounts/tenant-store.ts'
 import { readHoldItem, type StoredHold } from '#adapters/store/money/hold-item.ts'
 import { type Reservation, readReservationItem } from '#adapters/store/money/reservation.ts'
+import { isRefusal } from '#adapters/store/store-refusal.ts'
 import { queryPartition } from '#adapters/store/table/query-items.ts'
 import type { Table } from '#adapters/store/table/table.ts'
 import { tableKeys } from '#adapters/store/table/table-keys.ts'
@@ -103,7 +104,7 @@ async function findTenant(table: Table, tenantId: string): Promise<Tenant | unde
   try {
     return await getTenant(table, tenantId)
   } catch (error) {
-    if (error instanceof TenantNotFoundError) {
+    if (isRefusal(error, 'not_found')) {
       return undefined
     }
     throw error

@@ -14,7 +14,7 @@ type Rotation = {
 
 /**
  * Replaces the callback secret of a tenant.
- * @throws WebhookSecretChangedError if somebody else replaced it since it was read.
+ * @throws StoreRefusal `changed_meanwhile` if somebody else replaced it since it was read.
  */
 export async function rotateCallbackSecret(
   table: Table,

@@ -12,7 +12,7 @@ import type { CommandValues } from '../command-line/command-values.ts'
 import { readAmount } from '../tenants/read-credits.ts'
 import { findTenant, TENANT } from '../tenants/read-tenant.ts'
 
-/** Shows or changes how a tenant is alerted. @throws TenantNotFoundError. */
+/** Shows or changes how a tenant is alerted. @throws StoreRefusal `not_found`. */
 export const tenantAlerts: Command = {
   name: 'tenant alerts',
   summary: 'show or change where and when a tenant is alerted about its budgets and its balance',

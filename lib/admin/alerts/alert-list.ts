@@ -5,7 +5,7 @@ import { findTenant, TENANT } from '../tenants/read-tenant.ts'
 
 const LIMIT_DEFAULT = 20
 
-/** Shows the latest alerts of a tenant. @throws TenantNotFoundError. */
+/** Shows the latest alerts of a tenant. @throws StoreRefusal `not_found`. */
 export const alertList: Command = {
   name: 'alert list',
   summary: 'show the latest alerts of a tenant and whether they were delivered',

@@ -55,7 +55,7 @@ export const consoleKeyList: Command = {
   },
 }
 
-/** Revokes an admin key. @throws AdminKeyNotFoundError. */
+/** Revokes an admin key. @throws StoreRefusal `not_found`. */
 export const consoleKeyRevoke: Command = {
   name: 'console key revoke',
   summary: 'revoke an admin key: its sessions end at their next request',

@@ -1,9 +1,5 @@
-import {
-  type ApiKeyListing,
-  ApiKeyNotFoundError,
-  getApiKey,
-  listApiKeys,
-} from '#adapters/store/accounts/api-key-listing.ts'
+import { type ApiKeyListing, getApiKey, listApiKeys } from '#adapters/store/accounts/api-key-listing.ts'
+import { isRefusal, StoreRefusal } from '#adapters/store/store-refusal.ts'
 import type { Table } from '#adapters/store/table/table.ts'
 import { stateOf } from '#lambdas/admin/keys/key-state.ts'
 import { UsageError } from '../../terminal/usage-error.ts'
@@ -19,7 +15,7 @@ export const KEY = {
 /**
  * A key by its public id, with one read, or by its name, with a query of all keys. An id counts before a name. A successor has the name of
  * the key that it replaced, so of several keys with a name, the one that can still be used is meant.
- * @throws ApiKeyNotFoundError; UsageError for a name of several keys, with their ids.
+ * @throws StoreRefusal `not_found`; UsageError for a name of several keys, with their ids.
  */
 export async function findKey(table: Table, idOrName: string): Promise<ApiKeyListing> {
   const withId = await readKey(table, idOrName)
@@ -30,7 +26,7 @@ export async function findKey(table: Table, idOrName: string): Promise<ApiKeyLis
   const usable = named.filter((key) => ['active', 'suspended'].includes(stateOf(key, Date.now())))
   const [found, ...others] = usable.length > 0 ? usable : named
   if (found === undefined) {
-    throw new ApiKeyNotFoundError(`no key ${idOrName}`)
+    throw new StoreRefusal('not_found', `no key ${idOrName}`)
   }
   if (others.length > 0) {
     const ids = [found, ...others].map(({ keyId, tenantId }) => `${keyId} of tenant ${tenantId}`).join(', ')
@@ -43,7 +39,7 @@ async function readKey(table: Table, keyId: string): Promise<ApiKeyListing | und
   try {
     return (await getApiKey(table, keyId)).listing
   } catch (error) {
-    if (error instanceof ApiKeyNotFoundError) {
+    if (isRefusal(error, 'not_found')) {
       return undefined
     }
     throw error

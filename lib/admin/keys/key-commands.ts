@@ -19,7 +19,7 @@ import { describeKeys, describeNewKey, type KeyWish } from './describe-key.ts'
 import { findKey, KEY } from './find-key.ts'
 import { readExpiry, readModels, readRate } from './read-key-limits.ts'
 
-/** Creates a key and shows it, which happens only once. @throws TenantNotFoundError. */
+/** Creates a key and shows it, which happens only once. @throws StoreRefusal `not_found`. */
 export const keyCreate: Command = {
   name: 'key create',
   summary: 'create a key; it is shown only once',
@@ -76,7 +76,7 @@ function readWish(values: CommandValues, nowMilliseconds: number): KeyWish {
   }
 }
 
-/** Lists keys by their public ids: all keys, or those of one tenant. @throws TenantNotFoundError. */
+/** Lists keys by their public ids: all keys, or those of one tenant. @throws StoreRefusal `not_found`. */
 export const keyList: Command = {
   name: 'key list',
   summary: 'list the public ids of keys; keys themselves are never shown',
@@ -91,7 +91,7 @@ export const keyList: Command = {
   },
 }
 
-/** @throws ApiKeyNotFoundError. */
+/** @throws StoreRefusal `not_found`. */
 export const keyRevoke: Command = {
   name: 'key revoke',
   summary: 'revoke a key: it is refused from the next request on',

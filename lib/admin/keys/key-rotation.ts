@@ -5,7 +5,7 @@ import { OVERLAP_DEFAULT, readEnd, readOverlap } from '../command-line/read-time
 import { describeNewKey, isoSeconds } from './describe-key.ts'
 import { findKey, KEY } from './find-key.ts'
 
-/** Replaces a key by a new one; the old key keeps working for the overlap. @throws ApiKeyNotFoundError. */
+/** Replaces a key by a new one; the old key keeps working for the overlap. @throws StoreRefusal `not_found`. */
 export const keyRotate: Command = {
   name: 'key rotate',
   summary: 'replace a key; the old one keeps working for the overlap',

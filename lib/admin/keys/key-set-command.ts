@@ -23,7 +23,7 @@ const SETTINGS = {
   budget: { value: 'N/PERIOD|none', summary: 'credits per day, month or total, such as 5/month, or `none`' },
 } as const satisfies Record<string, CommandOption>
 
-/** Changes a key. @throws ApiKeyNotFoundError, ApiKeyRevokedError, ApiKeyChangedError. */
+/** Changes a key. @throws StoreRefusal `not_found`, `key_unusable`, `changed_meanwhile`. */
 export const keySet: Command = {
   name: 'key set',
   summary: 'change the name, models, rate, expiry or budget of a key; the change holds from the next request on',

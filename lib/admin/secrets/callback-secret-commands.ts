@@ -5,7 +5,7 @@ import type { Command } from '../command-line/command.ts'
 import { OVERLAP_DEFAULT, readOverlap } from '../command-line/read-time.ts'
 import { readTenantId, TENANT } from '../tenants/read-tenant.ts'
 
-/** Replaces a callback secret; the old secret also signs for the overlap. @throws TenantNotFoundError. */
+/** Replaces a callback secret; the old secret also signs for the overlap. @throws StoreRefusal `not_found`. */
 export const callbackSecretRotate: Command = {
   name: 'callback-secret rotate',
   summary: 'replace the callback secret of a tenant; the old one also signs for the overlap',
@@ -35,7 +35,7 @@ After a leak: --overlap 0s. A rotation during an overlap ends the oldest secret 
   },
 }
 
-/** The secrets that a tenant's callbacks are signed with now. @throws TenantNotFoundError. */
+/** The secrets that a tenant's callbacks are signed with now. @throws StoreRefusal `not_found`. */
 export const callbackSecretShow: Command = {
   name: 'callback-secret show',
   summary: 'show the secrets that sign the callbacks of a tenant',

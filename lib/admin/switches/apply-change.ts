@@ -13,7 +13,7 @@ type Applied = { readonly answer: Answer; readonly after: Switches }
 
 /**
  * Changes one switch in the name of the person who runs the command, and says what is set now.
- * @throws SwitchesContendedError, CommandFailedError without access to AWS.
+ * @throws StoreRefusal `changed_meanwhile`, CommandFailedError without access to AWS.
  */
 export async function applyChange(
   context: Pick<AdminContext, 'table' | 'actor'>,

@@ -1,9 +1,5 @@
-import {
-  listTenantNames,
-  readTenantName,
-  type Tenant,
-  TenantNotFoundError,
-} from '#adapters/store/accounts/tenant-store.ts'
+import { listTenantNames, readTenantName, type Tenant } from '#adapters/store/accounts/tenant-store.ts'
+import { StoreRefusal } from '#adapters/store/store-refusal.ts'
 import type { Table } from '#adapters/store/table/table.ts'
 import { UsageError } from '../../terminal/usage-error.ts'
 import type { AdminContext, CommandOption } from '../command-line/command.ts'
@@ -16,7 +12,7 @@ export const TENANT = {
   required: true,
 } as const satisfies CommandOption
 
-/** The id of the tenant in the required `--tenant`. @throws TenantNotFoundError, UsageError as {@link findTenant}. */
+/** The id of the tenant in the required `--tenant`. @throws StoreRefusal `not_found`, UsageError as {@link findTenant}. */
 export async function readTenantId(context: Pick<AdminContext, 'table'>, values: CommandValues): Promise<string> {
   return (await findTenant(await context.table(), values.required('tenant'))).id
 }
@@ -31,7 +27,7 @@ export async function readTenantIdIfGiven(
 
 /**
  * A tenant by its id, with one read, or by its name, with a query of all tenants. An id counts before a name.
- * @throws TenantNotFoundError; UsageError for a name of several tenants, with their ids.
+ * @throws StoreRefusal `not_found`; UsageError for a name of several tenants, with their ids.
  */
 export async function findTenant(table: Table, idOrName: string): Promise<Pick<Tenant, 'id' | 'name'>> {
   const withId = await readTenantName(table, idOrName)
@@ -40,7 +36,7 @@ export async function findTenant(table: Table, idOrName: string): Promise<Pick<T
   }
   const [found, ...others] = (await listTenantNames(table)).filter(({ name }) => name === idOrName)
   if (found === undefined) {
-    throw new TenantNotFoundError(`no tenant ${idOrName}`)
+    throw new StoreRefusal('not_found', `no tenant ${idOrName}`)
   }
   if (others.length > 0) {
     const ids = [found, ...others].map(({ id }) => id).join(', ')

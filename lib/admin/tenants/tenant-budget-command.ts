@@ -7,7 +7,7 @@ import type { Answer } from '../command-line/answer.ts'
 import type { Command } from '../command-line/command.ts'
 import { readTenantId, TENANT } from './read-tenant.ts'
 
-/** Shows, sets, changes or ends the budget of a tenant. @throws TenantNotFoundError; TenantChangedError. */
+/** Shows, sets, changes or ends the budget of a tenant. @throws StoreRefusal `not_found`, `changed_meanwhile`. */
 export const tenantBudget: Command = {
   name: 'tenant budget',
   summary: 'show or change what a tenant may spend in a day, in a month or in all',

@@ -37,7 +37,7 @@ export const tenantCreate: Command = {
   },
 }
 
-/** A tenant with its balance. @throws TenantNotFoundError. */
+/** A tenant with its balance. @throws StoreRefusal `not_found`. */
 export const tenantShow: Command = {
   name: 'tenant show',
   summary: 'show a tenant: balance, state, open jobs and budget',
@@ -68,7 +68,7 @@ export const tenantList: Command = {
   },
 }
 
-/** @throws TenantNotFoundError. */
+/** @throws StoreRefusal `not_found`. */
 export const tenantLimit: Command = {
   name: 'tenant limit',
   summary: 'limit the number of open video jobs of a tenant',

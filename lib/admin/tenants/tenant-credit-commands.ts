@@ -1,5 +1,6 @@
-import { AdjustmentBelowZeroError, adjustTenant } from '#adapters/store/accounts/adjust-credits.ts'
+import { adjustTenant } from '#adapters/store/accounts/adjust-credits.ts'
 import { grantTenant } from '#adapters/store/accounts/grant-credits.ts'
+import { isRefusal, StoreRefusal } from '#adapters/store/store-refusal.ts'
 import { UsageError } from '../../terminal/usage-error.ts'
 import type { Command } from '../command-line/command.ts'
 import type { CommandValues } from '../command-line/command-values.ts'
@@ -13,7 +14,7 @@ const ROW_ID = /^[\w.:-]{1,64}$/
 
 const ID = { value: 'ID', summary: 'makes the command safe to repeat: up to 64 letters, digits, and . : _ -' } as const
 
-/** Adds credits to a tenant, once per id. @throws TenantNotFoundError; GrantIdTakenError. */
+/** Adds credits to a tenant, once per id. @throws StoreRefusal `not_found`, `id_taken`. */
 export const tenantGrant: Command = {
   name: 'tenant grant',
   summary: 'add credits to a tenant; without --id, each run is a new grant',
@@ -46,7 +47,7 @@ was used for another amount is refused.`,
   },
 }
 
-/** Corrects what was granted to a tenant, once per id. @throws TenantNotFoundError; AdjustmentBelowZeroError; AdjustmentIdTakenError. */
+/** Corrects what was granted to a tenant, once per id. @throws StoreRefusal `not_found`, `below_zero`, `id_taken`. */
 export const tenantAdjust: Command = {
   name: 'tenant adjust',
   summary: 'correct the credits of a tenant: what is available and what was granted move alike',
@@ -85,8 +86,8 @@ async function adjusted<Value>(adjusting: Promise<Value>): Promise<Value> {
   try {
     return await adjusting
   } catch (error) {
-    throw error instanceof AdjustmentBelowZeroError
-      ? new AdjustmentBelowZeroError(`${error.message}; --allow-debt permits this`, { cause: error })
+    throw isRefusal(error, 'below_zero')
+      ? new StoreRefusal('below_zero', `${error.message}; --allow-debt permits this`, { cause: error })
       : error
   }
 }

@@ -5,7 +5,7 @@ import { readLine } from '../command-line/read-name.ts'
 import { describeChangedTenant } from './describe-tenant.ts'
 import { readTenantId, TENANT } from './read-tenant.ts'
 
-/** @throws TenantNotFoundError; TenantStateChangedError if the tenant was resumed at the same time. */
+/** @throws StoreRefusal `not_found`, `changed_meanwhile` if the tenant was resumed at the same time. */
 export const tenantSuspend: Command = {
   name: 'tenant suspend',
   summary: 'refuse every key of a tenant from the next request on; open jobs and requests finish',
@@ -31,7 +31,7 @@ export const tenantSuspend: Command = {
   },
 }
 
-/** @throws TenantNotFoundError; TenantStateChangedError if the tenant was suspended at the same time. */
+/** @throws StoreRefusal `not_found`, `changed_meanwhile` if the tenant was suspended at the same time. */
 export const tenantResume: Command = {
   name: 'tenant resume',
   summary: 'end a suspension: keys that are neither revoked nor expired work again',

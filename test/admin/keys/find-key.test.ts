@@ -49,7 +49,7 @@ describe('find-key', () => {
   })
 
   it('a word that no key has is refused', async () => {
-    await expect(findKey(table, 'x'.repeat(1025))).rejects.toMatchObject({ name: 'ApiKeyNotFoundError' })
-    await expect(findKey(table, 'nobody')).rejects.toMatchObject({ name: 'ApiKeyNotFoundError' })
+    await expect(findKey(table, 'x'.repeat(1025))).rejects.toMatchObject({ code: 'not_found' })
+    await expect(findKey(table, 'nobody')).rejects.toMatchObject({ code: 'not_found' })
   })
 })

@@ -45,13 +45,13 @@ describe('read-tenant', () => {
 
   it('a name longer than any id finds its tenant too', async () => {
     const [name, own] = ['ä'.repeat(600), await engine.fresh()]
-    await expect(findTenant(own, name)).rejects.toMatchObject({ name: 'TenantNotFoundError' })
+    await expect(findTenant(own, name)).rejects.toMatchObject({ code: 'not_found' })
     const { id } = await makeTenant(own, { name, credits: parseCredits('1') }, TESTER)
     expect(await findTenant(own, name)).toEqual({ id, name })
   })
 
   it('a word that no tenant has is refused', async () => {
-    await expect(findTenant(table, 'acme')).rejects.toMatchObject({ name: 'TenantNotFoundError' })
+    await expect(findTenant(table, 'acme')).rejects.toMatchObject({ code: 'not_found' })
   })
 
   it('the option may be left out where a command allows it', async () => {

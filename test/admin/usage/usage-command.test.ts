@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { storeApiKey } from '#adapters/store/accounts/create-api-key.ts'
 import { createTenant } from '#adapters/store/accounts/create-tenant.ts'
-import { TenantNotFoundError } from '#adapters/store/accounts/tenant-store.ts'
 import { countUsage } from '#adapters/store/money/usage-counters.ts'
 import { parseCredits } from '#core/money/money.ts'
 import { countedUsage } from '#core/quota/counted-usage.ts'
@@ -79,7 +78,7 @@ describe('usage', () => {
     await settle('Beta', '9')
     expect((await json({ tenant: 'Beta' })).total.cost).toBe('9')
     expect((await json({ tenant: 'Acme' })).total.cost).toBe('0.75')
-    await expect(run({ tenant: 'nobody' })).rejects.toThrow(TenantNotFoundError)
+    await expect(run({ tenant: 'nobody' })).rejects.toMatchObject({ code: 'not_found' })
   })
 
   it('refuses a name of two tenants', async () => {

@@ -2,20 +2,11 @@ import { v7 as uuidv7 } from 'uuid'
 import * as z from 'zod/mini'
 import { formatCredits, type Microcredits, microcredits, ZERO } from '#core/money/money.ts'
 import { type Actor, auditEntry } from '../audit/audit-entry.ts'
+import { StoreRefusal } from '../store-refusal.ts'
 import { ConditionsNotMetError } from '../table/conditions-not-met-error.ts'
 import type { ItemUpdate, NamedWrites, Table } from '../table/table.ts'
 import { tableKeys } from '../table/table-keys.ts'
-import { getTenant, type Tenant, TenantNotFoundError } from './tenant-store.ts'
-
-/** The ledger already has an adjustment with this id and another amount. */
-class AdjustmentIdTakenError extends Error {
-  override readonly name = 'AdjustmentIdTakenError'
-}
-
-/** The adjustment would take the available balance below zero. Nothing was written. */
-export class AdjustmentBelowZeroError extends Error {
-  override readonly name = 'AdjustmentBelowZeroError'
-}
+import { getTenant, type Tenant } from './tenant-store.ts'
 
 type Adjustment = {
   /** Names the ledger row; a new id when left out. */
@@ -35,7 +26,7 @@ type Adjusted = { readonly tenant: Tenant; readonly isNew: boolean }
 /**
  * Corrects what was granted to a tenant, once for each id of an adjustment: `available` and `granted` move alike, in one transaction with
  * the ledger row and the entry of the audit log.
- * @throws TenantNotFoundError; AdjustmentIdTakenError; AdjustmentBelowZeroError.
+ * @throws StoreRefusal `not_found`, `id_taken`, `below_zero`.
  */
 export async function adjustTenant(
   table: Table,
@@ -95,7 +86,8 @@ const balanceItem = z.object({ available: amountField })
 async function requireSame(table: Table, tenantId: string, { id, amount }: NamedAdjustment): Promise<void> {
   const stored = adjustmentItem.parse(await table.readItem(tableKeys.ledgerAdjustment(tenantId, id))).amount
   if (stored !== amount) {
-    throw new AdjustmentIdTakenError(
+    throw new StoreRefusal(
+      'id_taken',
       `adjustment ${id} of tenant ${tenantId} was made with ${formatCredits(stored)} credits: use another id for another amount`,
     )
   }
@@ -104,11 +96,12 @@ async function requireSame(table: Table, tenantId: string, { id, amount }: Named
 function explainBalance(tenantId: string, { amount }: NamedAdjustment, error: ConditionsNotMetError): Error {
   const balance = error.oldItems.get('balance')
   if (balance === undefined) {
-    return new TenantNotFoundError(`no tenant ${tenantId}`, { cause: error })
+    return new StoreRefusal('not_found', `no tenant ${tenantId}`, { cause: error })
   }
   const { available } = balanceItem.parse(balance)
   const left = formatCredits(microcredits(available + amount))
-  return new AdjustmentBelowZeroError(
+  return new StoreRefusal(
+    'below_zero',
     `tenant ${tenantId} has ${formatCredits(available)} credits available: ${formatCredits(amount)} would leave ${left}`,
     { cause: error },
   )

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini'
 import { PERIOD_KINDS } from '#core/money/budget.ts'
+import { StoreRefusal } from '../store-refusal.ts'
 import { queryPartition } from '../table/query-items.ts'
 import type { Table } from '../table/table.ts'
 import { isSortKey, tableKeys } from '../table/table-keys.ts'
@@ -29,11 +30,6 @@ export type ApiKeyListing = {
   readonly createdAt: number
   /** Counts the changes of the key; undefined for a key that was never changed. */
   readonly revision: number | undefined
-}
-
-/** No key has this id. */
-export class ApiKeyNotFoundError extends Error {
-  override readonly name = 'ApiKeyNotFoundError'
 }
 
 const listingItem = z.object({
@@ -118,11 +114,11 @@ type StoredListing = {
   readonly playground: PlaygroundKeys
 }
 
-/** A key by its public id, strongly consistent. @throws ApiKeyNotFoundError. */
+/** A key by its public id, strongly consistent. @throws StoreRefusal `not_found`. */
 export async function getApiKey(table: Table, keyId: string): Promise<StoredListing> {
   const item = isSortKey(keyId) ? await table.readItem(tableKeys.apiKeyListing(keyId)) : undefined
   if (item === undefined) {
-    throw new ApiKeyNotFoundError(`no key ${keyId}`)
+    throw new StoreRefusal('not_found', `no key ${keyId}`)
   }
   return readListing(item)
 }

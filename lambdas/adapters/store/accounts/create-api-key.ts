@@ -42,7 +42,7 @@ type KeyToStore = {
  * already with the same limits stays as it is.
  * @returns its public id.
  * @throws RangeError for a rate that is not a whole number from 1 to 60,000.
- * @throws ApiKeyNotFoundError, ApiKeyChangedError for the key that it replaces.
+ * @throws StoreRefusal `not_found`, `changed_meanwhile` for the key that it replaces.
  */
 export async function storeApiKey(
   table: Table,

@@ -2,6 +2,7 @@ import { InvalidApiKeyError } from '#core/errors.ts'
 import { sha256Hex } from '../../crypto/sha256.ts'
 import type { Actor } from '../audit/audit-entry.ts'
 import { auditEntry } from '../audit/audit-entry.ts'
+import { StoreRefusal } from '../store-refusal.ts'
 import { ConditionsNotMetError } from '../table/conditions-not-met-error.ts'
 import type { Item } from '../table/item-codec.ts'
 import type { NamedWrites, Table } from '../table/table.ts'
@@ -17,7 +18,6 @@ import {
   readPlaygroundKeys,
 } from './playground-keys.ts'
 import { isTenantInState } from './tenant-state.ts'
-import { TenantNotFoundError } from './tenant-store.ts'
 
 /** A page that was reloaded asks for a key again, so keys are short-lived. */
 const LIFETIME_SECONDS = 15 * 60
@@ -39,16 +39,6 @@ export function ownersKeyId(sessionId: string): string {
   return `playground-${sessionId}`
 }
 
-/** Other sessions make keys with the same parent all the time. */
-class PlaygroundKeyContendedError extends Error {
-  override readonly name = 'PlaygroundKeyContendedError'
-}
-
-/** The tenant is suspended: a key of it would be refused. */
-class TenantSuspendedError extends Error {
-  override readonly name = 'TenantSuspendedError'
-}
-
 const TRIES_MAX = 5
 
 type Wish = {
@@ -68,7 +58,7 @@ type NewPlaygroundKey = { readonly key: string; readonly expiresAt: number; read
  * rate and the budget of that key and its public id, so that its requests count in them and are billed under it; it ends when that key
  * ends or is changed. An owner's key may use every model and ends when the tenant is suspended. docs/decisions/0129.
  * @throws InvalidApiKeyError when the API key that signed in may not be used any more.
- * @throws TenantNotFoundError, TenantSuspendedError, PlaygroundKeyContendedError.
+ * @throws StoreRefusal `not_found`, `tenant_suspended`, `changed_meanwhile`.
  */
 export async function createPlaygroundKey(table: Table, wish: Wish): Promise<NewPlaygroundKey> {
   for (let attempt = 0; attempt < TRIES_MAX; attempt += 1) {
@@ -85,7 +75,7 @@ export async function createPlaygroundKey(table: Table, wish: Wish): Promise<New
       explainRefusal(error, wish)
     }
   }
-  throw new PlaygroundKeyContendedError('other sessions make playground keys at the same time: try again')
+  throw new StoreRefusal('changed_meanwhile', 'other sessions make playground keys at the same time: try again')
 }
 
 /** What a playground key is made from. */
@@ -123,7 +113,7 @@ function limitsOf({ keyId, models, ratePerMinute, budget }: ApiKeyListing): Item
 async function tenantParent(table: Table, { tenantId, sessionId }: Wish): Promise<Parent> {
   const tenant = await table.readItem(tableKeys.tenant(tenantId))
   if (tenant === undefined) {
-    throw new TenantNotFoundError(`no tenant ${tenantId}`)
+    throw new StoreRefusal('not_found', `no tenant ${tenantId}`)
   }
   return {
     item: tableKeys.tenant(tenantId),
@@ -190,7 +180,10 @@ function makeRoom(keys: readonly PlaygroundKey[], { sessionId }: PlaygroundKey, 
 function explainRefusal(error: ConditionsNotMetError, { tenantId, keyId }: Wish): void {
   if (error.failed.has('tenant')) {
     throw keyId === undefined
-      ? new TenantSuspendedError(`tenant ${tenantId} is suspended: its keys are refused until it is resumed`)
+      ? new StoreRefusal(
+          'tenant_suspended',
+          `tenant ${tenantId} is suspended: its keys are refused until it is resumed`,
+        )
       : new InvalidApiKeyError()
   }
 }

@@ -3,17 +3,13 @@ import { type BudgetLimit, formatBudgetLimit } from '#core/money/budget-limit.ts
 import { formatCredits, type Microcredits } from '#core/money/money.ts'
 import { createWebhookSecret } from '../../outbound/callback-signature.ts'
 import { type Actor, auditEntry } from '../audit/audit-entry.ts'
+import { StoreRefusal } from '../store-refusal.ts'
 import { ConditionsNotMetError } from '../table/conditions-not-met-error.ts'
 import type { Table } from '../table/table.ts'
 import { tableKeys } from '../table/table-keys.ts'
 import { newTenantBudget } from './budget-items.ts'
 import { putGrant } from './grant-credits.ts'
 import { getTenant, type Tenant } from './tenant-store.ts'
-
-/** The id is taken. */
-export class TenantExistsError extends Error {
-  override readonly name = 'TenantExistsError'
-}
 
 type TenantToMake = {
   readonly id?: string
@@ -25,7 +21,7 @@ type TenantToMake = {
   readonly budgetLimit?: BudgetLimit | null
 }
 
-/** Makes a tenant with a callback secret and a first grant, and reads it. @throws TenantExistsError. */
+/** Makes a tenant with a callback secret and a first grant, and reads it. @throws StoreRefusal `id_taken`. */
 export async function makeTenant(
   table: Table,
   { id = uuidv7(), ...tenant }: TenantToMake,
@@ -46,7 +42,7 @@ type NewTenant = TenantToMake & {
 
 /**
  * Makes a tenant with its first grant and the entry of the audit log, in one transaction.
- * @throws TenantExistsError when the id is taken; nothing was written.
+ * @throws StoreRefusal `id_taken` when the id is taken; nothing was written.
  */
 export async function createTenant(table: Table, tenant: NewTenant, actor: Actor): Promise<void> {
   const isNew = { ConditionExpression: 'attribute_not_exists(PK)' }
@@ -72,6 +68,6 @@ export async function createTenant(table: Table, tenant: NewTenant, actor: Actor
       }),
     })
   } catch (error) {
-    throw error instanceof ConditionsNotMetError ? new TenantExistsError(`tenant ${id} exists`) : error
+    throw error instanceof ConditionsNotMetError ? new StoreRefusal('id_taken', `tenant ${id} exists`) : error
   }
 }

@@ -2,15 +2,11 @@ import { v7 as uuidv7 } from 'uuid'
 import * as z from 'zod/mini'
 import { formatCredits, type Microcredits, microcredits } from '#core/money/money.ts'
 import { type Actor, auditEntry } from '../audit/audit-entry.ts'
+import { StoreRefusal } from '../store-refusal.ts'
 import { ConditionsNotMetError } from '../table/conditions-not-met-error.ts'
 import type { Table, TableWrite } from '../table/table.ts'
 import { tableKeys } from '../table/table-keys.ts'
-import { getTenant, type Tenant, TenantNotFoundError } from './tenant-store.ts'
-
-/** The ledger already has a grant with this id and another amount. */
-export class GrantIdTakenError extends Error {
-  override readonly name = 'GrantIdTakenError'
-}
+import { getTenant, type Tenant } from './tenant-store.ts'
 
 /** The tenant after a grant, and whether the grant is new: a repeated one adds nothing. */
 type Granted = { readonly tenant: Tenant; readonly isNew: boolean }
@@ -18,7 +14,7 @@ type Granted = { readonly tenant: Tenant; readonly isNew: boolean }
 /**
  * Grants credits, once for each id of a grant.
  * @param grant.id names the ledger row; a new id when left out.
- * @throws TenantNotFoundError; GrantIdTakenError.
+ * @throws StoreRefusal `not_found`, `id_taken`.
  */
 export async function grantTenant(
   table: Table,
@@ -41,7 +37,7 @@ type Grant = {
  * Adds credits to a tenant: ledger row, balance and the entry of the audit log in one transaction. Repeating a grant with its id adds
  * nothing.
  * @returns false when this grant was made before.
- * @throws TenantNotFoundError when there is no such tenant; GrantIdTakenError when the id was used for another amount.
+ * @throws StoreRefusal `not_found` when there is no such tenant; StoreRefusal `id_taken` when the id was used for another amount.
  */
 export async function grantCredits(
   table: Table,
@@ -71,7 +67,7 @@ export async function grantCredits(
       throw error
     }
     if (error.failed.has('balance')) {
-      throw new TenantNotFoundError(`no tenant ${tenantId}`, { cause: error })
+      throw new StoreRefusal('not_found', `no tenant ${tenantId}`, { cause: error })
     }
     await requireSameGrant(table, tenantId, grant)
     return false
@@ -84,7 +80,7 @@ async function requireSameGrant(table: Table, tenantId: string, { grantId, credi
   const { amount } = grantItem.parse(await table.readItem(tableKeys.ledgerGrant(tenantId, grantId)))
   if (amount !== credits) {
     const made = `grant ${grantId} of tenant ${tenantId} was made with ${formatCredits(amount)} credits`
-    throw new GrantIdTakenError(`${made}: use another id for another amount`)
+    throw new StoreRefusal('id_taken', `${made}: use another id for another amount`)
   }
 }
 

@@ -1,14 +1,10 @@
 import { type Actor, auditEntry } from '../audit/audit-entry.ts'
+import { StoreRefusal } from '../store-refusal.ts'
 import { ConditionsNotMetError } from '../table/conditions-not-met-error.ts'
 import type { Condition, NamedWrites, Table } from '../table/table.ts'
 import { tableKeys } from '../table/table-keys.ts'
 import { type ApiKeyListing, getApiKey } from './api-key-listing.ts'
 import { endPlaygroundKeys, hasNoNewPlaygroundKey } from './playground-keys.ts'
-
-/** Another command changed the key meanwhile. Nothing was written. */
-export class ApiKeyChangedError extends Error {
-  override readonly name = 'ApiKeyChangedError'
-}
 
 /** A key that gets a new end in the transaction that stores its successor. */
 export type ReplacedApiKey = Pick<ApiKeyListing, 'keyId' | 'expiresAt'> & {
@@ -24,8 +20,8 @@ const TRIES_MAX = 5
 /**
  * Revokes a key, in one transaction with its listing, its playground keys and the entry of the audit log: its next request is refused, and
  * so is a reservation that is under way. A key that is revoked already stays as it is.
- * @throws ApiKeyNotFoundError when no key has this id.
- * @throws ApiKeyChangedError if playground keys are made with it all the time.
+ * @throws StoreRefusal `not_found` when no key has this id.
+ * @throws StoreRefusal `changed_meanwhile` if playground keys are made with it all the time.
  */
 export async function revokeApiKey(table: Table, keyId: string, actor: Actor): Promise<void> {
   for (let attempt = 0; attempt < TRIES_MAX; attempt += 1) {
@@ -51,13 +47,13 @@ export async function revokeApiKey(table: Table, keyId: string, actor: Actor): P
       }
     }
   }
-  throw new ApiKeyChangedError(`key ${keyId} is being changed by others: nothing was done`)
+  throw new StoreRefusal('changed_meanwhile', `key ${keyId} is being changed by others: nothing was done`)
 }
 
 /**
  * The writes that give a replaced key its new end. The listing keeps the first end of the key, so that a second successor gets the key's
  * lifetime and not its last days.
- * @throws ApiKeyNotFoundError.
+ * @throws StoreRefusal `not_found`.
  */
 export async function endKey(
   table: Table,
@@ -89,7 +85,7 @@ type KeyChange = Condition & { readonly UpdateExpression: string }
 
 /**
  * The writes that change a key and its listing alike, if both exist, and end its playground keys, which have what the key had before.
- * @throws ApiKeyNotFoundError when no key has this id.
+ * @throws StoreRefusal `not_found` when no key has this id.
  */
 export async function updateKey(
   table: Table,

@@ -1,11 +1,12 @@
 import { type BudgetLimit, formatBudgetLimit } from '#core/money/budget-limit.ts'
 import { type Actor, type AuditedFields, auditEntry } from '../audit/audit-entry.ts'
+import { StoreRefusal } from '../store-refusal.ts'
 import { ConditionsNotMetError } from '../table/conditions-not-met-error.ts'
 import type { ItemUpdate, Table, TableWrite } from '../table/table.ts'
 import { tableKeys } from '../table/table-keys.ts'
 import { type ApiKeyListing, getApiKey } from './api-key-listing.ts'
 import type { BudgetOfKey } from './api-key-record.ts'
-import { ApiKeyChangedError, wholeSeconds } from './key-admin.ts'
+import { wholeSeconds } from './key-admin.ts'
 import { endPlaygroundKeys, hasNoNewPlaygroundKey, type PlaygroundKeys } from './playground-keys.ts'
 import { requireRate } from './put-api-key.ts'
 
@@ -33,11 +34,6 @@ export type PlannedKeyBudget = {
   readonly after: BudgetLimit | null
 }
 
-/** The key is revoked, which is final. */
-class ApiKeyRevokedError extends Error {
-  override readonly name = 'ApiKeyRevokedError'
-}
-
 /** Reads and writes while other commands change the same key. */
 const TRIES_MAX = 5
 
@@ -45,8 +41,8 @@ const TRIES_MAX = 5
  * Changes a key, in one transaction with its entry of the audit log. The change raises the revision of the key, which every reservation
  * proves, so that it holds at the next request. Nothing is written if nothing changes.
  * @returns the key as it is now, and whether it was changed.
- * @throws RangeError for a rate that no limit can keep. @throws ApiKeyNotFoundError, ApiKeyRevokedError.
- * @throws ApiKeyChangedError if other commands keep changing the key.
+ * @throws RangeError for a rate that no limit can keep. @throws StoreRefusal `not_found`, `key_unusable`.
+ * @throws StoreRefusal `changed_meanwhile` if other commands keep changing the key.
  */
 export async function setApiKey(
   table: Table,
@@ -57,7 +53,7 @@ export async function setApiKey(
     const { listing, digest, playground } = await getApiKey(table, keyId)
     const { revision } = listing
     if (listing.state === 'revoked') {
-      throw new ApiKeyRevokedError(`key ${keyId} is revoked: create a new one with key create`)
+      throw new StoreRefusal('key_unusable', 'the key is revoked, which is final: create a new one')
     }
     const planned = await settings.budget?.(listing)
     const changes = [...changesOf(listing, settings), ...budgetChanges(listing.budget, planned)]
@@ -86,7 +82,7 @@ export async function setApiKey(
       }
     }
   }
-  throw new ApiKeyChangedError(`key ${keyId} is being changed by other commands: nothing was done`)
+  throw new StoreRefusal('changed_meanwhile', `key ${keyId} is being changed by other commands: nothing was done`)
 }
 
 /** One attribute with its new value; undefined removes it. */

@@ -1,4 +1,5 @@
 import { type Actor, auditEntry } from '../audit/audit-entry.ts'
+import { StoreRefusal } from '../store-refusal.ts'
 import { ConditionsNotMetError } from '../table/conditions-not-met-error.ts'
 import { queryItems } from '../table/query-items.ts'
 import type { ItemUpdate, Table } from '../table/table.ts'
@@ -11,16 +12,11 @@ const RECOUNTS_MAX = 5
 /** Reads and writes while other commands change the same limit. */
 const TRIES_MAX = 5
 
-/** Another command keeps changing the limit. */
-class OpenJobLimitChangedError extends Error {
-  override readonly name = 'OpenJobLimitChangedError'
-}
-
 /**
  * Limits how many video jobs of a tenant may be open at a time, from its next create on; null removes the limit. Jobs that
  * are open already stay, even above the limit. A changed limit and the entry of the audit log are one transaction. Open jobs are counted
  * again, because two versions that serve at the same time, during an upgrade, may have left a wrong count.
- * @throws RangeError for a limit that is not a whole number. @throws TenantNotFoundError when there is no such tenant.
+ * @throws RangeError for a limit that is not a whole number. @throws StoreRefusal `not_found` when there is no such tenant.
  */
 export async function setOpenJobLimit(table: Table, tenantId: string, { limit, actor }: LimitBy): Promise<void> {
   if (limit !== null && !(Number.isSafeInteger(limit) && limit >= 0)) {
@@ -66,7 +62,10 @@ async function changeLimit(table: Table, tenantId: string, { limit, actor }: Lim
       }
     }
   }
-  throw new OpenJobLimitChangedError(`the open-job limit of tenant ${tenantId} is being changed by other commands`)
+  throw new StoreRefusal(
+    'changed_meanwhile',
+    `the open-job limit of tenant ${tenantId} is being changed by other commands`,
+  )
 }
 
 /** Changes the limit of a balance that has the limit that was read. The two limits differ. */

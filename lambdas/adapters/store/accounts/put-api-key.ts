@@ -1,19 +1,15 @@
 import { type BudgetLimit, formatBudgetLimit } from '#core/money/budget-limit.ts'
 import { isRatePerMinute, RATE_PER_MINUTE_MAX } from '#core/quota/request-rate.ts'
 import { type Actor, type AuditedFields, auditEntry } from '../audit/audit-entry.ts'
+import { StoreRefusal } from '../store-refusal.ts'
 import { ConditionsNotMetError } from '../table/conditions-not-met-error.ts'
 import type { Item } from '../table/item-codec.ts'
 import type { Condition, Table, TableWrite } from '../table/table.ts'
 import { tableKeys } from '../table/table-keys.ts'
 import type { ApiKeyListing } from './api-key-listing.ts'
 import { type BudgetOfKey, readApiKeyRecord } from './api-key-record.ts'
-import { ApiKeyChangedError, endKey, type ReplacedApiKey, wholeSeconds } from './key-admin.ts'
+import { endKey, type ReplacedApiKey, wholeSeconds } from './key-admin.ts'
 import { isTenantInState, readTenantState } from './tenant-state.ts'
-
-/** The tenant is suspended and resumed again and again while its key is being stored. */
-class TenantUnsettledError extends Error {
-  override readonly name = 'TenantUnsettledError'
-}
 
 type NewApiKey = Pick<ApiKeyListing, 'keyId' | 'tenantId' | 'models' | 'createdAt'> & {
   readonly digest: string
@@ -39,7 +35,7 @@ const TRIES_MAX = 5
  * the new limits, and writes nothing if it has them. The key of a suspended tenant is suspended too: the same transaction proves the
  * tenant's state, so that a suspension cannot miss a key that is made meanwhile.
  * @throws RangeError for a rate that no limit can keep.
- * @throws ApiKeyNotFoundError, ApiKeyChangedError when the key that it replaces does not exist, or was changed since it was read.
+ * @throws StoreRefusal `not_found`, `changed_meanwhile` when the key that it replaces does not exist, or was changed since it was read.
  */
 export async function putApiKey(table: Table, key: NewApiKey, actor: Actor): Promise<void> {
   const { keyId, tenantId, digest, name, createdAt, replaces } = key
@@ -69,11 +65,14 @@ export async function putApiKey(table: Table, key: NewApiKey, actor: Actor): Pro
         throw error
       }
       if (error.failed.has('key') || error.failed.has('listing')) {
-        throw new ApiKeyChangedError(`key ${replaces?.keyId} was changed meanwhile: nothing was done`)
+        throw new StoreRefusal('changed_meanwhile', `key ${replaces?.keyId} was changed meanwhile: nothing was done`)
       }
     }
   }
-  throw new TenantUnsettledError(`tenant ${tenantId} is being suspended and resumed; the key was not stored`)
+  throw new StoreRefusal(
+    'changed_meanwhile',
+    `tenant ${tenantId} is being suspended and resumed; the key was not stored`,
+  )
 }
 
 /** @throws RangeError for a rate that no limit can keep. */

@@ -1,6 +1,7 @@
 import * as z from 'zod/mini'
 import type { Budget } from '#core/money/budget.ts'
 import { type Microcredits, microcredits } from '#core/money/money.ts'
+import { StoreRefusal } from '../store-refusal.ts'
 import { queryPartition } from '../table/query-items.ts'
 import type { Table } from '../table/table.ts'
 import { isSortKey, tableKeys } from '../table/table-keys.ts'
@@ -43,11 +44,6 @@ type Balance = {
   readonly granted: Microcredits
 }
 
-/** No tenant has this id. */
-export class TenantNotFoundError extends Error {
-  override readonly name = 'TenantNotFoundError'
-}
-
 const amount = z.pipe(z.union([z.number(), z.bigint()]), z.transform(microcredits))
 const tenantItem = z.object({
   SK: z.string(),
@@ -71,7 +67,7 @@ const balanceItem = z.object({
 
 /**
  * Reads a tenant with its balance, strongly consistent.
- * @throws TenantNotFoundError when there is no such tenant.
+ * @throws StoreRefusal `not_found` when there is no such tenant.
  */
 export async function getTenant(table: Table, tenantId: string): Promise<Tenant> {
   const [tenant, balance] = await Promise.all([
@@ -79,7 +75,7 @@ export async function getTenant(table: Table, tenantId: string): Promise<Tenant>
     table.readItem(tableKeys.balance(tenantId)),
   ])
   if (tenant === undefined || balance === undefined) {
-    throw new TenantNotFoundError(`no tenant ${tenantId}`)
+    throw new StoreRefusal('not_found', `no tenant ${tenantId}`)
   }
   const { SK: id, ...rest } = tenantItem.parse(tenant)
   return { id, ...rest, ...readBalance(balance) }

@@ -1,4 +1,5 @@
 import { type Actor, auditEntry } from '../audit/audit-entry.ts'
+import { StoreRefusal } from '../store-refusal.ts'
 import { ConditionsNotMetError } from '../table/conditions-not-met-error.ts'
 import type { NamedWrites, Table } from '../table/table.ts'
 import { tableKeys } from '../table/table-keys.ts'
@@ -6,12 +7,7 @@ import { type ApiKeyListing, listApiKeys } from './api-key-listing.ts'
 import { updateKey } from './key-admin.ts'
 import { endPlaygroundKeys, readPlaygroundKeys } from './playground-keys.ts'
 import { isTenantInState, readTenantState, type TenantState } from './tenant-state.ts'
-import { type Suspension, TenantNotFoundError } from './tenant-store.ts'
-
-/** Another command resumed the tenant while it was being suspended, or suspended it while it was being resumed. That command stands. */
-export class TenantStateChangedError extends Error {
-  override readonly name = 'TenantStateChangedError'
-}
+import type { Suspension } from './tenant-store.ts'
 
 /** Who suspends a tenant, and why. */
 type SuspensionBy = { readonly actor: Actor; readonly reason?: string | undefined }
@@ -21,8 +17,8 @@ type SuspensionBy = { readonly actor: Actor; readonly reason?: string | undefine
  * end as usual, are billed, and send their callbacks. The balance is marked first, in one transaction with the record of the suspension and
  * the entry of the audit log, so that keys made from then on are suspended too; then each key. Repeating it after a crash does the rest;
  * otherwise repeating it changes nothing.
- * @throws TenantNotFoundError when there is no such tenant.
- * @throws TenantStateChangedError when another command resumed the tenant meanwhile.
+ * @throws StoreRefusal `not_found` when there is no such tenant.
+ * @throws StoreRefusal `changed_meanwhile` when another command resumed the tenant meanwhile.
  */
 export async function suspendTenant(table: Table, tenantId: string, by: SuspensionBy): Promise<void> {
   await moveTenant(table, { tenantId, state: 'suspended', ...by })
@@ -30,7 +26,7 @@ export async function suspendTenant(table: Table, tenantId: string, by: Suspensi
 
 /**
  * Ends a suspension: keys that are neither revoked nor expired work from their next request on.
- * @throws TenantNotFoundError, TenantStateChangedError as {@link suspendTenant}.
+ * @throws StoreRefusal `not_found`, `changed_meanwhile` as {@link suspendTenant}.
  */
 export async function resumeTenant(table: Table, tenantId: string, by: Pick<SuspensionBy, 'actor'>): Promise<void> {
   await moveTenant(table, { tenantId, state: 'active', ...by })
@@ -99,17 +95,16 @@ async function requireState(table: Table, { tenantId, state }: Move, error: unkn
   }
   const stored = error.failed.has('tenant') ? undefined : await readTenantState(table, tenantId)
   if (stored === undefined) {
-    throw new TenantNotFoundError(`no tenant ${tenantId}`, { cause: error })
+    throw new StoreRefusal('not_found', `no tenant ${tenantId}`, { cause: error })
   }
   if (stored !== state) {
     throw stateChanged(tenantId, state, error)
   }
 }
 
-function stateChanged(tenantId: string, state: TenantState, cause: Error): TenantStateChangedError {
-  return new TenantStateChangedError(`tenant ${tenantId} is no longer ${state}: somebody changed it meanwhile`, {
-    cause,
-  })
+function stateChanged(tenantId: string, state: TenantState, cause: Error): StoreRefusal {
+  const message = `tenant ${tenantId} is no longer ${state}: somebody changed it meanwhile`
+  return new StoreRefusal('changed_meanwhile', message, { cause })
 }
 
 /** Reads and writes while a playground key is made with the key. None is made once the tenant is suspended. */

@@ -1,20 +1,15 @@
 import * as z from 'zod/mini'
 import { type Actor, auditEntry } from '../audit/audit-entry.ts'
+import { StoreRefusal } from '../store-refusal.ts'
 import { ConditionsNotMetError } from '../table/conditions-not-met-error.ts'
 import type { ItemUpdate, Table } from '../table/table.ts'
 import { tableKeys } from '../table/table-keys.ts'
-import { TenantNotFoundError } from './tenant-store.ts'
 
 /** The secrets that a tenant's callbacks are signed with. */
 export type WebhookSecrets = {
   readonly current: string
   /** The secret before this one, while callbacks are signed with both; `until` in Unix milliseconds. */
   readonly previous: { readonly secret: string; readonly until: number } | undefined
-}
-
-/** Another command rotated the secret since it was read; nothing was written. */
-export class WebhookSecretChangedError extends Error {
-  override readonly name = 'WebhookSecretChangedError'
 }
 
 const secretsItem = z.object({
@@ -26,7 +21,7 @@ const secretsItem = z.object({
 /**
  * The secrets of a tenant that are valid at a time, by one read. `mayLag` suits a callback, which may be signed as it would have
  * been a moment before.
- * @throws TenantNotFoundError
+ * @throws StoreRefusal `not_found`
  */
 export async function readWebhookSecrets(
   table: Table,
@@ -35,7 +30,7 @@ export async function readWebhookSecrets(
 ): Promise<WebhookSecrets> {
   const item = await table.readItem(tableKeys.tenant(tenantId), { mayLag })
   if (item === undefined) {
-    throw new TenantNotFoundError(`no tenant ${tenantId}`)
+    throw new StoreRefusal('not_found', `no tenant ${tenantId}`)
   }
   const { webhookSecret: current, previousWebhookSecret: secret, previousWebhookSecretUntil } = secretsItem.parse(item)
   const until = previousWebhookSecretUntil ?? 0
@@ -54,7 +49,7 @@ type Rotation = {
 /**
  * Replaces a tenant's secret, in one transaction with the entry of the audit log, which has neither secret. There are two at most, so a
  * still older one ends. Repeating a rotation changes nothing.
- * @throws WebhookSecretChangedError
+ * @throws StoreRefusal `changed_meanwhile`
  */
 export async function rotateWebhookSecret(table: Table, tenantId: string, rotation: Rotation): Promise<void> {
   const { secret, previousUntil, actor } = rotation
@@ -75,7 +70,7 @@ export async function rotateWebhookSecret(table: Table, tenantId: string, rotati
     // A write whose response was lost may be sent again by the command, and is then refused by its own first try.
     const { current } = await readWebhookSecrets(table, tenantId, { nowMilliseconds: 0 })
     if (current !== secret) {
-      throw new WebhookSecretChangedError('somebody else rotated the callback secret at the same time')
+      throw new StoreRefusal('changed_meanwhile', 'somebody else rotated the callback secret at the same time')
     }
   }
 }

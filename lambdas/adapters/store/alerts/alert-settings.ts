@@ -1,8 +1,8 @@
 import * as z from 'zod/mini'
 import { ALERT_THRESHOLDS } from '#core/money/budget-thresholds.ts'
 import { type Microcredits, microcredits } from '#core/money/money.ts'
-import { TenantNotFoundError } from '../accounts/tenant-store.ts'
 import { auditEntry, type NewAuditEntry } from '../audit/audit-entry.ts'
+import { StoreRefusal } from '../store-refusal.ts'
 import { ConditionsNotMetError } from '../table/conditions-not-met-error.ts'
 import type { Table } from '../table/table.ts'
 import { BUDGETS_PARTITION, tableKeys } from '../table/table-keys.ts'
@@ -58,7 +58,7 @@ export type AlertSettingsChange = {
 /**
  * Changes the settings of a tenant and records who did so, in one transaction. A balance with a low mark enters the index of
  * watched items.
- * @throws TenantNotFoundError
+ * @throws StoreRefusal `not_found`
  */
 export async function changeAlertSettings(
   table: Table,
@@ -81,7 +81,7 @@ export async function changeAlertSettings(
       audit: auditEntry(audit),
     })
   } catch (error) {
-    throw error instanceof ConditionsNotMetError ? new TenantNotFoundError(`no tenant ${tenantId}`) : error
+    throw error instanceof ConditionsNotMetError ? new StoreRefusal('not_found', `no tenant ${tenantId}`) : error
   }
 }
 

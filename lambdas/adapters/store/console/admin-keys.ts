@@ -3,6 +3,7 @@ import { formatAdminKey } from '#core/api-key.ts'
 import { randomBase62 } from '../../crypto/random-base62.ts'
 import { sha256Hex } from '../../crypto/sha256.ts'
 import { type Actor, auditEntry } from '../audit/audit-entry.ts'
+import { StoreRefusal } from '../store-refusal.ts'
 import { ConditionsNotMetError } from '../table/conditions-not-met-error.ts'
 import { queryPartition } from '../table/query-items.ts'
 import type { Table } from '../table/table.ts'
@@ -33,11 +34,6 @@ const adminKeyItem = z.object({
 export function readAdminKeyRecord(item: unknown): StoredAdminKey {
   const { SK: keyId, digest, ...fields } = adminKeyItem.parse(item)
   return { key: { keyId, ...fields }, digest }
-}
-
-/** No admin key has this id. */
-class AdminKeyNotFoundError extends Error {
-  override readonly name = 'AdminKeyNotFoundError'
 }
 
 const KEY_ID_CHARACTERS = 8
@@ -83,12 +79,12 @@ export async function listAdminKeys(table: Table): Promise<readonly AdminKey[]> 
 /**
  * Revokes an admin key, in one transaction with the entry of the audit log. Its sessions end at their next request. A key that
  * is revoked already stays as it is.
- * @throws AdminKeyNotFoundError when no admin key has this id.
+ * @throws StoreRefusal `not_found` when no admin key has this id.
  */
 export async function revokeAdminKey(table: Table, keyId: string, actor: Actor): Promise<AdminKey> {
   const item = isSortKey(keyId) ? await table.readItem(tableKeys.adminKey(keyId)) : undefined
   if (item === undefined) {
-    throw new AdminKeyNotFoundError(`no admin key ${keyId}: see \`console key list\``)
+    throw new StoreRefusal('not_found', `no admin key ${keyId}: see \`console key list\``)
   }
   const { key } = readAdminKeyRecord(item)
   if (key.state === 'active') {

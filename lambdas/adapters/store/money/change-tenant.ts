@@ -3,18 +3,14 @@ import { type BudgetLimit, formatBudgetLimit } from '#core/money/budget-limit.ts
 import { type Clock, systemClock } from '../../clock.ts'
 import { readTenantBudget } from '../accounts/budget-items.ts'
 import { openJobLimitUpdate, recountOpenJobs } from '../accounts/open-job-limit.ts'
-import { readBalance, readTenantName, TenantNotFoundError } from '../accounts/tenant-store.ts'
+import { readBalance, readTenantName } from '../accounts/tenant-store.ts'
 import { type Actor, type AuditAction, type AuditedFields, auditEntry } from '../audit/audit-entry.ts'
+import { StoreRefusal } from '../store-refusal.ts'
 import { ConditionsNotMetError } from '../table/conditions-not-met-error.ts'
 import type { Item } from '../table/item-codec.ts'
 import type { ItemUpdate, Table } from '../table/table.ts'
 import { tableKeys } from '../table/table-keys.ts'
 import { type PlannedTenantBudget, planTenantBudget } from './plan-tenant-budget.ts'
-
-/** Others keep changing the tenant. Nothing was written. */
-class TenantChangedError extends Error {
-  override readonly name = 'TenantChangedError'
-}
 
 /** What can be changed of a tenant. A field that is left out stays as it is; null removes a limit. */
 type TenantSettings = {
@@ -40,7 +36,7 @@ const TRIES_MAX = 8
 /**
  * Changes the name, the limit of open jobs and the budget of a tenant, from its next request on, in one transaction with one entry of the
  * audit log. A budget is counted as `setTenantBudget` says.
- * @throws TenantNotFoundError. @throws TenantChangedError if others keep changing the tenant.
+ * @throws StoreRefusal `not_found`. @throws StoreRefusal `changed_meanwhile` if others keep changing the tenant.
  */
 export async function changeTenant(table: Table, change: TenantChange): Promise<ChangedTenant> {
   const { tenantId, clock = systemClock } = change
@@ -71,7 +67,7 @@ export async function changeTenant(table: Table, change: TenantChange): Promise<
       return { isChanged: true, isExact: planned.budget?.isExact ?? true }
     }
   }
-  throw new TenantChangedError(`tenant ${tenantId} is being changed by others: try again`)
+  throw new StoreRefusal('changed_meanwhile', `tenant ${tenantId} is being changed by others: try again`)
 }
 
 type Planned = {
@@ -92,7 +88,7 @@ async function planChange(
   const balance = await table.readItem(tableKeys.balance(tenantId))
   const tenant = name === undefined ? undefined : await readTenantName(table, tenantId)
   if (balance === undefined || (name !== undefined && tenant === undefined)) {
-    throw new TenantNotFoundError(`no tenant ${tenantId}`)
+    throw new StoreRefusal('not_found', `no tenant ${tenantId}`)
   }
   const wasName = tenant?.name
   const wasLimit = readBalance(balance).openJobs.max

@@ -1,6 +1,7 @@
 import { type Budget, type BudgetPeriod, budgetAt, movingPeriod, periodAt } from '#core/money/budget.ts'
 import type { BudgetLimit } from '#core/money/budget-limit.ts'
-import { readBalance, TenantNotFoundError } from '../accounts/tenant-store.ts'
+import { readBalance } from '../accounts/tenant-store.ts'
+import { StoreRefusal } from '../store-refusal.ts'
 import type { Item } from '../table/item-codec.ts'
 import type { ItemUpdate, Table } from '../table/table.ts'
 import { tableKeys } from '../table/table-keys.ts'
@@ -25,7 +26,7 @@ type Wanted = {
 
 /**
  * Plans that a tenant gets this budget, or none. Undefined if nothing has to be changed.
- * @throws TenantNotFoundError.
+ * @throws StoreRefusal `not_found`.
  */
 export async function planTenantBudget(table: Table, wanted: Wanted): Promise<PlannedTenantBudget | undefined> {
   const { tenantId, stored, limit, now } = wanted
@@ -57,7 +58,7 @@ function counts({ read, sum: spent }: Snapshot<Item>, budget: Budget): boolean {
 async function requireBalance(table: Table, tenantId: string): Promise<Item> {
   const balance = await table.readItem(tableKeys.balance(tenantId))
   if (balance === undefined) {
-    throw new TenantNotFoundError(`no tenant ${tenantId}`)
+    throw new StoreRefusal('not_found', `no tenant ${tenantId}`)
   }
   return balance
 }

@@ -1,4 +1,5 @@
 import { movingTime } from '#core/money/budget.ts'
+import { StoreRefusal } from '../store-refusal.ts'
 import { ConditionsNotMetError } from '../table/conditions-not-met-error.ts'
 import type { NamedWrites, Table, TableWrite } from '../table/table.ts'
 import { tableKeys } from '../table/table-keys.ts'
@@ -8,18 +9,13 @@ import { countSettlement, type JobResolution, putResolutionRow } from './job-res
 import { guessBudgets, type KnownBudgets, transactWithBudgets } from './known-budgets.ts'
 import { getReservation } from './reservation.ts'
 
-/** The job changed since it was read; read it again and decide again. */
-export class JobMovedError extends Error {
-  override readonly name = 'JobMovedError'
-}
-
 /** The result of resolving a job's reservation. A `conflict` kept the earlier, different resolution. */
 export type ResolutionOutcome = 'resolved' | 'already_resolved' | 'conflict'
 
 /**
  * Ends a job and its reservation in one transaction: status, ledger row, balance, budgets, usage counter and channel slot together.
  * Three independent guards make it happen once: the reservation's state, the one key of the ledger row, the job's status.
- * @throws JobMovedError when the job is no longer what `job` says and its reservation is still open.
+ * @throws StoreRefusal `changed_meanwhile` when the job is no longer what `job` says and its reservation is still open.
  */
 export async function resolveReservation(table: Table, context: JobResolution): Promise<ResolutionOutcome> {
   const { reservation, nowMilliseconds } = context
@@ -71,7 +67,9 @@ async function explainRefusal(
 ): Promise<ResolutionOutcome> {
   const stored = await getReservation(table, job.tenantId, job.jobId)
   if (stored === undefined || stored.state === 'held') {
-    throw new JobMovedError(`job ${job.jobId} changed while it was being resolved`, { cause: error })
+    throw new StoreRefusal('changed_meanwhile', `job ${job.jobId} changed while it was being resolved`, {
+      cause: error,
+    })
   }
   const isSame =
     resolution.kind === 'settle'

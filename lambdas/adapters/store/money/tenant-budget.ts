@@ -15,7 +15,7 @@ type BudgetChange = {
 /**
  * Sets, changes or ends the budget of a tenant, from its next request on, in one transaction with the entry of the audit log. A new
  * budget begins with what this period's counters say, and so does one that is set to another kind of period, or again to the same limit.
- * @throws TenantNotFoundError. @throws TenantChangedError if other commands keep changing it.
+ * @throws StoreRefusal `not_found`. @throws StoreRefusal `changed_meanwhile` if other commands keep changing it.
  */
 export async function setTenantBudget(table: Table, { limit, ...change }: BudgetChange): Promise<ChangedTenant> {
   return await changeTenant(table, { ...change, settings: { budget: limit }, action: 'tenant budget' })

@@ -1,6 +1,7 @@
 import { changeSwitches, type SwitchChange } from '#core/catalogue/change-switches.ts'
 import { type Switches, switchesOf } from '#core/catalogue/switches.ts'
 import { type Actor, type AuditedFields, auditEntry } from '../audit/audit-entry.ts'
+import { StoreRefusal } from '../store-refusal.ts'
 import { ConditionsNotMetError } from '../table/conditions-not-met-error.ts'
 import type { Table } from '../table/table.ts'
 import { tableKeys } from '../table/table-keys.ts'
@@ -8,11 +9,6 @@ import { readSwitches } from './read-switches.ts'
 
 /** Each try loses only to another operator's change, and a few operators switch at a time. */
 const TRIES_MAX = 10
-
-/** Other changes came first in every try; nothing was changed. */
-export class SwitchesContendedError extends Error {
-  override readonly name = 'SwitchesContendedError'
-}
 
 /** Who changes a switch, and when, in Unix milliseconds. */
 type Changer = { readonly actor: Actor; readonly at: number }
@@ -32,7 +28,7 @@ export async function changeSwitch(
 /**
  * Makes all of these changes or none, each with its entry in the audit log, in one transaction. The item is replaced only in the version that was
  * read, so that two operators at once lose nothing: the second one reads again. A change that changes nothing writes nothing.
- * @throws SwitchesContendedError; ServiceUnavailableError when the table stays out of reach: the change may then have been made.
+ * @throws StoreRefusal `changed_meanwhile`; ServiceUnavailableError when the table stays out of reach: the change may then have been made.
  */
 export async function changeSwitchesTogether(
   table: Pick<Table, 'readItem' | 'transact'>,
@@ -55,7 +51,7 @@ export async function changeSwitchesTogether(
       return { before, after }
     }
   }
-  throw new SwitchesContendedError('other operators change switches at the same time: try again')
+  throw new StoreRefusal('changed_meanwhile', 'other operators change switches at the same time: try again')
 }
 
 /** One change that changes something. */

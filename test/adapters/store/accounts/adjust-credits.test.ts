@@ -70,7 +70,7 @@ describe('adjust-credits', () => {
     await reserveJob(table, tenant)
     const taken = adjustTenant(table, tenant.tenantId, adjustment('-0.5'))
     await expect(taken).rejects.toThrow('has 0.3 credits available: -0.5 would leave -0.2')
-    await expect(taken).rejects.toMatchObject({ name: 'AdjustmentBelowZeroError' })
+    await expect(taken).rejects.toMatchObject({ code: 'below_zero' })
     expect(await money(tenant.tenantId)).toEqual(['0.3', '1'])
     expect(await entriesOf(tenant.tenantId)).toEqual([])
     await inOrder(tenant.tenantId)

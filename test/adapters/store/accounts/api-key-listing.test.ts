@@ -62,7 +62,7 @@ describe('api-key-listing', () => {
 
   it('an unknown key is refused by its id', async () => {
     await expect(getApiKey(table, 'three')).rejects.toMatchObject({
-      name: 'ApiKeyNotFoundError',
+      code: 'not_found',
       message: 'no key three',
     })
   })

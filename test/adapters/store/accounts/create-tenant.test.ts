@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { makeTenant, TenantExistsError } from '#adapters/store/accounts/create-tenant.ts'
+import { makeTenant } from '#adapters/store/accounts/create-tenant.ts'
 import { grantTenant } from '#adapters/store/accounts/grant-credits.ts'
-import { TenantNotFoundError } from '#adapters/store/accounts/tenant-store.ts'
 import { readAudit } from '#adapters/store/audit/read-audit.ts'
 import type { Table } from '#adapters/store/table/table.ts'
 import { parseCredits } from '#core/money/money.ts'
@@ -32,7 +31,7 @@ describe('a tenant', () => {
     await makeTenant(table, { id: 'fixed', name: 'One', credits: parseCredits('1') }, TESTER)
     await expect(
       makeTenant(table, { id: 'fixed', name: 'Two', credits: parseCredits('1') }, TESTER),
-    ).rejects.toBeInstanceOf(TenantExistsError)
+    ).rejects.toMatchObject({ code: 'id_taken' })
   })
 
   it('is recorded with its name and its first credits, and without its secret', async () => {
@@ -59,8 +58,8 @@ describe('a tenant', () => {
     expect((await grantTenant(table, id, { credits: parseCredits('2'), actor: TESTER })).tenant.balance.granted).toBe(
       parseCredits('5'),
     )
-    await expect(grantTenant(table, 'nobody', { credits: parseCredits('2'), actor: TESTER })).rejects.toBeInstanceOf(
-      TenantNotFoundError,
-    )
+    await expect(grantTenant(table, 'nobody', { credits: parseCredits('2'), actor: TESTER })).rejects.toMatchObject({
+      code: 'not_found',
+    })
   })
 })

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { GrantIdTakenError, grantCredits } from '#adapters/store/accounts/grant-credits.ts'
+import { grantCredits } from '#adapters/store/accounts/grant-credits.ts'
 import { getTenant } from '#adapters/store/accounts/tenant-store.ts'
 import { readAudit } from '#adapters/store/audit/read-audit.ts'
 import type { Table } from '#adapters/store/table/table.ts'
@@ -32,9 +32,9 @@ describe('a grant', () => {
     const { tenantId } = await openTenant(table, '5')
     await Promise.all([1, 2, 3].map(() => grantCredits(table, tenantId, { ...grant('same', '1'), actor: TESTER })))
     expect(await grantCredits(table, tenantId, { ...grant('same', '1'), actor: TESTER })).toBe(false)
-    await expect(grantCredits(table, tenantId, { ...grant('same', '2'), actor: TESTER })).rejects.toBeInstanceOf(
-      GrantIdTakenError,
-    )
+    await expect(grantCredits(table, tenantId, { ...grant('same', '2'), actor: TESTER })).rejects.toMatchObject({
+      code: 'id_taken',
+    })
     expect((await getTenant(table, tenantId)).balance.granted).toBe(credits('6'))
     expect(await auditTenant(table, tenantId)).toEqual([])
   })

@@ -127,9 +127,9 @@ describe('key-settings', () => {
 
   it('of a revoked or unknown key are refused', async () => {
     await revokeApiKey(table, keyId, TESTER)
-    await expect(set({ name: 'web' })).rejects.toMatchObject({ name: 'ApiKeyRevokedError' })
+    await expect(set({ name: 'web' })).rejects.toMatchObject({ code: 'key_unusable' })
     await expect(setApiKey(table, { keyId: 'nobody', settings: {}, actor: ACTOR })).rejects.toMatchObject({
-      name: 'ApiKeyNotFoundError',
+      code: 'not_found',
     })
   })
 

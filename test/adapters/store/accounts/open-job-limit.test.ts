@@ -2,7 +2,7 @@ import { GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { revokeApiKey } from '#adapters/store/accounts/key-admin.ts'
 import { setOpenJobLimit } from '#adapters/store/accounts/open-job-limit.ts'
-import { getTenant, TenantNotFoundError } from '#adapters/store/accounts/tenant-store.ts'
+import { getTenant } from '#adapters/store/accounts/tenant-store.ts'
 import { readAudit } from '#adapters/store/audit/read-audit.ts'
 import { IdempotencyKeyTakenError } from '#adapters/store/money/reserve-quota.ts'
 import { resolveReservation } from '#adapters/store/money/resolve-reservation.ts'
@@ -150,12 +150,12 @@ describe('a limit', () => {
   })
 
   it('needs its tenant', async () => {
-    await expect(setOpenJobLimit(table, 'nobody', { limit: 1, actor: TESTER })).rejects.toBeInstanceOf(
-      TenantNotFoundError,
-    )
-    await expect(setOpenJobLimit(table, 'nobody', { limit: null, actor: TESTER })).rejects.toBeInstanceOf(
-      TenantNotFoundError,
-    )
+    await expect(setOpenJobLimit(table, 'nobody', { limit: 1, actor: TESTER })).rejects.toMatchObject({
+      code: 'not_found',
+    })
+    await expect(setOpenJobLimit(table, 'nobody', { limit: null, actor: TESTER })).rejects.toMatchObject({
+      code: 'not_found',
+    })
     const { Item } = await table.client.send(
       new GetCommand({ TableName: table.name, Key: tableKeys.balance('nobody') }),
     )

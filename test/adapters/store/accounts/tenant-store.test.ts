@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createTenant, TenantExistsError } from '#adapters/store/accounts/create-tenant.ts'
+import { createTenant } from '#adapters/store/accounts/create-tenant.ts'
 import { grantCredits } from '#adapters/store/accounts/grant-credits.ts'
 import { setOpenJobLimit } from '#adapters/store/accounts/open-job-limit.ts'
-import { getTenant, listTenantIds, listTenants, TenantNotFoundError } from '#adapters/store/accounts/tenant-store.ts'
+import { getTenant, listTenantIds, listTenants } from '#adapters/store/accounts/tenant-store.ts'
 import type { Table } from '#adapters/store/table/table.ts'
 import { formatCredits } from '#core/money/money.ts'
 import { auditTenant } from '../../../engines/audit.ts'
@@ -40,15 +40,15 @@ describe('a tenant', () => {
       grantId: 'g',
       nowMilliseconds: 1,
     }
-    await expect(createTenant(table, again, TESTER)).rejects.toBeInstanceOf(TenantExistsError)
+    await expect(createTenant(table, again, TESTER)).rejects.toMatchObject({ code: 'id_taken' })
     expect(await getTenant(table, tenantId)).toMatchObject({ name: 'Test', balance: { granted: credits('5') } })
   })
 
   it('that does not exist is told apart from every other fault', async () => {
-    await expect(getTenant(table, 'nobody')).rejects.toBeInstanceOf(TenantNotFoundError)
-    await expect(grantCredits(table, 'nobody', { ...grant('g', '1'), actor: TESTER })).rejects.toBeInstanceOf(
-      TenantNotFoundError,
-    )
+    await expect(getTenant(table, 'nobody')).rejects.toMatchObject({ code: 'not_found' })
+    await expect(grantCredits(table, 'nobody', { ...grant('g', '1'), actor: TESTER })).rejects.toMatchObject({
+      code: 'not_found',
+    })
   })
 })
 

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { TenantNotFoundError } from '#adapters/store/accounts/tenant-store.ts'
 import {
   type AlertSettingsChange,
   changeAlertSettings,
@@ -71,7 +70,7 @@ describe('alert-settings', () => {
   })
 
   it('refuses a tenant that does not exist, and writes nothing', async () => {
-    await expect(change('nobody', { lowBalance: parseCredits('2') })).rejects.toThrow(TenantNotFoundError)
+    await expect(change('nobody', { lowBalance: parseCredits('2') })).rejects.toMatchObject({ code: 'not_found' })
     expect(await entriesOfAlerts()).toEqual([])
   })
 })

@@ -154,7 +154,7 @@ async function play(batches: readonly (readonly Event[])[]): Promise<void> {
     const ownNow = now + (SKEWS[only?.process ?? 0] ?? 0)
     const before = await budgetsOf(history, key, others.length === 0 ? ownNow : now)
     const outcomes = await Promise.all(batch.map((each) => outcome(run(each))))
-    expect(['done', 'BudgetExceededError', 'InvalidApiKeyError', 'ApiKeyChangedError']).toEqual(
+    expect(['done', 'BudgetExceededError', 'InvalidApiKeyError', 'StoreRefusal']).toEqual(
       expect.arrayContaining(outcomes),
     )
     const after = await budgetsOf(history, key, now)

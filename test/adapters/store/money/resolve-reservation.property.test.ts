@@ -1,12 +1,13 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { GrantIdTakenError, grantCredits } from '#adapters/store/accounts/grant-credits.ts'
+import { grantCredits } from '#adapters/store/accounts/grant-credits.ts'
 import { getTenant } from '#adapters/store/accounts/tenant-store.ts'
 import { getVideoJob } from '#adapters/store/jobs/job-reader.ts'
 import { claimSubmit, recordAccepted } from '#adapters/store/jobs/submission.ts'
 import type { Resolution } from '#adapters/store/money/job-resolution.ts'
 import { reserveQuota } from '#adapters/store/money/reserve-quota.ts'
-import { JobMovedError, resolveReservation } from '#adapters/store/money/resolve-reservation.ts'
+import { resolveReservation } from '#adapters/store/money/resolve-reservation.ts'
+import { isRefusal } from '#adapters/store/store-refusal.ts'
 import type { Table } from '#adapters/store/table/table.ts'
 import { InsufficientQuotaError } from '#core/errors.ts'
 import { microcredits } from '#core/money/money.ts'
@@ -59,7 +60,7 @@ class History {
     try {
       await grantCredits(this.#table, this.#tenant.tenantId, { ...grant, actor: TESTER })
     } catch (error) {
-      if (!(error instanceof GrantIdTakenError)) {
+      if (!isRefusal(error, 'id_taken')) {
         throw error
       }
     }
@@ -118,7 +119,7 @@ class History {
       const reservation = await requireReservation(this.#table, record)
       await resolveReservation(this.#table, { job: record, reservation, resolution, nowMilliseconds: Date.now() })
     } catch (error) {
-      expect(error).toBeInstanceOf(JobMovedError)
+      expect(error).toMatchObject({ code: 'changed_meanwhile' })
     }
   }
 }

@@ -7,7 +7,7 @@ import { claimSubmit, recordAccepted, releaseSubmitClaim } from '#adapters/store
 import { dueReservations } from '#adapters/store/money/due-index.ts'
 import type { Resolution } from '#adapters/store/money/job-resolution.ts'
 import type { NewVideoJob } from '#adapters/store/money/new-video-job.ts'
-import { JobMovedError, resolveReservation } from '#adapters/store/money/resolve-reservation.ts'
+import { resolveReservation } from '#adapters/store/money/resolve-reservation.ts'
 import { type TableKey, tableKeys } from '#adapters/store/table/table-keys.ts'
 import { JOB_RECORD_SECONDS, type VideoJob } from '#core/jobs/video-job.ts'
 import { formatCredits } from '#core/money/money.ts'
@@ -91,7 +91,7 @@ describe('a settlement', () => {
 
   it('of a job that was never accepted is refused', async () => {
     const job = await reserveJob(table, await openTenant(table))
-    await expect(resolve(job, settle('0.5'))).rejects.toBeInstanceOf(JobMovedError)
+    await expect(resolve(job, settle('0.5'))).rejects.toMatchObject({ code: 'changed_meanwhile' })
     expect(await balanceOf(job)).toEqual(['99.3', '0.7', '0'])
   })
 })
@@ -163,7 +163,7 @@ describe('a resolution', () => {
     const job = await processingJob()
     await setAttribute(tableKeys.job(job.tenantId, job.jobId), 'channelId', 'elsewhere')
     const seen: VideoJob = { ...(await recordOf(job)), channelId: job.channelId }
-    await expect(resolve(job, RELEASE, seen)).rejects.toBeInstanceOf(JobMovedError)
+    await expect(resolve(job, RELEASE, seen)).rejects.toMatchObject({ code: 'changed_meanwhile' })
     expect(await balanceOf(job)).toEqual(['99.3', '0.7', '0'])
   })
 
@@ -171,7 +171,7 @@ describe('a resolution', () => {
     const job = await reserveJob(table, await openTenant(table))
     const seen = await recordOf(job)
     await claimSubmit(table, { job, channel: { id: 'ch-late', max_open_jobs: 1, provider: 'p2' }, nowSeconds: 1 })
-    await expect(resolve(job, RELEASE, seen)).rejects.toBeInstanceOf(JobMovedError)
+    await expect(resolve(job, RELEASE, seen)).rejects.toMatchObject({ code: 'changed_meanwhile' })
     await releaseSubmitClaim(table, job, 'ch-late')
   })
 
@@ -200,7 +200,7 @@ describe('each guard alone', () => {
     const job = await processingJob()
     await setAttribute(tableKeys.job(job.tenantId, job.jobId), 'status', 'failed')
     const seen: VideoJob = { ...(await recordOf(job)), status: 'processing' }
-    await expect(resolve(job, settle('0.5'), seen)).rejects.toBeInstanceOf(JobMovedError)
+    await expect(resolve(job, settle('0.5'), seen)).rejects.toMatchObject({ code: 'changed_meanwhile' })
     expect(await balanceOf(job)).toEqual(['99.3', '0.7', '0'])
   })
 
@@ -211,7 +211,7 @@ describe('each guard alone', () => {
     await setAttribute(tableKeys.job(job.tenantId, job.jobId), 'status', 'processing')
     await setAttribute(tableKeys.reservation(job.tenantId, job.jobId), 'state', 'held')
     await setAttribute(tableKeys.balance(job.tenantId), 'held', 700_000)
-    await expect(resolve(job, settle('0.5'), seen)).rejects.toBeInstanceOf(JobMovedError)
+    await expect(resolve(job, settle('0.5'), seen)).rejects.toMatchObject({ code: 'changed_meanwhile' })
     expect((await balanceOf(job))[2]).toBe('0')
   })
 
@@ -231,6 +231,6 @@ describe('each guard alone', () => {
   it('of the held sum keeps a balance from going below what was locked', async () => {
     const job = await processingJob()
     await setAttribute(tableKeys.balance(job.tenantId), 'held', 699_999)
-    await expect(resolve(job, RELEASE)).rejects.toBeInstanceOf(JobMovedError)
+    await expect(resolve(job, RELEASE)).rejects.toMatchObject({ code: 'changed_meanwhile' })
   })
 })

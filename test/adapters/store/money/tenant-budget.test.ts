@@ -158,6 +158,6 @@ describe('setTenantBudget', () => {
   })
 
   it('refuses a tenant that does not exist', async () => {
-    await expect(set(uuidv7(), '5/month')).rejects.toMatchObject({ name: 'TenantNotFoundError' })
+    await expect(set(uuidv7(), '5/month')).rejects.toMatchObject({ code: 'not_found' })
   })
 })

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { readAudit } from '#adapters/store/audit/read-audit.ts'
-import { changeSwitch, SwitchesContendedError } from '#adapters/store/switches/change-switch.ts'
+import { changeSwitch } from '#adapters/store/switches/change-switch.ts'
 import { readSwitches } from '#adapters/store/switches/read-switches.ts'
 import { ConditionsNotMetError } from '#adapters/store/table/conditions-not-met-error.ts'
 import type { SwitchChange } from '#core/catalogue/change-switches.ts'
@@ -98,7 +98,7 @@ describe('change-switch', () => {
 
   it('gives up when other changes come first every time, and has changed nothing', async () => {
     const beaten = { readItem: table.readItem, transact: () => Promise.reject(new ConditionsNotMetError(['switches'])) }
-    await expect(changeSwitch(beaten, disable('main'), ANNA)).rejects.toThrow(SwitchesContendedError)
+    await expect(changeSwitch(beaten, disable('main'), ANNA)).rejects.toMatchObject({ code: 'changed_meanwhile' })
     expect(await readSwitches(table)).toEqual({ switches: NO_SWITCHES, version: 0 })
   })
 })
