@@ -1,4 +1,4 @@
-import { setOpenJobLimit } from '#adapters/store/accounts/open-job-limit.ts'
+import { changeTenant } from '#adapters/store/money/change-tenant.ts'
 import { expectStatus, type Recorder } from './expect-status.ts'
 import type { MeteredService } from './metered-service.ts'
 import { TESTER } from './tester.ts'
@@ -16,7 +16,7 @@ export async function recordLimits(
     expectStatus(429, service.request('POST', '', { ...limited, body })),
   )
   const full = await service.openTenant('full', '1000')
-  await setOpenJobLimit(service.table, full.tenantId, { limit: 0, actor: TESTER })
+  await changeTenant(service.table, { tenantId: full.tenantId, settings: { openJobsMax: 0 }, actor: TESTER })
   await record('create, too many open jobs: 429', () =>
     expectStatus(429, service.request('POST', '', { ...full, body })),
   )

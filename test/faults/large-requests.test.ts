@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { setOpenJobLimit } from '#adapters/store/accounts/open-job-limit.ts'
 import { getTenant } from '#adapters/store/accounts/tenant-store.ts'
+import { changeTenant } from '#adapters/store/money/change-tenant.ts'
 import { pendingCleanUps } from '#adapters/store/money/due-index.ts'
 import { formatCredits } from '#core/money/money.ts'
 import { loadVideoJobRequest } from '#lambdas/pipeline/job-record.ts'
@@ -113,7 +113,11 @@ describe('a large request', () => {
 
   it('of a tenant at its limit of open jobs is never stored', async () => {
     const { pipeline } = await open('100')
-    await setOpenJobLimit(pipeline.context.table, pipeline.tenant.tenantId, { limit: 0, actor: TESTER })
+    await changeTenant(pipeline.context.table, {
+      tenantId: pipeline.tenant.tenantId,
+      settings: { openJobsMax: 0 },
+      actor: TESTER,
+    })
     const { asked, pipeline: watched } = withBucket(pipeline)
     const create = await openCreateApi(watched)
     expect((await create({ body: BODY })).status).toBe(429)

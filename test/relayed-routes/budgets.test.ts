@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { generateApiKey, storeApiKey } from '#adapters/store/accounts/create-api-key.ts'
-import { setTenantBudget } from '#adapters/store/money/tenant-budget.ts'
+import { changeTenant } from '#adapters/store/money/change-tenant.ts'
 import { parseBudgetLimit } from '#core/money/budget-limit.ts'
 import { keyBudgetOf, tenantBudgetOf } from '../engines/budgets.ts'
 import { CHAT, FREE, type RelayOperation, type RelayRig, startRelayRig } from '../engines/relay-rig.ts'
@@ -89,7 +89,7 @@ describe('a request above the budget of its key', () => {
 describe('a request within its budgets', () => {
   it('frees what it held in both when it fails', async () => {
     const { key, tenantId, budgetOf } = await newKey('5/month')
-    await setTenantBudget(rig.table, { tenantId, limit: parseBudgetLimit('5/day'), actor: TESTER })
+    await changeTenant(rig.table, { tenantId, settings: { budget: parseBudgetLimit('5/day') }, actor: TESTER })
     answer(400)
     expect((await rig.send(BODY, { key })).statusCode).toBe(400)
     expect(await budgetOf()).toEqual(['0', '0', '5', '5'])
@@ -98,7 +98,7 @@ describe('a request within its budgets', () => {
 
   it('is refused by the budget of its tenant, which says so', async () => {
     const { key, tenantId, budgetOf } = await newKey('5/month')
-    await setTenantBudget(rig.table, { tenantId, limit: parseBudgetLimit('0.01/total'), actor: TESTER })
+    await changeTenant(rig.table, { tenantId, settings: { budget: parseBudgetLimit('0.01/total') }, actor: TESTER })
     const { statusCode, text } = await rig.send(BODY, { key })
     expect(statusCode).toBe(402)
     expect(JSON.parse(text).error).toMatchObject({

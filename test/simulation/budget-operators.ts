@@ -3,8 +3,8 @@ import { type ApiKeyListing, getApiKey, listApiKeys } from '#adapters/store/acco
 import { setApiKey } from '#adapters/store/accounts/key-settings.ts'
 import { putApiKey } from '#adapters/store/accounts/put-api-key.ts'
 import { changeAlertSettings } from '#adapters/store/alerts/alert-settings.ts'
+import { changeTenant } from '#adapters/store/money/change-tenant.ts'
 import { planKeyBudget } from '#adapters/store/money/key-budget.ts'
-import { setTenantBudget } from '#adapters/store/money/tenant-budget.ts'
 import type { Table } from '#adapters/store/table/table.ts'
 import { PERIOD_KINDS } from '#core/money/budget.ts'
 import type { BudgetLimit } from '#core/money/budget-limit.ts'
@@ -54,8 +54,10 @@ export class BudgetOperators {
   /** Sets, changes or ends the budget of a tenant. */
   setTenantBudget(): void {
     const { scheduler, table } = this.#world
-    const change = { tenantId: pick(scheduler, TENANTS), limit: this.#drawLimit(), actor: TESTER, clock: scheduler }
-    this.#operators.operate(() => setTenantBudget(table.table, change))
+    const tenantId = pick(scheduler, TENANTS)
+    const settings = { budget: this.#drawLimit() }
+    const change = { tenantId, settings, actor: TESTER, clock: scheduler }
+    this.#operators.operate(() => changeTenant(table.table, change))
   }
 
   /** Sets, changes or ends the budget of a key. */

@@ -2,9 +2,9 @@ import { createTenant } from '#adapters/store/accounts/create-tenant.ts'
 import { grantCredits } from '#adapters/store/accounts/grant-credits.ts'
 import { revokeApiKey } from '#adapters/store/accounts/key-admin.ts'
 import { setApiKey } from '#adapters/store/accounts/key-settings.ts'
-import { setOpenJobLimit } from '#adapters/store/accounts/open-job-limit.ts'
 import { putApiKey } from '#adapters/store/accounts/put-api-key.ts'
 import { resumeTenant, suspendTenant } from '#adapters/store/accounts/tenant-suspension.ts'
+import { changeTenant } from '#adapters/store/money/change-tenant.ts'
 import type { Table } from '#adapters/store/table/table.ts'
 import { parseCredits } from '#core/money/money.ts'
 import { TESTER } from '../engines/tester.ts'
@@ -56,7 +56,7 @@ export class Operators {
         TESTER,
       )
     }
-    await setOpenJobLimit(plain, LIMITED_TENANT, { limit: OPEN_JOBS_MAX, actor: TESTER })
+    await changeTenant(plain, { tenantId: LIMITED_TENANT, settings: { openJobsMax: OPEN_JOBS_MAX }, actor: TESTER })
     for (const digest of this.#digests) {
       await putApiKey(plain, { keyId: digest, tenantId: tenantOf(digest), models: null, createdAt: 1, digest }, TESTER)
     }

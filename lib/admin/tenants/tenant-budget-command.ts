@@ -1,5 +1,5 @@
 import { getTenant } from '#adapters/store/accounts/tenant-store.ts'
-import { setTenantBudget } from '#adapters/store/money/tenant-budget.ts'
+import { changeTenant } from '#adapters/store/money/change-tenant.ts'
 import type { Table } from '#adapters/store/table/table.ts'
 import { budgetJson, budgetText } from '../budgets/describe-budget.ts'
 import { readLimit } from '../budgets/read-budget.ts'
@@ -12,7 +12,7 @@ export const tenantBudget: Command = {
   name: 'tenant budget',
   summary: 'show or change what a tenant may spend in a day, in a month or in all',
   details: `Without a change, the command shows the budget. Spent and held credits together never exceed the budget, but for an overdraft or a lowered amount. A budget begins with what the
-usage counters of its period say. To count again, after a rollback to an older version for example, set the same budget again.`,
+usage counters of its period say. To count again, after a restore for example, set the same budget again.`,
   options: {
     tenant: TENANT,
     amount: { value: 'CREDITS', summary: 'what may be spent in a period, such as 100 or 0.25' },
@@ -32,7 +32,8 @@ usage counters of its period say. To count again, after a rollback to an older v
     if (limit === undefined) {
       return await showBudget(table, tenantId)
     }
-    const { isChanged, isExact } = await setTenantBudget(table, { tenantId, limit, actor: await context.actor() })
+    const actor = await context.actor()
+    const { isChanged, isExact } = await changeTenant(table, { tenantId, settings: { budget: limit }, actor })
     if (!isChanged) {
       context.warn(`tenant ${tenantId} has this budget already: nothing was changed`)
     }

@@ -1,6 +1,6 @@
 import { makeTenant } from '#adapters/store/accounts/create-tenant.ts'
-import { setOpenJobLimit } from '#adapters/store/accounts/open-job-limit.ts'
 import { getTenant, listTenantNames, listTenants } from '#adapters/store/accounts/tenant-store.ts'
+import { changeTenant } from '#adapters/store/money/change-tenant.ts'
 import { OPEN_JOBS_DEFAULT } from '#core/default-limits.ts'
 import { formatTable } from '../command-line/answer.ts'
 import type { Command } from '../command-line/command.ts'
@@ -82,9 +82,10 @@ export const tenantLimit: Command = {
     'tenant limit --tenant demo --open-jobs none --local',
   ],
   async run(context, values) {
-    const limit = readOpenJobs(values.required('open-jobs'))
+    const openJobsMax = readOpenJobs(values.required('open-jobs'))
     const tenantId = await readTenantId(context, values)
-    await setOpenJobLimit(await context.table(), tenantId, { limit, actor: await context.actor() })
-    return await describeChangedTenant(await context.table(), tenantId)
+    const table = await context.table()
+    await changeTenant(table, { tenantId, settings: { openJobsMax }, actor: await context.actor() })
+    return await describeChangedTenant(table, tenantId)
   },
 }

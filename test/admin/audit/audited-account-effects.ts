@@ -60,6 +60,7 @@ const TENANTS: readonly AuditedEffect[] = [
   },
   {
     command: 'tenant limit',
+    action: 'tenant set',
     options: ofTenant({ 'open-jobs': '5' }),
     refused: { 'open-jobs': 'many' },
     entry: { kind: 'tenant', before: { openJobs: null }, after: { openJobs: 5 } },
@@ -67,6 +68,7 @@ const TENANTS: readonly AuditedEffect[] = [
   },
   {
     command: 'tenant budget',
+    action: 'tenant set',
     options: ofTenant({ amount: '5', period: 'month' }),
     refused: { period: 'year' },
     entry: { kind: 'tenant', before: { budget: null }, after: { budget: '5/month' } },

@@ -8,6 +8,8 @@ export type AuditedEffect = {
   readonly options: (stage: AuditedStage) => Options | Promise<Options>
   /** Options that the command refuses, in place of the same ones above. */
   readonly refused: Options
+  /** The action of the entry; that of the command if left out. */
+  readonly action?: string
   /** What the entry says. */
   readonly entry: Pick<AuditEntry, 'kind' | 'before' | 'after'>
   /** What the same command line does a second time. */

@@ -33,8 +33,8 @@ describe('tenant budget', () => {
     expect((await run({ clear: true })).text).toBe(`tenant ${tenant}: no budget`)
     const { entries } = await readAudit(table, { limit: 10, targets: [tenant] })
     expect(entries.slice(0, 2)).toMatchObject([
-      { action: 'tenant budget', before: { budget: '100/month' }, after: { budget: null } },
-      { action: 'tenant budget', before: { budget: null }, after: { budget: '100/month' } },
+      { action: 'tenant set', before: { budget: '100/month' }, after: { budget: null } },
+      { action: 'tenant set', before: { budget: null }, after: { budget: '100/month' } },
     ])
   })
 
@@ -46,7 +46,7 @@ describe('tenant budget', () => {
       text: `tenant ${tenant}: no budget`,
     })
     expect((await readAudit(table, { limit: 10, targets: [tenant] })).entries).not.toContainEqual(
-      expect.objectContaining({ action: 'tenant budget' }),
+      expect.objectContaining({ action: 'tenant set' }),
     )
   })
 

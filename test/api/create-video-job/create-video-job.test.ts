@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { setOpenJobLimit } from '#adapters/store/accounts/open-job-limit.ts'
 import { getVideoJob } from '#adapters/store/jobs/job-reader.ts'
 import { claimSubmit, recordAccepted } from '#adapters/store/jobs/submission.ts'
+import { changeTenant } from '#adapters/store/money/change-tenant.ts'
 import { TESTER } from '../../engines/tester.ts'
 import { requireReservation } from '../../engines/video-jobs.ts'
 import { BODY, type Client, startVideoRoutes, type VideoRoutes } from '../video-routes.ts'
@@ -128,7 +128,7 @@ describe('create-video-job', () => {
   })
 
   it('create-video-job 429: a tenant at its limit of open jobs holds nothing more', async () => {
-    await setOpenJobLimit(routes.table, client.tenant.tenantId, { limit: 1, actor: TESTER })
+    await changeTenant(routes.table, { tenantId: client.tenant.tenantId, settings: { openJobsMax: 1 }, actor: TESTER })
     await create(client, { body: BODY })
     const { status, json, headers } = await create(client, { body: LARGE })
     expect([status, json, headers['retry-after']]).toEqual([429, { error: 'too many open video jobs' }, '10'])

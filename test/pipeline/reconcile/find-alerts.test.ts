@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { setApiKey } from '#adapters/store/accounts/key-settings.ts'
 import { latestAlerts } from '#adapters/store/alerts/alert.ts'
+import { changeTenant } from '#adapters/store/money/change-tenant.ts'
 import { planKeyBudget } from '#adapters/store/money/key-budget.ts'
-import { setTenantBudget } from '#adapters/store/money/tenant-budget.ts'
 import { tableKeys } from '#adapters/store/table/table-keys.ts'
 import { parseBudgetLimit } from '#core/money/budget-limit.ts'
 import { findAlerts } from '#lambdas/pipeline/reconcile/find-alerts.ts'
@@ -114,7 +114,7 @@ describe('find-alerts', () => {
     const keyId = keyDigest.slice(0, 8)
     const budget = planKeyBudget(table, parseBudgetLimit('1/total'))
     await setApiKey(table, { keyId, settings: { budget }, actor: TESTER })
-    await setTenantBudget(table, { tenantId, limit: parseBudgetLimit('1/month'), actor: TESTER })
+    await changeTenant(table, { tenantId, settings: { budget: parseBudgetLimit('1/month') }, actor: TESTER })
     await run()
     expect(await alerts()).toEqual([])
     await settledJob(table, pipeline.tenant, {

@@ -2,12 +2,12 @@ import { movingPeriod } from '#core/money/budget.ts'
 import { type BudgetLimit, formatBudgetLimit } from '#core/money/budget-limit.ts'
 import { type Clock, systemClock } from '../../clock.ts'
 import { readTenantBudget } from '../accounts/budget-items.ts'
-import { openJobLimitUpdate, recountOpenJobs } from '../accounts/open-job-limit.ts'
 import { readBalance, readTenantName } from '../accounts/tenant-store.ts'
-import { type Actor, type AuditAction, type AuditedFields, auditEntry } from '../audit/audit-entry.ts'
+import { type Actor, type AuditedFields, auditEntry } from '../audit/audit-entry.ts'
 import { StoreRefusal } from '../store-refusal.ts'
 import { ConditionsNotMetError } from '../table/conditions-not-met-error.ts'
 import type { Item } from '../table/item-codec.ts'
+import { queryItems } from '../table/query-items.ts'
 import type { ItemUpdate, Table } from '../table/table.ts'
 import { tableKeys } from '../table/table-keys.ts'
 import { type PlannedTenantBudget, planTenantBudget } from './plan-tenant-budget.ts'
@@ -23,7 +23,6 @@ type TenantChange = {
   readonly tenantId: string
   readonly settings: TenantSettings
   readonly actor: Actor
-  readonly action?: AuditAction
   readonly clock?: Pick<Clock, 'nowMilliseconds'>
 }
 
@@ -33,9 +32,13 @@ export type ChangedTenant = { readonly isChanged: boolean; readonly isExact: boo
 /** Reads and writes while grants move the balance, other commands change the tenant, or a period ends. */
 const TRIES_MAX = 8
 
+/** Recounts while the tenant's money keeps moving. After the last one, another change to the limit counts again. */
+const RECOUNTS_MAX = 5
+
 /**
  * Changes the name, the limit of open jobs and the budget of a tenant, from its next request on, in one transaction with one entry of the
- * audit log. A budget is counted as `setTenantBudget` says.
+ * audit log. Open jobs stay, even above a new limit. Setting a limit, also the same one, counts the open jobs again, and setting a budget
+ * counts it again, from the usage counters of its period, because a restore or an edit by hand may have left wrong counts.
  * @throws StoreRefusal `not_found`. @throws StoreRefusal `changed_meanwhile` if others keep changing the tenant.
  */
 export async function changeTenant(table: Table, change: TenantChange): Promise<ChangedTenant> {
@@ -43,28 +46,27 @@ export async function changeTenant(table: Table, change: TenantChange): Promise<
   for (let attempt = 0; attempt < TRIES_MAX; attempt += 1) {
     const now = clock.nowMilliseconds()
     const planned = await planChange(table, change, now)
-    if (planned === undefined) {
-      return { isChanged: false, isExact: true }
-    }
-    try {
-      await table.transact({
-        balance: balanceWrite(planned),
-        tenant: planned.name,
-        audit: auditOf(change, planned, now),
-      })
-    } catch (error) {
-      if (error instanceof ConditionsNotMetError) {
-        continue
+    if (planned !== undefined) {
+      try {
+        await table.transact({
+          balance: balanceWrite(planned),
+          tenant: planned.name,
+          audit: auditOf(change, planned, now),
+        })
+      } catch (error) {
+        if (error instanceof ConditionsNotMetError) {
+          continue
+        }
+        throw error
       }
-      throw error
     }
-    if (planned.limit !== undefined) {
+    if (change.settings.openJobsMax !== undefined) {
       await recountOpenJobs(table, tenantId)
     }
     // What was settled since the period ended counts in a period that this transaction did not know of.
-    const period = planned.budget?.period
+    const period = planned?.budget?.period
     if (period === undefined || movingPeriod(period, clock.nowMilliseconds()).id === period.id) {
-      return { isChanged: true, isExact: planned.budget?.isExact ?? true }
+      return { isChanged: planned !== undefined, isExact: planned?.budget?.isExact ?? true }
     }
   }
   throw new StoreRefusal('changed_meanwhile', `tenant ${tenantId} is being changed by others: try again`)
@@ -159,6 +161,77 @@ function joined(one: ItemUpdate, other: ItemUpdate): ItemUpdate {
   }
 }
 
-function auditOf({ tenantId, actor, action = 'tenant set' }: TenantChange, { before, after }: Planned, at: number) {
-  return auditEntry({ actor, action, target: { kind: 'tenant', id: tenantId }, before, after, at })
+function auditOf({ tenantId, actor }: TenantChange, { before, after }: Planned, at: number) {
+  return auditEntry({ actor, action: 'tenant set', target: { kind: 'tenant', id: tenantId }, before, after, at })
+}
+
+/** Changes the limit of a balance that has the limit that was read. The two limits differ. */
+function openJobLimitUpdate(
+  tenantId: string,
+  { was, limit }: { readonly was: number | null; readonly limit: number | null },
+): ItemUpdate {
+  return {
+    Key: tableKeys.balance(tenantId),
+    // The condition of a create compares the two, and a tenant without a job since jobs are counted has no count.
+    UpdateExpression:
+      limit === null ? 'REMOVE openJobsMax' : 'SET openJobsMax = :limit, openJobs = if_not_exists(openJobs, :none)',
+    ConditionExpression:
+      was === null ? 'attribute_exists(PK) AND attribute_not_exists(openJobsMax)' : 'openJobsMax = :was',
+    // One of the two is a number, because an equal limit is not set.
+    ExpressionAttributeValues: {
+      ...(limit === null ? {} : { ':limit': limit, ':none': 0 }),
+      ...(was === null ? {} : { ':was': was }),
+    },
+  }
+}
+
+/** Counts the open jobs of a tenant again. */
+async function recountOpenJobs(table: Table, tenantId: string): Promise<void> {
+  for (let recount = 0; recount < RECOUNTS_MAX; recount += 1) {
+    if (await isRecounted(table, tenantId)) {
+      return
+    }
+  }
+}
+
+/** @returns whether the count is right now. */
+async function isRecounted(table: Table, tenantId: string): Promise<boolean> {
+  const { openJobs = 0, available, held, spent } = { ...(await table.readItem(tableKeys.balance(tenantId))) }
+  const counted = await countReservations(table, tenantId)
+  if (openJobs === counted) {
+    return true
+  }
+  // Every transaction that opens or ends a job also moves the money or the count.
+  const nothingHasMoved = 'openJobs = :openJobs AND available = :available AND held = :held AND spent = :spent'
+  const { isWritten } = await table.updateItem({
+    Key: tableKeys.balance(tenantId),
+    UpdateExpression: 'SET openJobs = :counted',
+    ConditionExpression: nothingHasMoved,
+    ExpressionAttributeValues: {
+      ':counted': counted,
+      ':openJobs': openJobs,
+      ':available': available,
+      ':held': held,
+      ':spent': spent,
+    },
+  })
+  return isWritten
+}
+
+/** Open reservations of jobs that the count includes. */
+async function countReservations(table: Table, tenantId: string): Promise<number> {
+  const { PK, SK } = tableKeys.reservation(tenantId, '')
+  const open = queryItems(table, {
+    KeyConditionExpression: 'PK = :pk AND begins_with(SK, :sk)',
+    FilterExpression: '#state = :held AND counted = :true',
+    ProjectionExpression: 'SK',
+    ExpressionAttributeNames: { '#state': 'state' },
+    ExpressionAttributeValues: { ':pk': PK, ':sk': SK, ':held': 'held', ':true': true },
+    ConsistentRead: true,
+  })
+  let count = 0
+  for await (const _ of open) {
+    count += 1
+  }
+  return count
 }

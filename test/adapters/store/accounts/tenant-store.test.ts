@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createTenant } from '#adapters/store/accounts/create-tenant.ts'
 import { grantCredits } from '#adapters/store/accounts/grant-credits.ts'
-import { setOpenJobLimit } from '#adapters/store/accounts/open-job-limit.ts'
 import { getTenant, listTenantIds, listTenants } from '#adapters/store/accounts/tenant-store.ts'
+import { changeTenant } from '#adapters/store/money/change-tenant.ts'
 import type { Table } from '#adapters/store/table/table.ts'
 import { formatCredits } from '#core/money/money.ts'
 import { auditTenant } from '../../../engines/audit.ts'
@@ -56,7 +56,7 @@ describe('the list of tenants', () => {
   it('has each with its balance, its state and its open jobs, and never its secret', async () => {
     const tenant = await openTenant(table, '5')
     await reserveJob(table, tenant)
-    await setOpenJobLimit(table, tenant.tenantId, { limit: 3, actor: TESTER })
+    await changeTenant(table, { tenantId: tenant.tenantId, settings: { openJobsMax: 3 }, actor: TESTER })
     const listing = (await listTenants(table)).find(({ id }) => id === tenant.tenantId)
     expect(listing).toEqual({
       id: tenant.tenantId,

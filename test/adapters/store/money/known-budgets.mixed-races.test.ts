@@ -6,12 +6,12 @@ import { findCaller } from '#adapters/store/accounts/api-key-record.ts'
 import { readKeyBudget } from '#adapters/store/accounts/budget-items.ts'
 import { generateApiKey, storeApiKey } from '#adapters/store/accounts/create-api-key.ts'
 import { setApiKey } from '#adapters/store/accounts/key-settings.ts'
+import { changeTenant } from '#adapters/store/money/change-tenant.ts'
 import { planKeyBudget } from '#adapters/store/money/key-budget.ts'
 import { TenantBudgets } from '#adapters/store/money/known-budgets.ts'
 import { RelayLedger } from '#adapters/store/money/relay-ledger.ts'
 import type { RelayReservation } from '#adapters/store/money/relay-reservation.ts'
 import { reserveQuota } from '#adapters/store/money/reserve-quota.ts'
-import { setTenantBudget } from '#adapters/store/money/tenant-budget.ts'
 import { tableKeys } from '#adapters/store/table/table-keys.ts'
 import { parseBudgetLimit } from '#core/money/budget-limit.ts'
 import { parseCredits } from '#core/money/money.ts'
@@ -111,9 +111,9 @@ async function attempt(call: () => Promise<void>): Promise<string> {
 }
 
 const setTenant = (limit: string) =>
-  setTenantBudget(table, {
+  changeTenant(table, {
     tenantId: tenant.tenantId,
-    limit: parseBudgetLimit(limit),
+    settings: { budget: parseBudgetLimit(limit) },
     actor: TESTER,
     clock: { nowMilliseconds: () => EVE },
   })

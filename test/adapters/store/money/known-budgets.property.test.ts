@@ -7,13 +7,13 @@ import { findCaller } from '#adapters/store/accounts/api-key-record.ts'
 import { readKeyBudget, readTenantBudget } from '#adapters/store/accounts/budget-items.ts'
 import { generateApiKey, storeApiKey } from '#adapters/store/accounts/create-api-key.ts'
 import { setApiKey } from '#adapters/store/accounts/key-settings.ts'
+import { changeTenant } from '#adapters/store/money/change-tenant.ts'
 import { planKeyBudget } from '#adapters/store/money/key-budget.ts'
 import { TenantBudgets } from '#adapters/store/money/known-budgets.ts'
 import type { NewVideoJob } from '#adapters/store/money/new-video-job.ts'
 import { RelayLedger } from '#adapters/store/money/relay-ledger.ts'
 import type { RelayReservation } from '#adapters/store/money/relay-reservation.ts'
 import { reserveQuota } from '#adapters/store/money/reserve-quota.ts'
-import { setTenantBudget } from '#adapters/store/money/tenant-budget.ts'
 import { tableKeys } from '#adapters/store/table/table-keys.ts'
 import { type Budget, budgetAt } from '#core/money/budget.ts'
 import { parseBudgetLimit } from '#core/money/budget-limit.ts'
@@ -137,7 +137,7 @@ async function play(batches: readonly (readonly Event[])[]): Promise<void> {
     } else if (kind === 'settle') {
       await process?.settle()
     } else if (kind === 'setTenant' || kind === 'clear') {
-      await setTenantBudget(table, { tenantId, limit, actor: TESTER, clock })
+      await changeTenant(table, { tenantId, settings: { budget: limit }, actor: TESTER, clock })
     } else if (kind === 'setKey') {
       const settings = { budget: planKeyBudget(table, limit, clock) }
       await setApiKey(table, { keyId: key.keyId, settings, actor: TESTER })

@@ -3,7 +3,7 @@ import { v7 as uuidv7 } from 'uuid'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { grantCredits } from '#adapters/store/accounts/grant-credits.ts'
 import { readAudit } from '#adapters/store/audit/read-audit.ts'
-import { setTenantBudget } from '#adapters/store/money/tenant-budget.ts'
+import { changeTenant } from '#adapters/store/money/change-tenant.ts'
 import { tableKeys } from '#adapters/store/table/table-keys.ts'
 import { parseBudgetLimit } from '#core/money/budget-limit.ts'
 import { microcredits, parseCredits } from '#core/money/money.ts'
@@ -30,9 +30,9 @@ const EVE = Date.UTC(2026, 10, 30, 23, 59, 59) / 1000
 let changes = 0
 
 const set = (tenantId: string, limit: string | null, atSeconds = EVE) =>
-  setTenantBudget(table, {
+  changeTenant(table, {
     tenantId,
-    limit: limit === null ? null : parseBudgetLimit(limit),
+    settings: { budget: limit === null ? null : parseBudgetLimit(limit) },
     actor: TESTER,
     clock: {
       nowMilliseconds: () => {
@@ -44,7 +44,7 @@ const set = (tenantId: string, limit: string | null, atSeconds = EVE) =>
 
 const auditOf = async (tenantId: string) =>
   (await readAudit(table, { limit: 50, targets: [tenantId] })).entries
-    .filter(({ action }) => action === 'tenant budget')
+    .filter(({ action }) => action === 'tenant set')
     .map(({ before, after }) => [before?.budget, after?.budget])
     .toReversed()
 
@@ -62,7 +62,7 @@ async function spendingTenant() {
   return tenant
 }
 
-describe('setTenantBudget', () => {
+describe('changeTenant', () => {
   it.each([
     ['10/day', '2026-11-30', '0.3', '9'],
     ['10/month', '2026-11', '0.7', '8.6'],
