@@ -59,7 +59,7 @@ export default {
       ['core/'],
       ['adapters/'],
       ['middleware/'],
-      ['relay/', 'pipeline/', 'admin/', 'cdn-signing-key/', 'console-files/', 'relay-code/', 'relay-smoke/'],
+      ['relay/', 'pipeline/', 'admin/', 'cdn-signing-key/', 'console-files/'],
       ['api/', 'admin-api/'],
       ['api-shared/'],
       ['relay-server/'],

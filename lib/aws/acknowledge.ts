@@ -8,12 +8,6 @@ export function acknowledge(scope: IConstruct, reason: string, ...rules: readonl
   }
 }
 
-/** Accepts a type of resource that CDK's check of the template does not know yet. Its properties are typed, and tests state them. */
-export function acknowledgeNewType(scope: IConstruct): void {
-  const reason = 'CloudFormation has this type, and the check in this version of CDK does not.'
-  Validations.of(scope).acknowledge({ id: 'CloudFormation-Validate::F3006', reason })
-}
-
 /** Accepts one ARN that ends in a wildcard, and no other. */
 export function acknowledgeWildcard(scope: IConstruct, reason: string, resourceArn: string): void {
   acknowledge(scope, reason, `IAM5[Resource::${flatten(Stack.of(scope).resolve(resourceArn))}]`)
@@ -27,6 +21,9 @@ function flatten(expression: unknown): string {
   const [kind, value] = Object.entries(expression ?? {})[0] ?? []
   if (kind === 'Ref') {
     return `<${value}>`
+  }
+  if (kind === 'Fn::Sub' && typeof value === 'string') {
+    return value.replaceAll(/\$\{([\w:]+)\}/g, '<$1>')
   }
   if (kind === 'Fn::GetAtt' && Array.isArray(value)) {
     return `<${value.join('.')}>`

@@ -25,7 +25,6 @@ import type { FrontDoorSecret } from './front-door-secret.ts'
 import type { FunctionSources } from './function-sources.ts'
 import type { GatewayApi } from './gateway-api.ts'
 import { filesBesideThePage } from './pack-console.ts'
-import { addRelayPaths } from './relay-paths.ts'
 import type { RelayWebFunction } from './relay-web-function.ts'
 
 /** Paths of the API. Signed videos keep every other path. */
@@ -90,7 +89,7 @@ export class FrontDoor extends Construct {
     }
   }
 
-  #serveApi({ distribution, api, relay, secret, settings }: FrontDoorProps): void {
+  #serveApi({ distribution, api, relay, secret }: FrontDoorProps): void {
     const { domainName, path: originPath } = api.origin
     const origin = new HttpOrigin(domainName, {
       ...(originPath === '' ? {} : { originPath }),
@@ -107,11 +106,8 @@ export class FrontDoor extends Construct {
       compress: false,
       functionAssociations: [this.#before('ViewerAddress', 'api', VIEWER_ADDRESS_CODE)],
     }
-    if (relay !== undefined) {
-      // Before the paths of the API: CloudFront takes the first pattern that matches.
-      const hasOriginAccessControl = settings.relay?.hasOriginAccessControl === true
-      addRelayPaths(this, { distribution, relay, behavior, secret, hasOriginAccessControl })
-    }
+    // Before the paths of the API: CloudFront takes the first pattern that matches.
+    relay?.addPathsTo(distribution, behavior)
     for (const path of API_PATHS) {
       distribution.addBehavior(path, origin, behavior)
     }

@@ -1,4 +1,3 @@
-import { copyFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { AssetHashType, DockerImage, Duration } from 'aws-cdk-lib'
 import { Grant, type IGrantable, type IPrincipal, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam'
@@ -11,31 +10,18 @@ import {
   Runtime,
   Tracing,
 } from 'aws-cdk-lib/aws-lambda'
-import { Asset } from 'aws-cdk-lib/aws-s3-assets'
+import { Asset, type AssetOptions } from 'aws-cdk-lib/aws-s3-assets'
 import { Construct } from 'constructs'
-import { writeTokenizerRanks } from '../config/tokenizer-ranks.ts'
 import { acknowledge } from './acknowledge.ts'
-import { type BundledFile, bundleHandler } from './bundle-handler.ts'
-import { type FunctionSources, REPOSITORY_ROOT } from './function-sources.ts'
-import { packConsole } from './pack-console.ts'
-import { packRelayServer } from './pack-relay-server.ts'
+import type { BundledFile } from './bundle-handler.ts'
+import { type ShippedCode, type ShippedFile, writeCode } from './function-code.ts'
+import type { FunctionSources } from './function-sources.ts'
 import { ServiceLogGroup } from './service-log-group.ts'
 import { metricsNamespaceOf, SERVICE_NAME } from './service-metrics.ts'
 import { wantsSourceMaps, writeSourceMaps } from './source-maps.ts'
 
-/** Files that can ship with a function's code, with their writers. */
-const SHIPPED_FILES = {
-  'gateway.json': (file: string, { configurationFile }: FunctionSources) => copyFileSync(configurationFile, file),
-  'cl100k_base.json': (file: string) => writeTokenizerRanks(file),
-  'console.json': (file: string, { consoleFolder }: FunctionSources) => writeFileSync(file, packConsole(consoleFolder)),
-  'relay-server.zip': (file: string, sources: FunctionSources) => writeFileSync(file, packRelayServer(sources)),
-  'openapi.json': (file: string) => copyFileSync(join(REPOSITORY_ROOT, 'openapi.json'), file),
-}
-
 /** Alias of the deployed version; only published versions can be kept warm. */
 const ALIAS_NAME = 'live'
-
-type ShippedFile = keyof typeof SHIPPED_FILES
 
 /** The export that Lambda calls, for a buffered or a streamed response. */
 export type FunctionEntry = 'handler' | 'streamHandler'
@@ -71,9 +57,10 @@ export class GatewayFunction extends Construct implements IGrantable {
     const role = new Role(this, 'Role', { assumedBy: new ServicePrincipal('lambda.amazonaws.com') })
     logGroup.grantWrite(role)
     acknowledge(role, 'X-Ray has no resources that a policy could name.', 'IAM5[Resource::*]')
-    const { code, bundled } = codeOf(this, props)
+    const { sources, folder, files } = props
+    const code = codeAsset(this, { sources, folder, files })
     this.function = new LambdaFunction(this, 'Function', {
-      code,
+      code: Code.fromAsset(code.path, code.options),
       handler: `index.${props.entry ?? 'handler'}`,
       description: `Reelgate ${props.folder}`,
       runtime: Runtime.NODEJS_24_X,
@@ -90,10 +77,7 @@ export class GatewayFunction extends Construct implements IGrantable {
       },
       ...(props.reservedConcurrency === undefined ? {} : { reservedConcurrentExecutions: props.reservedConcurrency }),
     })
-    const asset = this.function.node.tryFindChild('Code')
-    if (asset instanceof Asset) {
-      writeSourceMaps(this, { folder: props.folder, hash: asset.assetHash, files: bundled })
-    }
+    code.assetOf(this.function)
     this.grantPrincipal = role
     this.invocable = invocableOf(this.function, props.provisionedConcurrency ?? 0)
   }
@@ -120,31 +104,35 @@ function invocableOf(created: LambdaFunction, provisionedConcurrentExecutions: n
 }
 
 /**
- * An asset with `index.mjs`, its imports and the shipped files. The hash of the output names the asset, so a deployment updates
- * only changed functions. `bundled` is filled when CDK binds the code.
+ * The code as an asset. The hash of the output names it, so a deployment updates only changed functions.
+ * @returns what an asset takes, and `assetOf`, which finds the asset of a function and writes its source maps.
  */
-function codeOf(
-  scope: Construct,
-  { sources, folder, files }: GatewayFunctionProps,
-): { code: Code; bundled: readonly BundledFile[] } {
+export function codeAsset(scope: Construct, code: ShippedCode) {
+  const { sources, folder } = code
   const withSourceMaps = wantsSourceMaps(scope)
   const bundled: BundledFile[] = []
-  const bundleInto = (outputDirectory: string) => {
-    bundled.push(...bundleHandler({ root: sources.root, folder, withSourceMaps }).files)
-    for (const { name, code } of bundled) {
-      writeFileSync(join(outputDirectory, name), code)
-    }
-    for (const name of files) {
-      SHIPPED_FILES[name](join(outputDirectory, name), sources)
-    }
-    return true
-  }
-  const code = Code.fromAsset(join(sources.root, 'lambdas', folder), {
+  const options: AssetOptions = {
     assetHashType: AssetHashType.OUTPUT,
-    // CDK requires a fallback image, which is never used.
-    bundling: { image: DockerImage.fromRegistry('none'), local: { tryBundle: bundleInto } },
-  })
-  return { code, bundled }
+    bundling: {
+      // CDK requires a fallback image, which is never used.
+      image: DockerImage.fromRegistry('none'),
+      local: {
+        tryBundle: (directory) => {
+          bundled.push(...writeCode(directory, code, withSourceMaps))
+          return true
+        },
+      },
+    },
+  }
+  const assetOf = (owner: Construct): Asset => {
+    const asset = owner.node.findChild('Code')
+    if (!(asset instanceof Asset)) {
+      throw new TypeError(`the code of ${owner.node.path} is no asset: has the CDK changed?`)
+    }
+    writeSourceMaps(scope, { folder, hash: asset.assetHash, files: bundled })
+    return asset
+  }
+  return { path: join(sources.root, 'lambdas', folder), options, assetOf }
 }
 
 /** Every function below a construct. */

@@ -100,7 +100,6 @@ export class ReelgateStack extends Stack {
       FrontDoorDistributionId: distribution?.distributionId,
       FrontDoorSecretArn: frontDoor?.secret.secretArn,
       RelayFunctionName: relay?.functionName,
-      RelayRevisionId: relay?.revisionId,
       VideoBaseUrl: resources.delivery.baseUrl,
       VideoDnsRecord: resources.delivery.dnsRecord,
       ChannelSecretArn: resources.channelSecret.secret.secretArn,
@@ -116,10 +115,10 @@ export class ReelgateStack extends Stack {
 
   /** The Web Function of relayed requests, where the stage has one. */
   #createRelay(settings: StageSettings, resources: ServiceResources, corsOrigins: AllowedOrigins) {
-    const secretArn = resources.frontDoor?.secret.secretArn
-    return settings.relay === undefined || secretArn === undefined
-      ? undefined
-      : new RelayWebFunction(this, 'Relay', { resources, settings, ...settings.relay, secretArn, corsOrigins })
+    const secret = resources.frontDoor?.secret
+    return settings.relay === 'web' && secret !== undefined
+      ? new RelayWebFunction(this, 'Relay', { resources, settings, secret, corsOrigins })
+      : undefined
   }
 
   /** Adds the outputs of the stack, without those that the stage lacks. */

@@ -8,7 +8,7 @@ import { consoleAlarms } from './console-alarms.ts'
 import { factAlarms } from './fact-alarms.ts'
 import { frontDoorAlarm } from './front-door-metrics.ts'
 import { platformAlarms } from './platform-alarms.ts'
-import { relayAlarms } from './relay-alarms.ts'
+import { relayAlarms } from './relay-web-function.ts'
 import { ServiceMetrics } from './service-metrics.ts'
 import type { WatchedService } from './watched-service.ts'
 

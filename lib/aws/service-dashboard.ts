@@ -6,7 +6,7 @@ import { RUNBOOK } from './alarm-definition.ts'
 import { frontDoorMetric } from './front-door-metrics.ts'
 import { graph } from './graph.ts'
 import { platformGraphs } from './platform-graphs.ts'
-import { relayServerGraphs } from './relay-alarms.ts'
+import { relayServerGraphs } from './relay-web-function.ts'
 import { ServiceMetrics } from './service-metrics.ts'
 import type { WatchedService } from './watched-service.ts'
 

@@ -1,5 +1,4 @@
 import type { ContextKey, ContextValues } from './context-schema.ts'
-import { refuseRelayCombinations } from './relay-settings.ts'
 import { StageSettingsError } from './stage-settings-error.ts'
 
 /** The only region in which CloudFront finds certificates. */
@@ -71,7 +70,9 @@ export function refuseCombinations(values: ContextValues, region: string | undef
     refuseWithoutCdn(values)
   }
   refuseWithoutFrontDoor(values)
-  refuseRelayCombinations(values)
+  if (values.relay === 'web') {
+    refuseWebRelay(values)
+  }
   if (values.table !== undefined && !(values.retainData ?? values.profile === 'prod')) {
     throw new StageSettingsError(
       'the context setting table needs retainData=true, also in the previous deployment, or the current table of the stack is deleted',
@@ -140,6 +141,19 @@ function refuseWhatEmulatorsLack(values: ContextValues): void {
   const asked = NOT_ON_EMULATORS.find((key) => asksForSomething(values[key]))
   if (asked !== undefined) {
     throw new StageSettingsError(`the context setting ${asked} does not work with emulator=true: leave one of them out`)
+  }
+}
+
+function refuseWebRelay({ console, waf, frontDoorWebAclArn }: ContextValues): void {
+  if (console === 'off') {
+    throw new StageSettingsError(
+      'the context setting relay=web needs console=on, because only the front door sends requests to the Web Function',
+    )
+  }
+  if (waf === 'on' && frontDoorWebAclArn === undefined) {
+    throw new StageSettingsError(
+      'the context setting relay=web needs frontDoorWebAclArn, because the web ACL of the API does not see requests to the Web Function: deploy the stack in us-east-1 first, or leave waf=on out',
+    )
   }
 }
 

@@ -31,9 +31,6 @@ const RETENTION_DAYS: readonly number[] = [
   1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653,
 ]
 
-/** Ids of revisions as the service generates them; their form is not documented. */
-const REVISION_ID = /^[A-Za-z0-9_-]{1,128}$/
-
 /** What a web ACL of the API adds to the bill at the list prices of us-east-1; test/bench/capacity/cost-report.test.ts compares it. */
 export const WEB_ACL_PRICE = '$10 a month and $0.60 per million requests'
 
@@ -135,17 +132,6 @@ export const contextSchema = z.object({
     .optional()
     .describe(
       '`web` sends relayed requests of the front door to a [Lambda Web Function](#relay-by-a-web-function); needs `console`, and with `waf=on` also `frontDoorWebAclArn`',
-    ),
-  relayOriginAccessControl: flag
-    .default(false)
-    .describe('lets only the signed requests of the front door reach the Web Function; not tried on AWS'),
-  relayWeight: wholeNumber(0, 100, 'percent')
-    .optional()
-    .describe('percentage of relayed requests for the new revision; needs `relayPreviousRevision`, which has the rest'),
-  relayPreviousRevision: matching(REVISION_ID, 'must be the output RelayRevisionId of the deployment before')
-    .optional()
-    .describe(
-      'the revision that keeps the rest of relayed requests: the output `RelayRevisionId` of an earlier deployment',
     ),
   cdnPublicKey: z
     .string({ error: 'must be the path of a PEM file, or several with commas between' })

@@ -2,7 +2,6 @@ import { readPublicKeys } from './cdn-public-keys.ts'
 import { refuseCombinations } from './context-combinations.ts'
 import { type ContextValues, contextSchema, type PROFILES } from './context-schema.ts'
 import { type FrontDoorSettings, frontDoorSettings } from './front-door-settings.ts'
-import { type RelaySettings, relaySettings } from './relay-settings.ts'
 import { StageSettingsError } from './stage-settings-error.ts'
 
 /** The purpose of a stage: `dev` is disposable, `prod` keeps its data and has alarms. */
@@ -40,8 +39,8 @@ export type StageSettings = {
   readonly frontDoor: FrontDoorSettings | undefined
   /** Whether requests of the front door are logged. */
   readonly frontDoorLog: boolean
-  /** The Web Function behind the front door; undefined where functions relay every request. */
-  readonly relay: RelaySettings | undefined
+  /** What relays the requests of the front door: functions, or a Web Function. */
+  readonly relay: 'functions' | 'web'
   /** The operator's own public keys, SPKI in PEM; if empty, the stack creates a key pair. */
   readonly cdnPublicKeyPems: readonly string[]
   /** A limit of the whole API, not of a client. */
@@ -130,7 +129,7 @@ export function readStageSettings(context: (name: string) => unknown, region?: s
     videoDomain: domainOf(values.videoDomain, values.videoCertificateArn),
     frontDoor: frontDoorSettings({ ...values, console: values.console ?? defaults.console }),
     frontDoorLog: values.frontDoorLog ?? defaults.frontDoorLog,
-    relay: relaySettings(values),
+    relay: values.relay ?? defaults.relay,
     cdnPublicKeyPems: readPublicKeys(values.cdnPublicKey),
     throttle: {
       requestsPerSecond: values.throttleRate ?? defaults.throttleRate,

@@ -1,63 +1,56 @@
 import type { Template } from 'aws-cdk-lib/assertions'
 import { describe, expect, it } from 'vitest'
-import { endpointRateOf } from '#aws/endpoint-rate.ts'
+import { VIEWER_ADDRESS_CODE } from '#aws/front-door-functions.ts'
+import { endpointRateOf, RELAY_PATHS } from '#aws/relay-web-function.ts'
+import { ROUTES } from '#core/contract/routes.ts'
+import { relayRouteOf } from '#lambdas/relay-server/relay-routes.ts'
+import { EVERY_SETTING } from './every-setting.ts'
 import { usageOf } from './handler-usage.ts'
-import { relayResource, synthesizeRelay, WEB } from './relay-template.ts'
-import { shippedConfiguration, stageSettings, synthesizeStack } from './synthesize-stack.ts'
+import { relayResource, relayStatements, synthesizeRelay, WEB } from './relay-template.ts'
+import { resourcesOf, shippedConfiguration, stageSettings, synthesizeStack } from './synthesize-stack.ts'
 
 const NAME = { 'Fn::Join': ['', [{ Ref: 'AWS::StackName' }, '-relay-', { Ref: 'AWS::Region' }]] }
 
 const template = synthesizeRelay()
-const changed = synthesizeRelay({ logLevel: 'WARN' })
-const shared = synthesizeRelay({ throttleRate: '250', relayWeight: '10', relayPreviousRevision: 'r-earlier' })
 const revision = relayResource(template, 'AWS::Lambda::WebFunctionRevision')
 const service = revision.properties.ServiceConfig
-const prod = relayResource(template, 'AWS::Lambda::WebFunctionEndpoint', 'Prod')
-const candidate = relayResource(template, 'AWS::Lambda::WebFunctionEndpoint', 'Candidate')
-const proof = relayResource(template, 'Custom::RelaySmoke')
-const archive = relayResource(template, 'Custom::RelayCode')
+const endpoint = relayResource(template, 'AWS::Lambda::WebFunctionEndpoint')
+const bucket = relayResource(template, 'AWS::S3::Bucket')
+const copy = relayResource(template, 'Custom::S3ObjectCopy')
 const logs = ['Log1', 'LocalLog'].map((part) => relayResource(template, 'AWS::Logs::LogGroup', part))
 
-describe('RelayWebFunction: the revision', () => {
-  it('runs Node 24 from one version of an object in the bucket of the code', () => {
-    const attribute = (name: string) => ({ 'Fn::GetAtt': [archive.id, name] })
+describe('RelayWebFunction', () => {
+  it('runs Node 24 from one version of an object in a bucket of the stack', () => {
+    const attribute = (name: string) => ({ 'Fn::GetAtt': [copy.id, name] })
     expect(revision.properties.BuildConfig).toEqual({
       RuntimeConfig: { Runtime: 'nodejs24.x' },
       CodeConfig: {
-        S3Object: {
-          Bucket: { Ref: relayResource(template, 'AWS::S3::Bucket').id },
-          Key: attribute('Key'),
-          VersionId: attribute('VersionId'),
-        },
+        S3Object: { Bucket: attribute('Bucket'), Key: attribute('Key'), VersionId: attribute('VersionId') },
       },
     })
+    expect(copy.properties.DestinationBucketName).toEqual({ Ref: bucket.id })
   })
 
   it('serves 64 requests at once for at most 900 seconds each', () => {
     expect(service).toMatchObject({ MaxConcurrencyPerEnvironment: 64, TimeoutSeconds: 900 })
   })
 
-  it('names its function by the bare name, which has at most 64 characters', () => {
-    for (const type of ['AWS::Lambda::WebFunction', 'AWS::Lambda::WebFunctionRevision'] as const) {
-      expect(relayResource(template, type).properties.FunctionName).toEqual(NAME)
-    }
-    expect([prod, candidate].map(({ properties }) => properties.FunctionName)).toEqual([NAME, NAME])
+  it('has a name of at most 64 characters, which an output tells', () => {
+    expect(relayResource(template, 'AWS::Lambda::WebFunction').properties.FunctionName).toEqual(NAME)
+    expect(template.toJSON().Outputs.RelayFunctionName.Value).toEqual(NAME)
     expect(`Reelgate-${'s'.repeat(32)}-relay-ap-northeast-1`.length).toBeLessThanOrEqual(64)
   })
 
-  it('is created after its function, role, permissions and code', () => {
-    const [role, policy, bucketPolicy] = [
-      relayResource(template, 'AWS::IAM::Role', 'RoleD'),
-      relayResource(template, 'AWS::IAM::Policy', 'RoleDefault'),
-      relayResource(template, 'AWS::S3::BucketPolicy'),
-    ]
-    const { id } = relayResource(template, 'AWS::Lambda::WebFunction')
-    expect(revision.DependsOn).toEqual(expect.arrayContaining([id, role.id, policy.id, bucketPolicy.id]))
+  it('is created after its permissions and what lets it read its code', () => {
+    const [role, policy] = ['Role', 'RoleDefault'].map((part, index) =>
+      relayResource(template, index === 0 ? 'AWS::IAM::Role' : 'AWS::IAM::Policy', index === 0 ? 'RoleD' : part),
+    )
+    expect(revision.DependsOn).toEqual(expect.arrayContaining([role?.id, policy?.id]))
+    expect(revision.DependsOn).toContain(relayResource(template, 'AWS::S3::BucketPolicy').id)
   })
 
-  it('has names and ARNs in its environment, and no secret', () => {
-    const { RELEASE, ...variables } = service.EnvironmentVariables
-    expect(variables).toEqual({
+  it('gives its process names and ARNs, and no secret', () => {
+    expect(service.EnvironmentVariables).toEqual({
       POWERTOOLS_SERVICE_NAME: 'reelgate',
       POWERTOOLS_METRICS_NAMESPACE: 'Reelgate-test',
       LOG_LEVEL: 'INFO',
@@ -66,11 +59,9 @@ describe('RelayWebFunction: the revision', () => {
       CHANNEL_SECRET_ARN: { Ref: expect.stringMatching(/^ChannelSecret/) },
       FRONT_DOOR_SECRET_ARN: { Ref: expect.stringMatching(/^FrontDoorSecret/) },
     })
-    expect(RELEASE).toMatch(/^[0-9a-f]{12}$/)
-    expect(Object.keys(variables).filter((name) => name.startsWith('AWS_LAMBDA_'))).toEqual([])
   })
 
-  it('has every variable that its code reads', () => {
+  it('gives its process every variable that the code requires', () => {
     const given = Object.keys(service.EnvironmentVariables)
     const read = usageOf('relay-server', 'main.ts').variables
     const required = read.filter((name) => /^(TABLE|CHANNEL|FRONT_DOOR)_/.test(name))
@@ -78,16 +69,10 @@ describe('RelayWebFunction: the revision', () => {
   })
 
   it('tells its process which origins may call it', () => {
-    const settings = stageSettings(WEB)
     const config = { ...shippedConfiguration.config, cors: { origins: ['https://app.example.com'] } }
-    const open = relayResource(synthesizeStack({ settings, config }), 'AWS::Lambda::WebFunctionRevision')
-    expect(open.properties.ServiceConfig.EnvironmentVariables.CORS_ORIGINS).toBe('https://app.example.com')
-  })
-
-  it('is another resource after a change of the environment, and the one before is kept', () => {
-    expect(relayResource(changed, 'AWS::Lambda::WebFunctionRevision').id).not.toBe(revision.id)
-    expect(relayResource(shared, 'AWS::Lambda::WebFunctionRevision').id).toBe(revision.id)
-    expect([revision.DeletionPolicy, revision.UpdateReplacePolicy]).toEqual(['RetainExceptOnCreate', 'Retain'])
+    const open = synthesizeStack({ settings: stageSettings(WEB), config })
+    const { properties } = relayResource(open, 'AWS::Lambda::WebFunctionRevision')
+    expect(properties.ServiceConfig.EnvironmentVariables.CORS_ORIGINS).toBe('https://app.example.com')
   })
 
   it('writes to two log groups of the stack, whose lines expire', () => {
@@ -99,54 +84,37 @@ describe('RelayWebFunction: the revision', () => {
       expect.arrayContaining(logs.map(({ id }) => id)),
     )
   })
+
+  it('is absent with relay=functions', () => {
+    const plain = synthesizeStack({ settings: stageSettings({ ...WEB, relay: 'functions' }) }).toJSON()
+    const ids = Object.keys({ ...plain.Resources, ...plain.Outputs })
+    expect(ids.filter((id) => id.startsWith('Relay') || id.startsWith('FrontDoorRelay'))).toEqual([])
+    expect(JSON.stringify(plain)).not.toContain('AWS::Lambda::Web')
+  })
 })
 
-describe('RelayWebFunction: a release', () => {
-  const weights = (of: Template, part: string) =>
-    relayResource(of, 'AWS::Lambda::WebFunctionEndpoint', part).properties.RevisionWeights
-  const all = { RevisionId: { 'Fn::GetAtt': [revision.id, 'RevisionId'] }, Weight: 100 }
-
-  it('is served by the endpoint candidate alone, then proved, then served by the endpoint prod', () => {
-    expect(candidate.properties).toMatchObject({ EndpointName: 'candidate', RevisionWeights: [all] })
-    expect(proof.properties).toMatchObject({
-      Origin: { 'Fn::Join': ['', ['https://', { 'Fn::GetAtt': [candidate.id, 'DomainName'] }]] },
-      Release: service.EnvironmentVariables.RELEASE,
+describe('the endpoint of RelayWebFunction', () => {
+  it('serves the revision of the deployment, and leaves the check of each request to the process', () => {
+    expect(endpoint.properties).toMatchObject({
+      EndpointName: 'prod',
+      EndpointType: 'HomeRegion',
+      AuthType: 'ApplicationManaged',
+      RevisionWeights: [{ RevisionId: { 'Fn::GetAtt': [revision.id, 'RevisionId'] }, Weight: 100 }],
     })
-    expect(prod.properties).toMatchObject({ EndpointName: 'prod', RevisionWeights: [all] })
-    expect(prod.DependsOn).toContain(proof.id)
   })
 
-  it('has a proof of its own, so that a rollback proves nothing again', () => {
-    expect(relayResource(changed, 'Custom::RelaySmoke').id).not.toBe(proof.id)
+  it('serves the revision before until the deployment has succeeded: nothing keeps or deletes one by itself', () => {
+    expect([revision.DeletionPolicy, revision.UpdateReplacePolicy]).toEqual([undefined, undefined])
+    expect(copy.properties.Configuration.ServiceConfig.EnvironmentVariables).toEqual(service.EnvironmentVariables)
   })
 
-  it('can share the requests with the revision before, which the endpoint candidate does not serve', () => {
-    expect(weights(shared, 'Prod')).toEqual([
-      { ...all, Weight: 10 },
-      { RevisionId: 'r-earlier', Weight: 90 },
+  it('bounds the requests of all clients together, as the API does', () => {
+    const { properties } = relayResource(synthesizeRelay({ throttleRate: '250' }), 'AWS::Lambda::WebFunctionEndpoint')
+    expect([endpoint.properties.ThrottleConfig, properties.ThrottleConfig]).toEqual([
+      { RateLimit: 5_000 },
+      { RateLimit: 200 },
     ])
-    expect(weights(shared, 'Candidate')).toEqual([all])
-    const back = synthesizeRelay({ relayWeight: '0', relayPreviousRevision: 'r-earlier' })
-    expect(weights(back, 'Prod')).toEqual([{ RevisionId: 'r-earlier', Weight: 100 }])
-  })
-
-  it('is the revision that an output names, for the next gradual release', () => {
-    const { RelayFunctionName, RelayRevisionId } = template.toJSON().Outputs
-    expect([RelayFunctionName.Value, RelayRevisionId.Value]).toEqual([NAME, all.RevisionId])
-  })
-})
-
-describe('RelayWebFunction: endpoints', () => {
-  it('are in the home region, and leave the check of each request to the process', () => {
-    for (const { properties } of [prod, candidate]) {
-      expect(properties).toMatchObject({ EndpointType: 'HomeRegion', AuthType: 'ApplicationManaged' })
-    }
-  })
-
-  it('bound the requests of all clients together, as the API does', () => {
-    const rate = (of: Template) =>
-      relayResource(of, 'AWS::Lambda::WebFunctionEndpoint', 'Prod').properties.ThrottleConfig
-    expect([rate(template), rate(shared)]).toEqual([{ RateLimit: 5_000 }, { RateLimit: 200 }])
+    expect(endpoint.properties).not.toHaveProperty('ScalingConfig')
   })
 
   it.each([
@@ -156,24 +124,221 @@ describe('RelayWebFunction: endpoints', () => {
     [5_999, 5_000],
     [10_000, 10_000],
     [10_001, undefined],
-  ])('take the throttle of %i requests a second as the rate %s', (throttle, rate) => {
+  ])('takes the throttle of %i requests a second as the rate %s', (throttle, rate) => {
     expect(endpointRateOf(throttle)).toBe(rate)
-  })
-
-  it('bound what the check of a release may use', () => {
-    expect(candidate.properties).toMatchObject({
-      ScalingConfig: { MaxEnvironments: 2 },
-      ThrottleConfig: { RateLimit: 100 },
-    })
-    expect(prod.properties).not.toHaveProperty('ScalingConfig')
   })
 })
 
-describe('relay=functions', () => {
-  it('has nothing of a Web Function', () => {
-    const plain = synthesizeStack({ settings: stageSettings({ ...WEB, relay: 'functions' }) }).toJSON()
-    const ids = Object.keys({ ...plain.Resources, ...plain.Outputs })
-    expect(ids.filter((id) => id.startsWith('Relay') || id.startsWith('FrontDoorRelay'))).toEqual([])
-    expect(JSON.stringify(plain)).not.toContain('AWS::Lambda::Web')
+describe('the permissions of RelayWebFunction', () => {
+  it('are those of the code on the table, by partition', () => {
+    const usage = usageOf('relay-server', 'main.ts')
+    const onTable = relayStatements(template, 'RoleDefault').filter(({ Condition }) => Condition !== undefined)
+    const actions = onTable.flatMap(({ Action }) => [Action].flat())
+    const partitions = onTable.flatMap(
+      ({ Condition }) => Object(Condition)['ForAllValues:StringLike']['dynamodb:LeadingKeys'],
+    )
+    expect([...new Set(actions)].sort()).toEqual(usage.table.map((action) => `dynamodb:${action}`))
+    expect([...new Set(partitions)].sort()).toEqual(usage.partitions)
+  })
+
+  it('are two secrets and two log groups besides', () => {
+    const others = relayStatements(template, 'RoleDefault').filter(({ Condition }) => Condition === undefined)
+    expect(others).toEqual([
+      {
+        Effect: 'Allow',
+        Action: ['logs:CreateLogStream', 'logs:PutLogEvents'],
+        Resource: logs.map(({ id }) => ({ 'Fn::GetAtt': [id, 'Arn'] })).toReversed(),
+      },
+      {
+        Effect: 'Allow',
+        Action: 'secretsmanager:GetSecretValue',
+        Resource: [
+          { Ref: expect.stringMatching(/^ChannelSecret/) },
+          { Ref: expect.stringMatching(/^FrontDoorSecret/) },
+        ],
+      },
+    ])
+  })
+
+  it('let only Lambda assume the role', () => {
+    const { Statement } = relayResource(template, 'AWS::IAM::Role', 'RoleD').properties.AssumeRolePolicyDocument
+    expect(Statement).toEqual([
+      { Effect: 'Allow', Action: 'sts:AssumeRole', Principal: { Service: 'lambda.amazonaws.com' } },
+    ])
+  })
+})
+
+describe('the bucket of the code of RelayWebFunction', () => {
+  it('is private, keeps versions and lets nothing expire, because each process reads its code when it starts', () => {
+    expect(bucket.properties).toMatchObject({
+      VersioningConfiguration: { Status: 'Enabled' },
+      PublicAccessBlockConfiguration: { BlockPublicPolicy: true, RestrictPublicBuckets: true },
+    })
+    expect(bucket.properties).not.toHaveProperty('LifecycleConfiguration')
+    const encryption = bucket.properties.BucketEncryption.ServerSideEncryptionConfiguration[0]
+    expect(encryption.ServerSideEncryptionByDefault.SSEAlgorithm).toBe('AES256')
+  })
+
+  it('is read by revisions of this function only', () => {
+    const { Statement } = relayResource(template, 'AWS::S3::BucketPolicy').properties.PolicyDocument
+    const allowing = Statement.filter(({ Effect }: { Effect: string }) => Effect === 'Allow')
+    const [account, region] = [{ Ref: 'AWS::AccountId' }, { Ref: 'AWS::Region' }]
+    const arn = ['arn:', { Ref: 'AWS::Partition' }, ':lambda:', region, ':', account, ':web-function/']
+    const revisions = [...arn, { Ref: 'AWS::StackName' }, '-relay-', region, '/revision/*']
+    expect(allowing).toEqual([
+      {
+        Effect: 'Allow',
+        Principal: { Service: 'lambda.amazonaws.com' },
+        Action: ['s3:GetObject', 's3:GetObjectVersion'],
+        Resource: {
+          'Fn::Join': ['', [{ 'Fn::GetAtt': [bucket.id, 'Arn'] }, expect.stringMatching(/^\/web-function\//)]],
+        },
+        Condition: {
+          StringEquals: { 'aws:SourceAccount': account },
+          ArnLike: { 'aws:SourceArn': { 'Fn::Join': ['', revisions] } },
+        },
+      },
+    ])
+  })
+})
+
+function distributionOf(of: Template) {
+  return resourcesOf(of, 'AWS::CloudFront::Distribution')[0]?.properties.DistributionConfig
+}
+
+type Behavior = Readonly<Record<string, unknown>> & { readonly PathPattern: string; readonly TargetOriginId: string }
+
+const behaviors: Behavior[] = distributionOf(template).CacheBehaviors
+
+/** The behavior of a path: CloudFront takes the first pattern that matches (Developer Guide, "Path pattern"). */
+function behaviorOf(path: string, all = behaviors): Behavior | undefined {
+  const matches = (pattern: string) =>
+    new RegExp(`^${pattern.replaceAll('*', '.*').replaceAll('.', '[^]')}$`).test(path)
+  return all.find(({ PathPattern }) => matches(PathPattern))
+}
+
+function originOf(of: Template, path: string) {
+  const { CacheBehaviors, Origins } = distributionOf(of)
+  return Origins.find(({ Id }: { Id: string }) => Id === behaviorOf(path, CacheBehaviors)?.TargetOriginId)
+}
+
+const relayOrigin = originOf(template, '/v1/chat/completions')
+
+describe('the front door with relay=web', () => {
+  it.each(ROUTES.map(({ method, path }) => [method, path.replaceAll(/\{\w+\}/g, 'some-id')] as const))(
+    'sends %s %s to the relay server if that serves the route, else to the API',
+    (method, path) => {
+      const isServed = relayRouteOf(method, path) !== undefined
+      expect(behaviorOf(path)?.TargetOriginId === relayOrigin.Id).toBe(isServed)
+    },
+  )
+
+  it.each([
+    '/v1/video/generations',
+    '/v1/video/generations/some-id/chat/completions',
+    '/v1/chat/completions/',
+    '/v1/images/generations/some-id',
+    '/v1/modelsx',
+    '/health',
+    '/admin/models',
+  ])('leaves %s to the API', (path) => {
+    expect(behaviorOf(path)?.TargetOriginId).not.toBe(relayOrigin.Id)
+  })
+
+  it('has the paths of the relay server before those of the API', () => {
+    expect(behaviors.map(({ PathPattern }) => PathPattern)).toEqual([
+      ...['/console', '/console/*'],
+      ...RELAY_PATHS,
+      ...['/admin/*', '/v1/*', '/health', '/openapi.json'],
+    ])
+  })
+
+  it.each([...RELAY_PATHS])('sends %s on with every method, uncached and unchanged', (path) => {
+    expect(behaviors.find(({ PathPattern }) => PathPattern === path)).toMatchObject({
+      AllowedMethods: ['GET', 'HEAD', 'OPTIONS', 'PUT', 'PATCH', 'POST', 'DELETE'],
+      // AWS's policies CachingDisabled and AllViewerExceptHostHeader: an endpoint knows its own host alone.
+      CachePolicyId: '4135ea2d-6df8-44a3-9df3-4b5a84be39ad',
+      OriginRequestPolicyId: 'b689b0a8-53d0-40ab-baf2-68738e2966ac',
+      Compress: false,
+      ViewerProtocolPolicy: 'https-only',
+    })
+  })
+
+  it('reaches the endpoint over TLS, keeps its connections, and waits 120 seconds for the next byte of a response without an end', () => {
+    expect(relayOrigin).toMatchObject({
+      DomainName: { 'Fn::GetAtt': [endpoint.id, 'DomainName'] },
+      CustomOriginConfig: {
+        OriginProtocolPolicy: 'https-only',
+        OriginSSLProtocols: ['TLSv1.2'],
+        OriginReadTimeout: 120,
+        OriginKeepaliveTimeout: 60,
+      },
+    })
+    expect(relayOrigin).not.toHaveProperty('ResponseCompletionTimeout')
+  })
+
+  it('proves itself to the relay server by the secret that the API gets, also while it is replaced', () => {
+    const rotating = synthesizeRelay({ frontDoorSecretVersion: EVERY_SETTING.frontDoorSecretVersion })
+    for (const each of [template, rotating]) {
+      expect(originOf(each, '/v1/models').OriginCustomHeaders).toEqual(originOf(each, '/health').OriginCustomHeaders)
+    }
+    expect(JSON.stringify(relayOrigin.OriginCustomHeaders)).toContain(':SecretString:current::}}')
+  })
+
+  it('tells the relay server the address of the viewer', () => {
+    const [association] = Object(behaviorOf('/v1/models')?.FunctionAssociations)
+    const [id] = association.FunctionARN['Fn::GetAtt']
+    const edge = resourcesOf(template, 'AWS::CloudFront::Function').find((each) => each.id === id)
+    expect(edge?.properties.FunctionCode).toBe(VIEWER_ADDRESS_CODE)
+  })
+
+  it('is behind the web ACL of the distribution', () => {
+    expect(distributionOf(template).WebACLId).toBe(WEB.frontDoorWebAclArn)
+  })
+})
+
+function alarmOf(name: string) {
+  return resourcesOf(template, 'AWS::CloudWatch::Alarm').find(
+    ({ properties }) => properties.AlarmName === `Reelgate-test-${name}`,
+  )?.properties
+}
+
+describe('relayAlarms', () => {
+  it('ring when five responses and one in a hundred are a 5xx, and take missing data for good', () => {
+    const alarm = alarmOf('RelayServerErrors')
+    expect(alarm).toMatchObject({ Threshold: 1, TreatMissingData: 'notBreaching' })
+    const [expression, ...metrics] = alarm?.Metrics ?? []
+    expect(expression.Expression).toBe(
+      'IF(FILL(failed, 0) >= 5, 100 * FILL(failed, 0) / (FILL(succeeded, 0) + FILL(refused, 0) + FILL(failed, 0)), 0)',
+    )
+    const found = metrics.map(({ MetricStat: { Metric: metric } }: { MetricStat: { Metric: object } }) => metric)
+    const dimensions = { Namespace: 'AWS/Lambda/Web', Dimensions: [{ Name: 'FunctionName', Value: NAME }] }
+    expect(found).toEqual(
+      ['2XX', '4XX', '5XX'].map((each) => ({ ...dimensions, MetricName: `HTTPResponseStatusClass${each}` })),
+    )
+  })
+
+  it('ring when a process did not start, which Lambda tells in the log alone', () => {
+    const { properties } = relayResource(template, 'AWS::Logs::MetricFilter')
+    expect(properties).toMatchObject({
+      FilterPattern: '{ $.type = "platform.initReport" && $.record.status = "failure" }',
+      LogGroupName: { Ref: logs[0]?.id },
+      MetricTransformations: [
+        { MetricNamespace: 'Reelgate-test', MetricName: 'relay_starts_failed', MetricValue: '1' },
+      ],
+    })
+    expect(alarmOf('RelayNotStarting')).toMatchObject({
+      Namespace: 'Reelgate-test',
+      MetricName: 'relay_starts_failed',
+      Threshold: 1,
+      TreatMissingData: 'notBreaching',
+    })
+  })
+
+  it('have a graph on the dashboard', () => {
+    const [dashboard] = resourcesOf(template, 'AWS::CloudWatch::Dashboard')
+    const body = JSON.stringify(dashboard?.properties.DashboardBody)
+    expect(body).toContain('Relay server: responses')
+    expect(body).toContain('relay_starts_failed')
   })
 })

@@ -1,14 +1,14 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Stack } from 'aws-cdk-lib'
-import { Template } from 'aws-cdk-lib/assertions'
+import { Asset } from 'aws-cdk-lib/aws-s3-assets'
 import { describe, expect, it } from 'vitest'
 import { bundleHandler } from '#aws/bundle-handler.ts'
+import { RELAY_SERVER } from '#aws/function-code.ts'
 import { REPOSITORY_ROOT, writeConfigurationFile } from '#aws/function-sources.ts'
-import { RELAY_SERVER } from '#aws/pack-relay-server.ts'
-import { RelayCode } from '#aws/relay-code.ts'
+import { codeAsset } from '#aws/gateway-function.ts'
 import { wantsSourceMaps, writeSourceMaps } from '#aws/source-maps.ts'
-import { createApp, resourcesOf, shippedConfiguration } from './synthesize-stack.ts'
+import { createApp, shippedConfiguration } from './synthesize-stack.ts'
 
 describe('source-maps', () => {
   it('writes a map for each file that has one, below the folder and the hash of its code', () => {
@@ -27,15 +27,16 @@ describe('source-maps', () => {
     expect(wantsSourceMaps(new Stack(createApp({ withSourceMaps }), 'Mapped'))).toBe(withSourceMaps)
   })
 
-  it('has the maps of the relay server under the digest of its archive, which the template names', () => {
+  it('has the maps of a module under the hash of its asset, which the template names', () => {
     const app = createApp({ bundledStacks: ['Relay'] })
     const stack = new Stack(app, 'Relay')
     const configurationFile = writeConfigurationFile(stack, shippedConfiguration.config)
-    new RelayCode(stack, 'Code', { sources: { root: REPOSITORY_ROOT, configurationFile }, functionName: 'relay' })
-    const [archive] = resourcesOf(Template.fromStack(stack), 'Custom::RelayCode')
-    const digests = readdirSync(join(app.outdir, 'source-maps', RELAY_SERVER.folder))
-    expect(digests).toEqual([archive?.properties.Digest])
-    const maps = readdirSync(join(app.outdir, 'source-maps', RELAY_SERVER.folder, digests[0] ?? ''))
+    const sources = { root: REPOSITORY_ROOT, configurationFile }
+    const { path, options, assetOf } = codeAsset(stack, { ...RELAY_SERVER, sources })
+    const { assetHash } = new Asset(stack, 'Code', { path, ...options })
+    assetOf(stack)
+    expect(readdirSync(join(app.outdir, 'source-maps', RELAY_SERVER.folder))).toEqual([assetHash])
+    const maps = readdirSync(join(app.outdir, 'source-maps', RELAY_SERVER.folder, assetHash))
     expect(maps).toContain('index.mjs.map')
   })
 

@@ -81,7 +81,7 @@ export function resourcesOf(template: Template, type: string) {
   return Object.entries(template.findResources(type)).map(([id, { Properties }]) => ({ id, properties: Properties }))
 }
 
-/** Folder of a function's handler below `lambdas/`. */
-export function folderOf(properties: { Description: string }): string {
-  return properties.Description.replace('Reelgate ', '')
+/** Folder of a function's handler below `lambdas/`; empty for a function of CDK. */
+export function folderOf({ Description = '' }: { Description?: string }): string {
+  return Description.replace('Reelgate ', '')
 }

@@ -41,7 +41,6 @@ describe('context-schema', () => {
       deletionProtection: false,
       apiClosed: false,
       waf: 'off',
-      relayOriginAccessControl: false,
       apiProvisionedConcurrency: 0,
     })
   })

@@ -5,12 +5,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as delay } from 'node:timers/promises'
-import { packRelayServer } from '#aws/pack-relay-server.ts'
+import { RELAY_SERVER, RELAY_SERVER_NODE_OPTIONS, writeCode } from '#aws/function-code.ts'
 import { findHiddenAddress } from '#local/hidden-address.ts'
-import { RELAY_SERVER_NODE_OPTIONS } from '../../lib/config/relay-server-options.ts'
 import { REPOSITORY } from '../e2e/child-environment.ts'
 import { keepChildOutput } from '../logs/keep-child-output.ts'
-import { unzip } from './unzip.ts'
 
 /** Lambda gives up a Web Function that does not listen by then. */
 const START_MILLISECONDS_MAX = 10_000
@@ -35,7 +33,7 @@ type ArchiveOptions = {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** The deployed archive of the relay server as a process of its own. */
+/** The deployed code of the relay server as a process of its own. */
 export type RelayArchive = {
   readonly origin: string
   readonly directory: string
@@ -47,13 +45,13 @@ export type RelayArchive = {
 }
 
 /**
- * Packs the relay server, unpacks it in a folder of its own, and starts its entry as Lambda starts it: in that folder, at the address that it is told, with
+ * Writes the code of the relay server into a folder of its own, as it is deployed, and starts its entry as Lambda starts it: in that folder, at the address that it is told, with
  * the options of its environment. Node lets the process read this folder alone, so nothing of the repository can be loaded.
  * @throws when its health is not 200 within the ten seconds that Lambda waits.
  */
 export async function startRelayArchive(options: ArchiveOptions): Promise<RelayArchive> {
   const directory = realpathSync(mkdtempSync(join(tmpdir(), 'reelgate-relay-archive-')))
-  unzip(packRelayServer({ root: REPOSITORY, configurationFile: options.configurationFile }), directory)
+  writeCode(directory, { ...RELAY_SERVER, sources: { root: REPOSITORY, configurationFile: options.configurationFile } })
   const { host, port } = await findHiddenAddress()
   const confined = ['--permission', `--allow-fs-read=${directory}`]
   const child = spawn(process.execPath, [...confined, '--import', LAMBDA_CONSOLE, 'index.js'], {

@@ -4,7 +4,6 @@ import { describeApiBundles } from './api-bundles.ts'
 import { describeConsoleBundles } from './console-bundles.ts'
 import { describePipelineBundles } from './pipeline-bundles.ts'
 import { describeRelayBundles } from './relay-bundles.ts'
-import { describeReleaseBundles } from './release-bundles.ts'
 import { EVENTS, SampleEvents, TARGETS } from './sample-events.ts'
 import { type SampleService, startSampleService } from './sample-service.ts'
 
@@ -32,7 +31,6 @@ describeApiBundles(sample)
 describeRelayBundles(sample)
 describePipelineBundles(sample)
 describeConsoleBundles(sample)
-describeReleaseBundles(sample)
 
 describe('the deployed function of the signing keys', () => {
   const SECRET = 'signing-key-secret'

@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { App } from 'aws-cdk-lib'
 import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
-import { WEB } from '../aws/relay-template.ts'
 import { createApp, createStack, folderOf, stageSettings } from '../aws/synthesize-stack.ts'
 import { keepChildOutput } from '../logs/keep-child-output.ts'
 import type { Invocation, InvocationOutcome } from './invoke-bundle.ts'
@@ -30,16 +29,10 @@ export class DeployedFunctions {
   readonly #localValues: Readonly<Record<string, string>>
   readonly #running = new Set<Promise<unknown>>()
 
-  /**
-   * @param localValues stand in for references of the template, and for what Lambda itself sets.
-   * @param ownValues replace them for some functions, by folder.
-   */
-  constructor(config: GatewayConfig, localValues: Record<string, string>, ownValues: Record<string, object>) {
+  /** @param localValues stand in for references of the template, and for what Lambda itself sets. */
+  constructor(config: GatewayConfig, localValues: Record<string, string>) {
     const { directory, functions, machine } = synthesize(config)
-    const found = functions.map(([, each]) => [folderOf(each), readFunction(directory, each)] as const)
-    this.#functions = new Map(
-      found.map(([folder, each]) => [folder, { ...each, variables: { ...each.variables, ...ownValues[folder] } }]),
-    )
+    this.#functions = new Map(functions.map(([, each]) => [folderOf(each), readFunction(directory, each)]))
     const byId = new Map(functions)
     this.taskFolders = Object.fromEntries(
       Object.entries(machine.DefinitionSubstitutions).map(([name, { 'Fn::GetAtt': reference }]) => [
@@ -75,11 +68,6 @@ export class DeployedFunctions {
       throw new TypeError(`${folder} does not stream`)
     }
     return Buffer.from(written, 'base64')
-  }
-
-  /** A file that ships with a function. */
-  readFile(folder: string, name: string): Buffer {
-    return readFileSync(join(this.#find(folder).directory, name))
   }
 
   /** Resolves when no invocation is under way. */
@@ -160,7 +148,7 @@ type Resource =
 function synthesize(config: GatewayConfig) {
   const consoleFolder = mkdtempSync(join(tmpdir(), 'reelgate-console-'))
   writeFileSync(join(consoleFolder, 'index.html'), '<!doctype html>')
-  const settings = stageSettings(WEB)
+  const settings = stageSettings({ console: 'on' })
   const { node } = createStack(
     { config, settings, consoleFolder },
     createApp({ bundledStacks: [STACK_NAME], withSourceMaps: false }),

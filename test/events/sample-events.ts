@@ -44,8 +44,6 @@ export const TARGETS: Readonly<Record<string, string>> = {
   'pipeline-store-video': 'pipeline/store-video',
   'pipeline-submit-video-job': 'pipeline/submit-video-job',
   'pipeline-notify': 'pipeline/notify',
-  'relay-code': 'relay-code',
-  'relay-smoke': 'relay-smoke',
 }
 
 /** The sample events, sent to the deployed functions. */

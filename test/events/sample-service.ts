@@ -26,7 +26,6 @@ import { DeployedFunctions } from './deployed-functions.ts'
 import { startReceiver } from './receiver.ts'
 import { SampleJobs, TENANT_ID } from './sample-jobs.ts'
 import { startSecretsStub } from './secrets-stub.ts'
-import { startVersionedBucketStub } from './versioned-bucket-stub.ts'
 
 const TABLE_NAME = 'reelgate'
 const BUCKET_NAME = 'reelgate-videos'
@@ -57,17 +56,14 @@ export async function startSampleService() {
   })
   const awsFront = await startAwsFront(machine, CREDENTIALS)
   const config = sampleConfig(engines)
-  const functions = new DeployedFunctions(config, localValues(engines, `http://127.0.0.1:${awsFront.port}`), {
-    'relay-code': { AWS_ENDPOINT_URL_S3: `http://127.0.0.1:${engines.codeBucket.port}` },
-  })
-  const { receiver, secrets, cloudFrontKeys, archives } = engines
+  const functions = new DeployedFunctions(config, localValues(engines, `http://127.0.0.1:${awsFront.port}`))
+  const { receiver, secrets, cloudFrontKeys } = engines
   return {
     functions,
     machine,
     receiver,
     secrets,
     cloudFrontKeys,
-    archives,
     ...(await openStores(engines, { config, clock })),
     async close() {
       await machine.close()
@@ -90,13 +86,11 @@ async function startEngines(directory: string, clock: Clock) {
     ['signing-key-secret', JSON.stringify({ keys: [createSigningKey()] })],
   ])
   const cloudFrontKeys: CloudFrontKeys = { publicKeys: new Map(), keyGroups: new Map() }
-  const archives = new Map<string, Buffer>()
-  const [dynamoDb, s3, secretsStub, cloudFront, codeBucket, receiver, upstream, relayUpstream] = await Promise.all([
+  const [dynamoDb, s3, secretsStub, cloudFront, receiver, upstream, relayUpstream] = await Promise.all([
     startDynamoDbEngine(join(directory, 'table.sqlite'), { PATH }),
     startS3Engine({ directory: join(directory, 'bucket'), bucketName: BUCKET_NAME, credentials: CREDENTIALS }, {}),
     startSecretsStub(secrets),
     startCloudFrontStub(cloudFrontKeys),
-    startVersionedBucketStub(archives),
     startReceiver(),
     startP1Simulator({
       apiKey: UPSTREAM_KEY,
@@ -106,11 +100,10 @@ async function startEngines(directory: string, clock: Clock) {
     startOpenAiSimulator({ apiKey: UPSTREAM_KEY, gapMilliseconds: 1 }),
   ])
   const close = async () => {
-    const parts = [secretsStub, cloudFront, codeBucket, receiver, upstream, relayUpstream, s3, dynamoDb]
+    const parts = [secretsStub, cloudFront, receiver, upstream, relayUpstream, s3, dynamoDb]
     await Promise.all(parts.map((part) => part.close()))
   }
-  const stubs = { secretsStub, cloudFront, codeBucket }
-  return { dynamoDb, s3, secrets, cloudFrontKeys, archives, ...stubs, receiver, upstream, relayUpstream, close }
+  return { dynamoDb, s3, secrets, cloudFrontKeys, secretsStub, cloudFront, receiver, upstream, relayUpstream, close }
 }
 
 /** What the deployed names and ARNs are here. */

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { bundleHandler } from '#aws/bundle-handler.ts'
-import { RELAY_SERVER_NODE_OPTIONS } from '../../lib/config/relay-server-options.ts'
+import { RELAY_SERVER, RELAY_SERVER_NODE_OPTIONS } from '#aws/function-code.ts'
 
 const REPOSITORY = join(import.meta.dirname, '..', '..')
 
@@ -15,7 +15,7 @@ export type RelayBundle = { readonly directory: string; remove(): void }
 /** Bundles the relay server as it is deployed. */
 export function bundleRelayServer(): RelayBundle {
   const directory = mkdtempSync(join(tmpdir(), 'reelgate-relay-'))
-  for (const { name, code } of bundleHandler({ root: REPOSITORY, folder: 'relay-server', entry: 'main.ts' }).files) {
+  for (const { name, code } of bundleHandler({ root: REPOSITORY, ...RELAY_SERVER }).files) {
     writeFileSync(join(directory, name), code)
   }
   return { directory, remove: () => rmSync(directory, { recursive: true, force: true }) }

@@ -10,6 +10,3 @@ export const VIEWER_ADDRESS_HEADER = 'x-reelgate-viewer-address'
 
 /** Seconds of silence after which the front door gives up a response: the most that CloudFront allows without a raised quota. */
 export const FRONT_DOOR_SILENCE_SECONDS = 120
-
-/** The header by which a relay server says which release it runs, so that a check does not take an earlier one for it. */
-export const RELEASE_HEADER = 'x-reelgate-release'

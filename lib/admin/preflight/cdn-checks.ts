@@ -32,18 +32,10 @@ export async function checkCloudFront(): Promise<Finding[]> {
   ]
 }
 
-type CdnNames = {
-  readonly region: string
-  readonly hasFrontDoor: boolean
-  /** CloudFront signs the requests to the Web Function. */
-  readonly signsRelay: boolean
-}
+type CdnNames = { readonly region: string; readonly hasFrontDoor: boolean }
 
 /** Whether a first deployment finds room and free names for its signing keys and policies, whose names are unique in an account. */
-export async function checkCdnNames(
-  stackName: string,
-  { region, hasFrontDoor, signsRelay }: CdnNames,
-): Promise<Finding[]> {
+export async function checkCdnNames(stackName: string, { region, hasFrontDoor }: CdnNames): Promise<Finding[]> {
   const client = new CloudFrontClient({})
   const [groups, keys, controls, policies, caches, functions] = await Promise.all([
     client.send(new ListKeyGroupsCommand({ MaxItems: LISTED_MAX })),
@@ -55,12 +47,11 @@ export async function checkCdnNames(
   ])
   const groupNames = groups.KeyGroupList?.Items?.map(({ KeyGroup }) => KeyGroup?.KeyGroupConfig?.Name) ?? []
   const nameOf = (part: string) => `${stackName}-${part}-${region}`
-  const relay = signsRelay ? [nameOf('relay')] : []
   const own = {
     'key group': [nameOf('video-urls')],
-    'origin access control': [nameOf('videos'), ...(hasFrontDoor ? [nameOf('console')] : []), ...relay],
+    'origin access control': [nameOf('videos'), ...(hasFrontDoor ? [nameOf('console')] : [])],
     'response headers policy': [nameOf('videos'), ...(hasFrontDoor ? [nameOf('console')] : [])],
-    'cache policy': [...(hasFrontDoor ? [nameOf('console')] : []), ...relay],
+    'cache policy': hasFrontDoor ? [nameOf('console')] : [],
     'CloudFront function': hasFrontDoor ? [nameOf('console'), nameOf('api')] : [],
   }
   const names = {

@@ -89,7 +89,7 @@ async function checkAccount(options: AccountOptions, place: Place): Promise<Find
     ...(isDeployed ? [] : leftoverChecks(settings, name, place)),
     ...certificateChecks(options, place),
     ...webAclChecks(settings, place),
-    ...(settings.relay === undefined ? [] : [{ name: 'web functions', run: () => checkWebFunctions(region) }]),
+    ...(settings.relay === 'web' ? [{ name: 'web functions', run: () => checkWebFunctions(region) }] : []),
   ]
   return (await Promise.all(checks.map(runCheck))).flat()
 }
@@ -101,15 +101,14 @@ function checkConfiguration(settings: StageSettings, environment: Environment): 
   return [fine('configuration', `${settings.configFile}, with the channels ${channels || '(none)'}`)]
 }
 
-function leftoverChecks({ table, hasCdn, frontDoor, relay }: StageSettings, name: string, { region }: Place): Check[] {
+function leftoverChecks({ table, hasCdn, frontDoor }: StageSettings, name: string, { region }: Place): Check[] {
   const hasFrontDoor = frontDoor !== undefined
-  const signsRelay = relay?.hasOriginAccessControl ?? false
   return [
     { name: 'tables', run: () => checkTables(name, table) },
     { name: 'buckets', run: () => checkBuckets(name) },
     { name: 'secrets', run: () => checkSecrets(name) },
     { name: 'log groups', run: () => checkLogGroups(name) },
-    ...(hasCdn ? [{ name: 'cdn names', run: () => checkCdnNames(name, { region, hasFrontDoor, signsRelay }) }] : []),
+    ...(hasCdn ? [{ name: 'cdn names', run: () => checkCdnNames(name, { region, hasFrontDoor }) }] : []),
   ]
 }
 

@@ -1,7 +1,4 @@
-import { CloudFrontClient, ListCachePoliciesCommand, ListOriginAccessControlsCommand } from '@aws-sdk/client-cloudfront'
-import { mockClient } from 'aws-sdk-client-mock'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
-import { checkCdnNames } from '../../../lib/admin/preflight/cdn-checks.ts'
 import { checkWebFunctions } from '../../../lib/admin/preflight/web-function-checks.ts'
 
 const fetched = vi.fn<typeof fetch>()
@@ -40,29 +37,5 @@ describe('the check of Web Functions', () => {
   ])('says so when the region %s', async (_how, answer) => {
     fetched.mockImplementation(answer)
     expect(await checkWebFunctions('eu-west-1')).toMatchObject([{ verdict: 'wrong' }])
-  })
-})
-
-describe('the check of the names in CloudFront', () => {
-  const Name = 'Reelgate-prod-relay-eu-west-1'
-
-  it('finds those of signed requests to the Web Function taken, where a stage has them', async () => {
-    const cloudFront = mockClient(CloudFrontClient)
-    const rest = { Quantity: 1, MaxItems: 100 }
-    const control = { Id: 'E1', Name, Description: '', SigningProtocol: 'sigv4', SigningBehavior: 'always' } as const
-    const controls = [{ ...control, OriginAccessControlOriginType: 'lambda' as const }]
-    const policies = [{ Type: 'custom' as const, CachePolicy: { CachePolicyConfig: { Name, MinTTL: 0 } } as never }]
-    cloudFront.resolves({})
-    cloudFront
-      .on(ListOriginAccessControlsCommand)
-      .resolves({ OriginAccessControlList: { Items: controls, IsTruncated: false, Marker: '', ...rest } })
-    cloudFront.on(ListCachePoliciesCommand).resolves({ CachePolicyList: { Items: policies, ...rest } })
-    const find = (signsRelay: boolean) =>
-      checkCdnNames('Reelgate-prod', { region: 'eu-west-1', hasFrontDoor: true, signsRelay })
-    expect(await find(false)).toMatchObject([{ verdict: 'ok' }])
-    expect(await find(true)).toMatchObject([
-      { verdict: 'wrong', message: `the origin access control ${Name} exists already` },
-      { verdict: 'wrong', message: `the cache policy ${Name} exists already` },
-    ])
   })
 })
