@@ -30,9 +30,6 @@ const propertiesSchema = z.object({ KeyGroupName: z.string().check(z.minLength(1
 /** The keys after an action, without their private halves; or why the action was refused. */
 type ActionResult = { readonly keys: readonly SigningKeyView[] } | { readonly refused: string }
 
-/** The custom resource of version 0.1.0, whose key pair and secret are still used. */
-const FORMER_RESOURCE_TYPE = 'Custom::CdnSigningKey'
-
 /** Lambda delivers at least once, so runs of one event may overlap. A retry finds the changes of the other run. */
 const TRIES_MAX = 3
 
@@ -41,7 +38,7 @@ const cloudFront = new CloudFrontClient({})
 
 /**
  * Manages the keys that sign video urls, and the key group by which CloudFront trusts them. For CloudFormation, a custom
- * resource: it creates the group with a first key (attributes `KeyGroupId` and `KeyPairId`) and deletes it. For the operator, it
+ * resource: it creates the group with a first key (attribute `KeyGroupId`) and deletes it. For the operator, it
  * lists, rotates and removes keys. Private keys are generated here and stored only in the secret `CDN_SIGNING_KEY_SECRET_ARN`.
  * @throws ResponseNotTakenError if CloudFormation did not accept the response, so that Lambda retries the event.
  */
@@ -95,16 +92,12 @@ function withoutMessage(error: unknown): Error {
 
 async function run(event: CloudFormationCustomResourceEvent): Promise<Outcome> {
   try {
-    if (event.ResourceType === FORMER_RESOURCE_TYPE) {
-      return { Status: 'SUCCESS', Data: {} }
-    }
     const context = contextOf(physicalIdOf(event))
     if (event.RequestType === 'Delete') {
       await retryPassingErrors(() => removeAll(context))
       return { Status: 'SUCCESS', Data: {} }
     }
-    const { keyGroupId, keys } = await retryPassingErrors(() => ensure(context))
-    return { Status: 'SUCCESS', Data: { KeyGroupId: keyGroupId, KeyPairId: keys[0]?.keyPairId ?? '' } }
+    return { Status: 'SUCCESS', Data: { KeyGroupId: await retryPassingErrors(() => ensure(context)) } }
   } catch (error) {
     const Reason = withoutMessage(error).name
     console.error(JSON.stringify({ level: 'ERROR', message: 'no signing key', error: Reason }))
@@ -112,7 +105,7 @@ async function run(event: CloudFormationCustomResourceEvent): Promise<Outcome> {
   }
 }
 
-async function ensure(context: KeyContext): ReturnType<typeof ensureKeys> {
+async function ensure(context: KeyContext): Promise<string> {
   for (let tries = 1; ; tries += 1) {
     try {
       return await ensureKeys(context)
@@ -126,8 +119,7 @@ async function ensure(context: KeyContext): ReturnType<typeof ensureKeys> {
 
 /** The name of the group: after a change of the name, CloudFormation deletes the resource with the old one. */
 function physicalIdOf(event: CloudFormationCustomResourceEvent): string {
-  const isKept = event.RequestType === 'Delete' || event.ResourceType === FORMER_RESOURCE_TYPE
-  return isKept && 'PhysicalResourceId' in event
+  return event.RequestType === 'Delete'
     ? event.PhysicalResourceId
     : (propertiesSchema.safeParse(event.ResourceProperties).data?.KeyGroupName ?? event.LogicalResourceId)
 }

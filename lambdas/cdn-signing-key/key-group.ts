@@ -23,8 +23,6 @@ const PAGES_MAX = 20
 /** Characters of the digest in the name of a key. */
 const DIGEST_CHARACTERS = 16
 
-type PublicKeyFound = { readonly keyPairId: string; readonly createdAt: number }
-
 /** A reply of CloudFront lacks a field that its reference promises. */
 class IncompleteReplyError extends Error {
   override readonly name = 'IncompleteReplyError'
@@ -41,28 +39,11 @@ export class KeyGroup {
     this.#name = name
   }
 
-  /** Finds the public key with the same bytes. */
-  async findPublicKey(publicKeyPem: string): Promise<PublicKeyFound | undefined> {
-    let Marker: string | undefined
-    for (let page = 0; page < PAGES_MAX; page += 1) {
-      const { PublicKeyList: list } = await this.#client.send(new ListPublicKeysCommand({ Marker }))
-      const found = list?.Items?.find(({ EncodedKey }) => EncodedKey?.trim() === publicKeyPem.trim())
-      if (found !== undefined) {
-        return { keyPairId: present(found.Id), createdAt: present(found.CreatedTime).getTime() }
-      }
-      Marker = list?.NextMarker || undefined
-      if (Marker === undefined) {
-        break
-      }
-    }
-    return undefined
-  }
-
   /** Creates a public key in CloudFront unless it exists. @returns its id. */
   async publish(publicKeyPem: string): Promise<string> {
-    const known = await this.findPublicKey(publicKeyPem)
+    const known = await this.#findPublicKey(publicKeyPem)
     if (known !== undefined) {
-      return known.keyPairId
+      return known
     }
     const Name = `${this.#name}-${sha256Hex(publicKeyPem).slice(0, DIGEST_CHARACTERS)}`
     const PublicKeyConfig = { CallerReference: Name, Name, EncodedKey: publicKeyPem, Comment: 'Reelgate video urls' }
@@ -70,11 +51,11 @@ export class KeyGroup {
       const { PublicKey } = await this.#client.send(new CreatePublicKeyCommand({ PublicKeyConfig }))
       return present(PublicKey?.Id)
     } catch (error) {
-      const other = error instanceof PublicKeyAlreadyExists ? await this.findPublicKey(publicKeyPem) : undefined
+      const other = error instanceof PublicKeyAlreadyExists ? await this.#findPublicKey(publicKeyPem) : undefined
       if (other === undefined) {
         throw error
       }
-      return other.keyPairId
+      return other
     }
   }
 
@@ -130,6 +111,23 @@ export class KeyGroup {
       }
       throw error
     }
+  }
+
+  /** The id of the public key with the same bytes. */
+  async #findPublicKey(publicKeyPem: string): Promise<string | undefined> {
+    let Marker: string | undefined
+    for (let page = 0; page < PAGES_MAX; page += 1) {
+      const { PublicKeyList: list } = await this.#client.send(new ListPublicKeysCommand({ Marker }))
+      const found = list?.Items?.find(({ EncodedKey }) => EncodedKey?.trim() === publicKeyPem.trim())
+      if (found !== undefined) {
+        return present(found.Id)
+      }
+      Marker = list?.NextMarker || undefined
+      if (Marker === undefined) {
+        break
+      }
+    }
+    return undefined
   }
 
   async #find(): Promise<string | undefined> {

@@ -30,10 +30,12 @@ type Keys = { readonly read: SecretVersion; readonly keys: readonly StoredSignin
 /**
  * Ensures that a key exists, that CloudFront has every key of the secret, and that the group holds them. A repeated call
  * continues the work of an incomplete one.
+ * @returns the id of the group.
  */
-export async function ensureKeys(context: KeyContext): Promise<{ keyGroupId: string; keys: PublishedSigningKey[] }> {
+export async function ensureKeys(context: KeyContext): Promise<string> {
   const current = await readKeys(context)
-  return await complete(context, current.keys.length === 0 ? await addKey(context, current) : current)
+  const some = current.keys.length === 0 ? await addKey(context, current) : current
+  return (await complete(context, some)).keyGroupId
 }
 
 /**
@@ -62,7 +64,7 @@ export async function rotateKeys(context: KeyContext): Promise<PublishedSigningK
  */
 export async function removeKey(context: KeyContext, keyPairId: string): Promise<PublishedSigningKey[]> {
   const current = await readKeys(context)
-  const refusal = whyKeyStays(publishedKeys(current), keyPairId, context.nowMilliseconds())
+  const refusal = whyKeyStays(publishedKeys(current.keys), keyPairId, context.nowMilliseconds())
   if (refusal !== undefined) {
     throw new KeyChangeRefusedError(refusal)
   }
@@ -71,13 +73,13 @@ export async function removeKey(context: KeyContext, keyPairId: string): Promise
 
 /** Every key that CloudFront has. */
 export async function listKeys(context: KeyContext): Promise<PublishedSigningKey[]> {
-  return publishedKeys(await readKeys(context))
+  return publishedKeys((await readKeys(context)).keys)
 }
 
 /** Deletes the group and its keys. A private key is deleted after its public key. */
 export async function removeAll(context: KeyContext): Promise<void> {
   const current = await readKeys(context)
-  const ids = new Set([...(await context.group.remove()), ...publishedKeys(current).map((key) => key.keyPairId)])
+  const ids = new Set([...(await context.group.remove()), ...publishedKeys(current.keys).map((key) => key.keyPairId)])
   const gone = new Set<string | undefined>()
   for (const id of ids) {
     if (await context.group.withdraw(id)) {
@@ -90,18 +92,9 @@ export async function removeAll(context: KeyContext): Promise<void> {
   }
 }
 
-/**
- * Reads the secret. The key of a stack of version 0.1.0 has no id there: its public key, which CloudFormation created, is found
- * by its bytes and kept, because urls of the last seven days refer to it.
- */
-async function readKeys({ secretsManager, secretArn, group, nowMilliseconds }: KeyContext): Promise<Keys> {
+async function readKeys({ secretsManager, secretArn }: KeyContext): Promise<Keys> {
   const read = await readSecretVersion(secretsManager, secretArn)
-  const { keys, privateKeyPem } = parseSigningKeySecret(read.text)
-  if (keys.length > 0 || privateKeyPem === undefined) {
-    return { read, keys }
-  }
-  const found = await group.findPublicKey(publicKeyOf(privateKeyPem))
-  return { read, keys: [{ createdAt: nowMilliseconds(), ...found, privateKeyPem }] }
+  return { read, keys: parseSigningKeySecret(read.text) }
 }
 
 /** Stores the private key before CloudFront gets the public key, so that an incomplete run leaves no unknown key there. */
@@ -117,7 +110,7 @@ async function complete(context: KeyContext, current: Keys, removedId?: string) 
   const isLeaving = (key: StoredSigningKey) =>
     isOver(context, current.keys, key) || (removedId !== undefined && key.keyPairId === removedId)
   const staying = current.keys.filter((key) => !isLeaving(key))
-  const leaving = publishedKeys({ keys: current.keys.filter(isLeaving) })
+  const leaving = publishedKeys(current.keys.filter(isLeaving))
   const published: PublishedSigningKey[] = []
   for (const key of staying) {
     published.push({ ...key, keyPairId: key.keyPairId ?? (await group.publish(publicKeyOf(key.privateKeyPem))) })
@@ -136,7 +129,7 @@ async function complete(context: KeyContext, current: Keys, removedId?: string) 
 }
 
 function isOver({ nowMilliseconds }: KeyContext, keys: readonly StoredSigningKey[], { keyPairId }: StoredSigningKey) {
-  const end = keyPairId === undefined ? undefined : neededUntil(publishedKeys({ keys }), { keyPairId })
+  const end = keyPairId === undefined ? undefined : neededUntil(publishedKeys(keys), { keyPairId })
   return end !== undefined && end <= nowMilliseconds()
 }
 

@@ -1,5 +1,6 @@
+import { createHash } from 'node:crypto'
 import { Aws, CustomResource, Duration, RemovalPolicy } from 'aws-cdk-lib'
-import { type IKeyGroup, KeyGroup } from 'aws-cdk-lib/aws-cloudfront'
+import { type IKeyGroup, KeyGroup, PublicKey } from 'aws-cdk-lib/aws-cloudfront'
 import { Grant } from 'aws-cdk-lib/aws-iam'
 import { Secret } from 'aws-cdk-lib/aws-secretsmanager'
 import { Construct } from 'constructs'
@@ -14,6 +15,12 @@ const ANSWER_MINUTES = 10
 /** Generating a key of two 1024-bit primes takes about a second with this share of a CPU. */
 const MEMORY_MEGABYTES = 512
 
+/** Hexadecimal characters of the digest in the name of a public key. */
+const DIGEST_CHARACTERS = 12
+
+/** Names of CloudFront are unique in an account across all regions. */
+const ACCOUNT_WIDE_PREFIX = `${Aws.STACK_NAME}-${Aws.REGION}`
+
 const GROUP_ACTIONS = ['CreateKeyGroup', 'DeleteKeyGroup', 'GetKeyGroup', 'ListKeyGroups', 'UpdateKeyGroup']
 const KEY_ACTIONS = ['CreatePublicKey', 'DeletePublicKey', 'GetPublicKey', 'ListPublicKeys']
 const SECRET_ACTIONS = ['GetSecretValue', 'PutSecretValue', 'UpdateSecretVersionStage']
@@ -24,8 +31,6 @@ export type SigningKeyResources = {
   readonly secret: Secret
   /** The key group that the CDN trusts. */
   readonly keyGroup: IKeyGroup
-  /** Id of the first key. Used only with a secret of version 0.1.0. */
-  readonly keyPairId: string
   /** Name of the function that lists and rotates the keys; undefined if the team brings its own keys. */
   readonly functionName: string | undefined
 }
@@ -37,7 +42,6 @@ export type SigningKeyResources = {
 export class CdnSigningKey extends Construct implements SigningKeyResources {
   readonly secret: Secret
   readonly keyGroup: IKeyGroup
-  readonly keyPairId: string
   readonly functionName: string
 
   constructor(scope: Construct, id: string, sources: FunctionSources) {
@@ -56,7 +60,6 @@ export class CdnSigningKey extends Construct implements SigningKeyResources {
       grant.applyBefore(group)
     }
     this.keyGroup = KeyGroup.fromKeyGroupId(this, 'TrustedKeyGroup', group.getAttString('KeyGroupId'))
-    this.keyPairId = group.getAttString('KeyPairId')
     this.functionName = maker.function.functionName
   }
 
@@ -91,8 +94,36 @@ export class CdnSigningKey extends Construct implements SigningKeyResources {
   }
 }
 
+/**
+ * Signing keys that the team generates itself. The stack has the public keys, and the operator imports the private keys into the
+ * secret (`npm run admin -- cdn-key import`). A rotation deploys another public key and imports its private key.
+ */
+export class BroughtSigningKeys extends Construct implements SigningKeyResources {
+  readonly secret: Secret
+  readonly keyGroup: IKeyGroup
+  readonly functionName = undefined
+
+  /** @param publicKeyPems at least one key, SPKI in PEM. */
+  constructor(scope: Construct, id: string, publicKeyPems: readonly string[]) {
+    super(scope, id)
+    this.secret = createSigningSecret(this)
+    // Public keys of CloudFront are immutable, so the digest in the name makes another key another resource.
+    const publicKeys = publicKeyPems.map((encodedKey) => {
+      const digest = digestOf(encodedKey)
+      return new PublicKey(this, `PublicKey${digest}`, {
+        encodedKey,
+        publicKeyName: `${ACCOUNT_WIDE_PREFIX}-${digest}`,
+      })
+    })
+    this.keyGroup = new KeyGroup(this, 'BroughtKeyGroup', {
+      items: publicKeys,
+      keyGroupName: `${ACCOUNT_WIDE_PREFIX}-brought`,
+    })
+  }
+}
+
 /** Deployed empty, and deleted with the stack, because the distribution that verifies signatures is deleted too. */
-export function createSigningSecret(scope: Construct): Secret {
+function createSigningSecret(scope: Construct): Secret {
   const secret = new Secret(scope, 'Secret', {
     description: 'Reelgate: signs video urls',
     secretObjectValue: {},
@@ -104,4 +135,8 @@ export function createSigningSecret(scope: Construct): Secret {
     'SMG4',
   )
   return secret
+}
+
+function digestOf(pem: string): string {
+  return createHash('sha256').update(pem.trim()).digest('hex').slice(0, DIGEST_CHARACTERS)
 }

@@ -29,11 +29,7 @@ export function cdnDelivery(cdn: VideoCdn, signingKeys: SigningKeyResources): Vi
     allowSigning(signer) {
       const { secretArn } = signingKeys.secret
       Grant.addToPrincipal({ grantee: signer, actions: ['secretsmanager:GetSecretValue'], resourceArns: [secretArn] })
-      signer.setEnvironment({
-        CDN_BASE_URL: cdn.baseUrl,
-        CDN_KEY_PAIR_ID: signingKeys.keyPairId,
-        CDN_SIGNING_KEY_SECRET_ARN: secretArn,
-      })
+      signer.setEnvironment({ CDN_BASE_URL: cdn.baseUrl, CDN_SIGNING_KEY_SECRET_ARN: secretArn })
     },
   }
 }

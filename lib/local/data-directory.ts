@@ -168,7 +168,7 @@ export function readState<Value>(file: string, schema: z.ZodType<Value>): Value 
   }
 }
 
-/** An earlier version may have left the directory open. A shared directory, or one of another user, stays as it is. */
+/** A directory that was there before may be open. A shared directory, or one of another user, stays as it is. */
 function closeToOthers(path: string): void {
   const { uid, mode } = statSync(path)
   if (uid === process.getuid?.() && (mode & STICKY) === 0) {

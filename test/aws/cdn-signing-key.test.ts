@@ -1,7 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { BroughtSigningKeys } from '#aws/brought-signing-keys.ts'
-import { CdnSigningKey, type SigningKeyResources } from '#aws/cdn-signing-key.ts'
+import { BroughtSigningKeys, CdnSigningKey, type SigningKeyResources } from '#aws/cdn-signing-key.ts'
 import { REPOSITORY_ROOT } from '#aws/function-sources.ts'
 import { resourcesOf, synthesizeAlone } from './synthesize-stack.ts'
 

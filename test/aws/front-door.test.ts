@@ -299,7 +299,7 @@ const LASTING = [
   'Custom::CdnKeyGroup',
 ]
 
-describe('an upgrade from version 0.2.0', () => {
+describe('a front door that is added later', () => {
   it('keeps each lasting resource, and so the urls of videos and of the API', () => {
     const kept = {
       'AWS::DynamoDB::GlobalTable': 'JobTable',
@@ -317,7 +317,7 @@ describe('an upgrade from version 0.2.0', () => {
     }
   })
 
-  it('adds no front door with console=off', () => {
+  it('is absent with console=off', () => {
     const added = Object.keys(without.toJSON().Resources).filter((id) => /^(FrontDoor|Console|Admin)/.test(id))
     expect(added).toEqual([])
     expect(distributionOf(without).config).not.toHaveProperty('CacheBehaviors')

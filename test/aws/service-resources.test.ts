@@ -5,7 +5,7 @@ const functions = resourcesOf(synthesizeStack(), 'AWS::Lambda::Function')
 
 describe('service-resources: the variables of a function', () => {
   const common = ['LOG_LEVEL', 'POWERTOOLS_METRICS_NAMESPACE', 'POWERTOOLS_SERVICE_NAME']
-  const signing = ['CDN_BASE_URL', 'CDN_KEY_PAIR_ID', 'CDN_SIGNING_KEY_SECRET_ARN']
+  const signing = ['CDN_BASE_URL', 'CDN_SIGNING_KEY_SECRET_ARN']
 
   it.each([
     ['api/create-video-job', ['BUCKET_NAME', 'STATE_MACHINE_ARN', 'TABLE_NAME']],

@@ -57,9 +57,9 @@ function pass(milliseconds: number): void {
 
 function eventOf(
   requestType: 'Create' | 'Update' | 'Delete',
-  changes: { groupName?: string; physicalId?: string; resourceType?: string } = {},
+  changes: { groupName?: string; physicalId?: string } = {},
 ): CloudFormationCustomResourceEvent {
-  const { groupName = GROUP_NAME, resourceType = 'Custom::CdnKeyGroup' } = changes
+  const { groupName = GROUP_NAME } = changes
   const address = server.address()
   const port = typeof address === 'object' && address !== null ? address.port : 0
   const common = {
@@ -68,7 +68,7 @@ function eventOf(
     StackId: 'arn:aws:cloudformation:eu-west-1:111111111111:stack/Reelgate-dev/1',
     RequestId: '0198b3a0-0000-7000-8000-000000000001',
     LogicalResourceId: 'KeyGroup',
-    ResourceType: resourceType,
+    ResourceType: 'Custom::CdnKeyGroup',
     ResourceProperties: { ServiceToken: 'token', KeyGroupName: groupName },
   }
   const known = { ...common, PhysicalResourceId: changes.physicalId ?? groupName }
@@ -112,7 +112,7 @@ describe('the key group, when the stack is made', () => {
     expect(answers.map(({ body }) => body)).toEqual([
       {
         Status: 'SUCCESS',
-        Data: { KeyGroupId: [...cloudFront.groups.keys()][0], KeyPairId: publicKey?.Id },
+        Data: { KeyGroupId: [...cloudFront.groups.keys()][0] },
         PhysicalResourceId: GROUP_NAME,
         StackId: 'arn:aws:cloudformation:eu-west-1:111111111111:stack/Reelgate-dev/1',
         RequestId: '0198b3a0-0000-7000-8000-000000000001',
@@ -200,52 +200,6 @@ describe('the key group, when the stack goes', () => {
     expect([...cloudFront.groups.values()].map(({ Name }) => Name)).toEqual([GROUP_NAME])
     expect(heldKeys()).toEqual([[secret.keys[0]?.keyPairId]])
     expect(cloudFront.publicKeys.size).toBe(1)
-  })
-})
-
-describe('a stack of version 0.1.0', () => {
-  const privateKeyPem = newPrivateKey()
-  /** Its secret, and the public key and the key group that CloudFormation made of it. */
-  function deployed(): string {
-    secret.text = JSON.stringify({ privateKeyPem })
-    const id = cloudFront.addPublicKey({ EncodedKey: publicHalf(privateKeyPem) })
-    cloudFront.addGroup('made by CloudFormation', [id])
-    return id
-  }
-
-  it('keeps its key through the upgrade, and its secret as the functions before the upgrade read it', async () => {
-    const id = deployed()
-    await send('Create')
-    expect(answers[0]?.body).toMatchObject({ Status: 'SUCCESS', Data: { KeyPairId: id } })
-    expect(heldKeys()).toEqual([[id], [id]])
-    expect(JSON.parse(secret.text)).toEqual({ privateKeyPem })
-  })
-
-  it('loses nothing when CloudFormation removes the resource that made its key: that is not even looked at', async () => {
-    const id = deployed()
-    await send('Create')
-    secret.text = 'unreadable'
-    await send('Delete', { resourceType: 'Custom::CdnSigningKey', physicalId: 'cdn-signing-key' })
-    expect(answers[1]?.body).toMatchObject({ Status: 'SUCCESS', PhysicalResourceId: 'cdn-signing-key' })
-    expect(heldKeys()).toEqual([[id], [id]])
-  })
-
-  it('is as it was when the upgrade is rolled back', async () => {
-    const id = deployed()
-    await send('Create')
-    await send('Delete')
-    expect(heldKeys()).toEqual([[id]])
-    expect({ text: JSON.parse(secret.text), publicKeys: [...cloudFront.publicKeys.keys()] }).toEqual({
-      text: { privateKeyPem },
-      publicKeys: [id],
-    })
-  })
-
-  it('rotates like any other, its first key signing on meanwhile', async () => {
-    const id = deployed()
-    await send('Create')
-    expect(await rotate()).toEqual([`${id} signs`, expect.stringMatching(/ next$/)])
-    expect(secret.keys[0]).toMatchObject({ keyPairId: id, privateKeyPem })
   })
 })
 

@@ -24,7 +24,7 @@ import {
 } from '@aws-sdk/client-secrets-manager'
 import { mockClient } from 'aws-sdk-client-mock'
 
-type PublicKey = { readonly Id: string; readonly Name: string; readonly EncodedKey: string; readonly CreatedTime: Date }
+type PublicKey = { readonly Id: string; readonly Name: string; readonly EncodedKey: string }
 type Group = { readonly Id: string; readonly Name: string; Items: readonly string[]; revision: number }
 
 const fault = (message: string) => ({ message, $metadata: {} })
@@ -111,25 +111,10 @@ export class FakeCloudFront {
     this.#fakeGroups()
   }
 
-  addPublicKey({
-    Name = 'made by hand',
-    EncodedKey,
-    createdAt = Date.now(),
-  }: {
-    Name?: string
-    EncodedKey: string
-    createdAt?: number
-  }): string {
+  addPublicKey({ Name = 'made by hand', EncodedKey }: { Name?: string; EncodedKey: string }): string {
     this.#made += 1
     const Id = `K${this.#made}`
-    this.publicKeys.set(Id, { Id, Name, EncodedKey, CreatedTime: new Date(createdAt) })
-    return Id
-  }
-
-  addGroup(Name: string, Items: readonly string[]): string {
-    this.#made += 1
-    const Id = `group-${this.#made}`
-    this.groups.set(Id, { Id, Name, Items, revision: 1 })
+    this.publicKeys.set(Id, { Id, Name, EncodedKey })
     return Id
   }
 
@@ -140,7 +125,10 @@ export class FakeCloudFront {
       .callsFake(() => ({ KeyGroupList: { Items: [...this.groups.values()].map(summaryOf) } }))
     client.on(CreateKeyGroupCommand).callsFake(({ KeyGroupConfig: { Name, Items } }) => {
       this.before.CreateKeyGroup?.()
-      return { KeyGroup: { Id: this.addGroup(Name, Items) } }
+      this.#made += 1
+      const Id = `group-${this.#made}`
+      this.groups.set(Id, { Id, Name, Items, revision: 1 })
+      return { KeyGroup: { Id } }
     })
     client.on(GetKeyGroupCommand).callsFake(({ Id }) => {
       const group = this.groups.get(Id)

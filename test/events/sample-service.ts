@@ -124,7 +124,6 @@ function localValues({ dynamoDb, s3, secretsStub, cloudFront }: Engines, awsUrl:
     // A stage without alarms has no topic.
     ALERT_TOPIC_ARN: '',
     CDN_BASE_URL: 'https://videos.example.com',
-    CDN_KEY_PAIR_ID: 'K0FIRST',
     CDN_KEY_GROUP_NAME: 'Reelgate-dev-video-urls-eu-west-1',
     CDN_SIGNING_KEY_SECRET_ARN: 'signing-key-secret',
     CHANNEL_SECRET_ARN: 'channel-secret',

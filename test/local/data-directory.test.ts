@@ -21,7 +21,7 @@ describe('data-directory: the folder', () => {
     expect(modeOf(new DataDirectory(path).path)).toBe(0o700)
   })
 
-  it('made by an earlier version is closed to others', () => {
+  it('made by somebody else and left open is closed to others', () => {
     const path = join(parent(), 'data')
     mkdirSync(path)
     chmodSync(path, 0o755)

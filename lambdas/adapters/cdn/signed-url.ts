@@ -4,7 +4,7 @@ import type { VideoJob } from '#core/jobs/video-job.ts'
 import { environmentVariable } from '../environment.ts'
 import { RecentValues } from '../recent-values.ts'
 import { readSecretText } from '../secrets/secret-reader.ts'
-import { parseSigningKeySecret, publishedKeys, type SigningKeySecret } from './signing-key-secret.ts'
+import { parseSigningKeySecret, publishedKeys, type StoredSigningKey } from './signing-key-secret.ts'
 
 /** Signs the CDN URL of a stored video. Signing is deterministic: a job has one URL until the key is rotated. */
 export type UrlSigner = (job: Pick<VideoJob, 'videoKey' | 'expiresAt'>) => string
@@ -74,17 +74,11 @@ async function readSigningKey(secretArn: string, nowMilliseconds: number): Promi
 }
 
 /** The last parsed secret, which is the same for thousands of requests. */
-let parsed: { readonly text: string; readonly secret: SigningKeySecret } | undefined
+let parsed: { readonly text: string; readonly keys: readonly StoredSigningKey[] } | undefined
 
 function findSigningKey(text: string, nowMilliseconds: number): SigningKeyPair | undefined {
-  parsed = parsed?.text === text ? parsed : { text, secret: parseSigningKeySecret(text) }
-  const { keys, privateKeyPem } = parsed.secret
-  const key = keyThatSigns(publishedKeys({ keys }), nowMilliseconds)
-  if (key !== undefined) {
-    return { keyPairId: key.keyPairId, privateKeyPem: key.privateKeyPem }
-  }
-  // A stack of version 0.1.0, upgraded and not yet rotated.
-  return privateKeyPem === undefined ? undefined : { keyPairId: environmentVariable('CDN_KEY_PAIR_ID'), privateKeyPem }
+  parsed = parsed?.text === text ? parsed : { text, keys: parseSigningKeySecret(text) }
+  return keyThatSigns(publishedKeys(parsed.keys), nowMilliseconds)
 }
 
 function isSame(left: SignerSettings, right: SignerSettings): boolean {

@@ -14,7 +14,7 @@ const storedKey = z.object({
   /** Unix milliseconds. */
   createdAt: z.number(),
 })
-const secret = z.object({ keys: z.optional(z.array(storedKey)), privateKeyPem: z.optional(pem) })
+const secret = z.object({ keys: z.optional(z.array(storedKey)) })
 
 /** One key in the secret. */
 export type StoredSigningKey = z.infer<typeof storedKey>
@@ -22,20 +22,13 @@ export type StoredSigningKey = z.infer<typeof storedKey>
 /** A key whose public half the CDN knows. */
 export type PublishedSigningKey = StoredSigningKey & { readonly keyPairId: string }
 
-/** The secret. `privateKeyPem` is the one key of version 0.1.0, whose id was in the functions' environment. */
-export type SigningKeySecret = {
-  readonly keys: readonly StoredSigningKey[]
-  readonly privateKeyPem?: string | undefined
-}
-
 /**
- * Reads `{"keys":[{"keyPairId","privateKeyPem","createdAt"}]}`, the older `{"privateKeyPem"}`, or `{}`.
+ * Reads `{"keys":[{"keyPairId","privateKeyPem","createdAt"}]}`, or `{}` for no key.
  * @throws UnexpectedSigningSecretError for anything else.
  */
-export function parseSigningKeySecret(text: string): SigningKeySecret {
+export function parseSigningKeySecret(text: string): readonly StoredSigningKey[] {
   try {
-    const { keys = [], privateKeyPem } = secret.parse(parseJsonText(text))
-    return { keys, privateKeyPem }
+    return secret.parse(parseJsonText(text)).keys ?? []
   } catch {
     // The parser's error would quote the secret.
     throw new UnexpectedSigningSecretError('the secret of the signing keys has another JSON shape')
@@ -43,6 +36,6 @@ export function parseSigningKeySecret(text: string): SigningKeySecret {
 }
 
 /** The keys that may sign once they are old enough. */
-export function publishedKeys({ keys }: Pick<SigningKeySecret, 'keys'>): PublishedSigningKey[] {
+export function publishedKeys(keys: readonly StoredSigningKey[]): PublishedSigningKey[] {
   return keys.filter((key): key is PublishedSigningKey => key.keyPairId !== undefined)
 }

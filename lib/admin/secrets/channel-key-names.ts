@@ -27,7 +27,7 @@ export async function channelKeyNames(context: AdminContext, file: string | unde
   return names
 }
 
-/** Undefined for a stage that an older version deployed without its configuration. */
+/** Undefined for a stage whose configuration this version cannot read. */
 async function deployedConfig(context: AdminContext): Promise<GatewayConfig | undefined> {
   try {
     return await readDeployedConfig(context)

@@ -17,9 +17,7 @@ export async function frontDoorSecret(
     return { arn: await output('FrontDoorSecretArn'), name: 'secret of the front door' }
   } catch (error) {
     throw error instanceof OutputNotFoundError
-      ? new CommandFailedError(
-          `the stage ${stage} has no front door: it was deployed with console=off, or by an earlier version`,
-        )
+      ? new CommandFailedError(`the stage ${stage} has no front door: it was deployed with console=off`)
       : error
   }
 }

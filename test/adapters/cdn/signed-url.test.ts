@@ -68,7 +68,6 @@ describe('the key of a deployment, in its secret', () => {
       AWS_SECRET_ACCESS_KEY: 'local',
       AWS_ENDPOINT_URL_SECRETS_MANAGER: service.origin,
       CDN_BASE_URL: 'https://cdn.example',
-      CDN_KEY_PAIR_ID: 'K0',
     })
   })
   afterEach(() => {
@@ -92,7 +91,6 @@ describe('the key of a deployment, in its secret', () => {
     ['the old one while its successor is too new', { keys: [stored('K1', DAY), stored('K2', 60_000)] }, 'K1'],
     ['the newest that is old enough', { keys: [stored('K1', DAY), stored('K2', 16 * 60_000)] }, 'K2'],
     ['one that the CDN knows', { keys: [stored('K1', DAY), stored(undefined, DAY / 2)] }, 'K1'],
-    ['that of a stack of version 0.1.0, by the id in the environment', { privateKeyPem }, 'K0'],
   ])('is %s', async (_, secret, expected) => {
     expect(await deploy(secret)()).toBe(expected)
   })
