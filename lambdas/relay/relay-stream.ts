@@ -14,36 +14,67 @@ export class NothingRelayedError extends Error {
 /** How a stream ended for its client: whole, broken off by the upstream, cut by the gateway's own bound, or left early. */
 export type StreamEnd = 'whole' | 'broken' | 'cut' | 'abandoned'
 
+/** The part of a {@link ChatStream} that relaying takes: bytes in, bytes out, and how far the stream has come. */
+export type EventStream = Pick<
+  ChatStream,
+  'push' | 'end' | 'state' | 'hasBegun' | 'hasGenerated' | 'hasChoices' | 'usage' | 'relayedTextBytes'
+>
+
+type RelayedReply = Pick<UpstreamReply, 'body' | 'completed' | 'failed'> & CutReply
+
 /**
- * Relays a chat stream event by event, and ends the response. Sends a comment after each quarter of a minute of silence.
- * Holds everything back until something was generated, so that a failure before that can go to another channel. When the
- * client leaves, reads on for a bounded time, so that the usage can be billed.
- * A stream that is cut before its first byte leaves the response unopened.
- * @throws NothingRelayedError when the upstream breaks off, ends, or reports an error before the first byte was relayed.
+ * Relays a chat stream as {@link relayEvents} does, and ends the response. Sends a comment after each quarter of a minute of
+ * silence. A stream that is cut before its first byte leaves the response unopened.
+ * @throws NothingRelayedError as {@link relayEvents}.
  */
 export async function relayStream(
-  reply: Pick<UpstreamReply, 'body' | 'completed' | 'failed'> & CutReply,
-  stream: ChatStream,
+  reply: RelayedReply,
+  stream: EventStream,
   response: ClientResponse,
 ): Promise<StreamEnd> {
   const sender = new EventSender(response)
   sender.keepAlive()
-  const stopWaiting = boundWhenGone(reply.body, response)
-  const client = { sender, response, held: '' }
+  try {
+    const end = await relayEvents(reply, stream, { sender, response })
+    if (response.isOpen || end !== 'cut') {
+      sender.end()
+    }
+    return end
+  } finally {
+    sender.stop()
+  }
+}
+
+/** Whose stream it is, and whether that client is bound to this upstream. */
+export type StreamClient = {
+  readonly sender: EventSender
+  readonly response: Pick<ClientResponse, 'isOpen' | 'gone' | 'ending'>
+}
+
+/**
+ * Relays a chat stream event by event, and leaves the response open for more. Holds everything back until something was
+ * generated, so that a failure before that can go to another channel. When the client leaves, reads on for a bounded time, so
+ * that the usage can be billed.
+ * @throws NothingRelayedError when the upstream breaks off, ends, or reports an error before the first byte was relayed.
+ */
+export async function relayEvents(
+  reply: RelayedReply,
+  stream: EventStream,
+  streamClient: StreamClient,
+): Promise<StreamEnd> {
+  const stopWaiting = boundWhenGone(reply.body, streamClient.response)
+  const client = { ...streamClient, held: '' }
   try {
     return finish(await pump(reply, stream, client), stream, client)
   } catch (error) {
     reply.failed()
     throw error
   } finally {
-    sender.stop()
     stopWaiting()
   }
 }
 
-type Client = {
-  readonly sender: EventSender
-  readonly response: ClientResponse
+type Client = StreamClient & {
   /** Roles that came before anything was generated. They do not bind the client to this upstream. */
   held: string
 }
@@ -54,7 +85,7 @@ const HELD_BYTES_MAX = 64 * 1024
 /** @returns how the reading ended: at the end of the stream, or before it. */
 async function pump(
   reply: Pick<UpstreamReply, 'body' | 'completed'> & CutReply,
-  stream: ChatStream,
+  stream: EventStream,
   client: Client,
 ): Promise<'over' | 'broken' | 'cut'> {
   const { body, completed } = reply
@@ -99,21 +130,21 @@ async function pump(
  * Whether the request must not go to another upstream. A client that has left gets no second one, and owes its prompt where
  * this upstream was at work on it.
  */
-function isBound(stream: ChatStream, response: ClientResponse): boolean {
+function isBound(stream: EventStream, response: StreamClient['response']): boolean {
   return response.isOpen || stream.hasBegun || (hasLeft(response) && stream.hasChoices)
 }
 
 /** An upstream may reply 200 and report a failure before anything was generated. The client then gets a status. */
-function refuseBeforeTheFirstByte(stream: ChatStream, response: ClientResponse): void {
+function refuseBeforeTheFirstByte(stream: EventStream, response: StreamClient['response']): void {
   if (stream.state === 'failed' && !response.isOpen && !stream.hasGenerated) {
     throw new NothingRelayedError('the upstream reported an error before its first byte')
   }
 }
 
-function finish(read: 'over' | 'broken' | 'cut', stream: ChatStream, { sender, response, held }: Client): StreamEnd {
+function finish(read: 'over' | 'broken' | 'cut', stream: EventStream, { sender, response, held }: Client): StreamEnd {
   if (read === 'cut') {
     if (response.isOpen) {
-      sender.end(`data: ${UPSTREAM_BROKE_OFF}\n\n`)
+      sender.write(`data: ${UPSTREAM_BROKE_OFF}\n\n`)
     }
     return 'cut'
   }
@@ -131,10 +162,11 @@ function finish(read: 'over' | 'broken' | 'cut', stream: ChatStream, { sender, r
     sender.write(Buffer.from(due, 'latin1'))
   }
   if (stream.state === 'failed') {
-    sender.end()
     return 'broken'
   }
   const separator = rest === undefined || rest === '' ? '' : '\n\n'
-  sender.end(isWhole ? '' : `${separator}data: ${UPSTREAM_BROKE_OFF}\n\n`)
+  if (!isWhole) {
+    sender.write(`${separator}data: ${UPSTREAM_BROKE_OFF}\n\n`)
+  }
   return isWhole ? 'whole' : response.gone.aborted ? 'abandoned' : 'broken'
 }

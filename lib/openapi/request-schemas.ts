@@ -1,5 +1,5 @@
 import { chatBodySchema, chatMessageSchema, chatToolSchema } from '#core/contract/chat-body.ts'
-import { completionBodySchema } from '#core/contract/completion-body.ts'
+import { completionBodySchema } from '#core/contract/completion-request.ts'
 import { embeddingBodySchema } from '#core/contract/embedding-request.ts'
 import { imageBodySchema } from '#core/contract/image-request.ts'
 import { videoJobBodySchema } from '#core/contract/video-job-body.ts'

@@ -24,10 +24,9 @@ const OWN_MEMBERS: ReadonlySet<string> = new Set([
   'best_of',
 ])
 
-/** One chat call: its prompt, the number of completions, and the channel that gets it. */
+/** One chat call: its prompt, and the channel that gets it. */
 type CompletionCall = {
   readonly promptIndex: number
-  readonly n: number
   /** The id that the upstream knows. */
   readonly model: string
   readonly channel: ChatChannel
@@ -43,11 +42,14 @@ export type WriteCompletionCall = (call: CompletionCall) => PassedBody
  * @param bodyText the request as the client wrote it: one valid JSON object.
  */
 export function prepareCompletionCalls(bodyText: string, request: CompletionRequest): WriteCompletionCall {
-  const commonOf = new Map<ChatChannel, PassedBody>()
-  return ({ promptIndex, n, model, channel }) => {
-    const common = commonOf.get(channel) ?? commonFields(bodyText, request, channel)
-    commonOf.set(channel, common)
-    return { text: `${ownFields(request, { promptIndex, n, model })}${common.text}}`, ignored: common.ignored }
+  // Nearly all prompts of a request go to one channel.
+  let latest: { readonly channel: ChatChannel; readonly common: PassedBody } | undefined
+  return ({ promptIndex, model, channel }) => {
+    if (latest?.channel !== channel) {
+      latest = { channel, common: commonFields(bodyText, request, channel) }
+    }
+    const { text, ignored } = latest.common
+    return { text: `${ownFields(request, { promptIndex, model })}${text}}`, ignored }
   }
 }
 
@@ -65,17 +67,17 @@ export function measureCompletionCalls(
   request: CompletionRequest,
   channel: ChatChannel,
 ): CompletionCallBytes {
-  const { n, model } = request
+  const model = request.model.id
   const common = Buffer.byteLength(commonFields(bodyText, request, channel).text)
   const closing = 1
   const calls = request.prompts.map(
-    (_, promptIndex) => Buffer.byteLength(ownFields(request, { promptIndex, n, model: model.id })) + common + closing,
+    (_, promptIndex) => Buffer.byteLength(ownFields(request, { promptIndex, model })) + common + closing,
   )
   return { common, calls }
 }
 
 /** The fields of one call, as the beginning of an object. */
-function ownFields({ prompts }: CompletionRequest, { promptIndex, n, model }: Omit<CompletionCall, 'channel'>): string {
+function ownFields({ prompts, n }: CompletionRequest, { promptIndex, model }: Omit<CompletionCall, 'channel'>): string {
   const content = prompts[promptIndex] ?? ''
   const members = { model, messages: [{ role: 'user', content }], ...(n === 1 ? {} : { n }) }
   return JSON.stringify(members).slice(0, -1)

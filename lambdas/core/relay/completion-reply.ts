@@ -1,8 +1,10 @@
 import type { CompletionRequest } from '../contract/completion-request.ts'
+import { isJsonObject, type JsonObject, parseJsonObject } from '../json/json-object.ts'
 import type { Microcredits } from '../money/money.ts'
-import { countedTokens, inputTokensOf, sumOfTokenCounts, type TokenCounts } from '../quota/token-counts.ts'
-import type { ChatChoice, ChatChoices, ChatIdentity } from './chat-choices.ts'
+import { countedTokens, inputTokensOf, type TokenCounts } from '../quota/token-counts.ts'
+import { believedUsage, readTokenUsage } from '../quota/token-usage.ts'
 import { costNumber } from './cost-field.ts'
+import { hasGenerated, hasMessage } from './generated-choices.ts'
 
 /** Id and time of every response and of every chunk of a stream. */
 export type CompletionHead = {
@@ -11,87 +13,170 @@ export type CompletionHead = {
   readonly created: number
 }
 
-/** The replies to one prompt: that of the first call, then those of the calls for missing choices. */
-export type PromptReplies = readonly ChatChoices[]
+/** One completion, or a piece of one: what an upstream generated, and why it ended. */
+export type GeneratedText = {
+  readonly text: string
+  /** In the words of the legacy API; undefined until the completion ends. */
+  readonly finishReason: string | undefined
+}
 
-/** How many completions the replies to a prompt lack. */
-export function missingChoices(answers: PromptReplies, n: number): number {
-  return Math.max(0, n - choicesOf(answers).length)
+/** The parts of a whole chat reply that a legacy completion can express. */
+export type ChatChoices = {
+  /** Id and time are read from here ({@link CompletionWriter}). */
+  readonly reply: JsonObject
+  /** In order of their `index`, or of their position without one. */
+  readonly choices: readonly GeneratedText[]
+  /** Undefined when the upstream reports none, or none that can be believed. */
+  readonly usage: TokenCounts | undefined
 }
 
 /**
- * Makes one response of the replies to every prompt, as JSON: choice `k` of prompt `i` has the index `i * n + k`, and
- * the usage is the sum. It is left out when an upstream reported none, because a part of a sum is no usage.
- * @param answers the replies by prompt; none of them may lack a choice ({@link missingChoices}).
- * @param fallback replaces an id and a time that the first reply leaves out.
- * @param cost shown in the usage; undefined for none.
+ * Reads a whole chat reply. Undefined for a string that is not a JSON object with choices, and for choices without any message
+ * and without a usage, which says what they cost.
  */
-export function completionResponse(
-  request: CompletionRequest,
-  answers: readonly PromptReplies[],
-  { fallback, cost }: { readonly fallback: CompletionHead; readonly cost: Microcredits | undefined },
-): string {
-  const { id, created } = completionHead(answers[0]?.[0], fallback)
-  const usage = sumOfUsages(answers.flat().map((answer) => answer.usage))
-  return JSON.stringify({
-    id,
-    object: 'text_completion',
-    created,
-    model: request.model.id,
-    choices: answers.flatMap((promptAnswers, promptIndex) => completionChoices(request, promptAnswers, promptIndex)),
-    ...(usage === undefined ? {} : { usage: completionUsage(usage, cost) }),
-  })
-}
-
-/** Surplus choices of an upstream are dropped. */
-function completionChoices(request: CompletionRequest, answers: PromptReplies, promptIndex: number) {
-  const echo = request.echo ? (request.prompts[promptIndex] ?? '') : ''
-  return choicesOf(answers)
-    .slice(0, request.n)
-    .map(({ content, finishReason }, choice) =>
-      completionChoice({
-        text: echo + content + request.suffix,
-        index: promptIndex * request.n + choice,
-        finishReason,
-      }),
-    )
-}
-
-function choicesOf(answers: PromptReplies): ChatChoice[] {
-  return answers.flatMap(({ choices }) => choices)
-}
-
-/** An element of `choices`, of a response or of a chunk. Fields in the order of docs/api.md. */
-export function completionChoice({
-  text,
-  index,
-  finishReason,
-}: {
-  text: string
-  index: number
-  finishReason: string | null
-}) {
-  return { text, index, logprobs: null, finish_reason: finishReason }
-}
-
-/** `cmpl-L0` for the chat reply `chatcmpl-L0`; the fallback replaces what the upstream leaves out. */
-export function completionHead(answer: ChatIdentity | undefined, fallback: CompletionHead): CompletionHead {
+export function readChatChoices(text: string): ChatChoices | undefined {
+  const reply = parseJsonObject(text)
+  const choices = reply?.choices
+  if (reply === undefined || !Array.isArray(choices) || choices.length === 0) {
+    return undefined
+  }
+  const usage = believedUsage(readTokenUsage(reply.usage), hasGenerated(choices))
+  if (usage === undefined && !hasMessage(choices)) {
+    return undefined
+  }
+  const ordered = choices.map(fieldsOf).map((choice, place) => ({ choice, order: indexOf(choice) ?? place }))
+  ordered.sort((left, right) => left.order - right.order)
   return {
-    id: answer?.id === undefined ? fallback.id : `cmpl-${answer.id.replace(CHAT_ID_PREFIX, '')}`,
-    created: answer?.created ?? fallback.created,
+    reply,
+    usage,
+    choices: ordered.map(({ choice }) => {
+      const { text: generated, finishReason = 'stop' } = readGenerated(choice.message, choice)
+      return { text: generated, finishReason }
+    }),
+  }
+}
+
+/**
+ * Reads a message or a delta of a choice: its content as such or in parts. A tool call and a refusal have no text, and a tool
+ * call ends as a stop. Other reasons stay as they are.
+ */
+export function readGenerated(message: unknown, { finish_reason: reason }: JsonObject): GeneratedText {
+  const { content } = fieldsOf(message)
+  const text = Array.isArray(content)
+    ? content.map((part) => stringOf(fieldsOf(part).text)).join('')
+    : stringOf(content)
+  const isCall = reason === 'tool_calls' || reason === 'function_call'
+  return { text, finishReason: typeof reason === 'string' ? (isCall ? 'stop' : reason) : undefined }
+}
+
+/** The `index` of a choice. */
+export function indexOf({ index }: JsonObject): number | undefined {
+  return typeof index === 'number' ? index : undefined
+}
+
+/** The fields of what should be an object; no fields for anything else. */
+export function fieldsOf(value: unknown): JsonObject {
+  return isJsonObject(value) ? value : {}
+}
+
+function stringOf(value: unknown): string {
+  return typeof value === 'string' ? value : ''
+}
+
+/** A place among the completions of a request: choice `k` of prompt `i` has the index `i * n + k`. */
+type Place = { readonly promptIndex: number; readonly choice: number }
+
+/** Writes the response to one legacy completion, whole or as the events of a stream. */
+export class CompletionWriter {
+  readonly #request: CompletionRequest
+  readonly #fallback: CompletionHead
+  #head: CompletionHead | undefined
+
+  /** @param fallback replaces an id and a time that the first reply leaves out. */
+  constructor(request: CompletionRequest, fallback: CompletionHead) {
+    this.#request = request
+    this.#fallback = fallback
+  }
+
+  /** The completions of one prompt, as elements of `choices`. Surplus choices of an upstream are dropped. */
+  elements(promptIndex: number, { reply, choices }: ChatChoices): object[] {
+    this.#headOf(reply)
+    return choices
+      .slice(0, this.#request.n)
+      .map((piece, choice) => this.#element({ promptIndex, choice }, { ...piece, isFirst: true }))
+  }
+
+  /** The whole response as JSON. @param usage the sum; left out if undefined, because a part of a sum is no usage. */
+  whole(choices: readonly object[], usage: TokenCounts | undefined, cost: Microcredits | undefined): string {
+    const head = this.#openingFields({})
+    return JSON.stringify({ ...head, choices, ...(usage === undefined ? {} : { usage: completionUsage(usage, cost) }) })
+  }
+
+  /**
+   * The event with a piece of one completion. The echo comes before its first text, the suffix with its finish reason.
+   * @param reply has id and time of the upstream.
+   */
+  event(place: Place, piece: GeneratedText & { readonly isFirst: boolean }, reply: JsonObject): string {
+    const choices = [this.#element(place, piece)]
+    const usage = this.#request.includeUsage ? { usage: null } : {}
+    return toEvent(JSON.stringify({ ...this.#openingFields(reply), choices, ...usage }))
+  }
+
+  /** The events of a whole reply, for an upstream that does not stream. */
+  events(promptIndex: number, { reply, choices }: ChatChoices): string {
+    const { n } = this.#request
+    const events = choices
+      .slice(0, n)
+      .map((piece, choice) => this.event({ promptIndex, choice }, { ...piece, isFirst: true }, reply))
+    return events.join('')
+  }
+
+  /** The end of a stream after every prompt: the usage, if asked for and known, and `[DONE]`. */
+  end(usage: TokenCounts | undefined, cost: Microcredits | undefined): string {
+    const isShown = this.#request.includeUsage && usage !== undefined
+    const last = { ...this.#openingFields({}), choices: [] }
+    const chunk = isShown ? toEvent(JSON.stringify({ ...last, usage: completionUsage(usage, cost) })) : ''
+    return chunk + toEvent('[DONE]')
+  }
+
+  #element({ promptIndex, choice }: Place, { text, finishReason, isFirst }: GeneratedText & { isFirst: boolean }) {
+    const { prompts, n, echo, suffix } = this.#request
+    const before = isFirst && echo ? (prompts[promptIndex] ?? '') : ''
+    const after = finishReason === undefined ? '' : suffix
+    return {
+      text: before + text + after,
+      index: promptIndex * n + choice,
+      logprobs: null,
+      finish_reason: finishReason ?? null,
+    }
+  }
+
+  /** Fields in the order of docs/api.md. */
+  #openingFields(reply: JsonObject) {
+    const { id, created } = this.#headOf(reply)
+    return { id, object: 'text_completion', created, model: this.#request.model.id }
+  }
+
+  /** All parts of a response have the same head: `cmpl-L0` where the first chat reply has `chatcmpl-L0`. */
+  #headOf({ id, created }: JsonObject): CompletionHead {
+    this.#head ??= {
+      id: typeof id === 'string' && id !== '' ? `cmpl-${id.replace(CHAT_ID_PREFIX, '')}` : this.#fallback.id,
+      created:
+        typeof created === 'number' && Number.isSafeInteger(created) && created >= 0 ? created : this.#fallback.created,
+    }
+    return this.#head
   }
 }
 
 const CHAT_ID_PREFIX = /^(?:chat)?cmpl-/
 
-/** Undefined if one of the usages is. */
-export function sumOfUsages(usages: readonly (TokenCounts | undefined)[]): TokenCounts | undefined {
-  const known = usages.filter((usage) => usage !== undefined)
-  return known.length === usages.length ? sumOfTokenCounts(known) : undefined
+/** One server-sent event. */
+export function toEvent(data: string): string {
+  return `data: ${data}\n\n`
 }
 
 /** The field `usage` of openapi.json: with details of the prompt if a cache had to do with it, and with the cost if there is one. */
-export function completionUsage(counts: TokenCounts, cost: Microcredits | undefined) {
+function completionUsage(counts: TokenCounts, cost: Microcredits | undefined) {
   const promptTokens = inputTokensOf(counts)
   const { cachedInputTokens, cacheWriteTokens } = countedTokens(counts)
   const details = {

@@ -1,197 +1,120 @@
-import type { CompletionRequest } from '../contract/completion-request.ts'
-import { parseJsonObject } from '../json/json-object.ts'
-import type { Microcredits } from '../money/money.ts'
+import { type JsonObject, parseJsonObject } from '../json/json-object.ts'
 import type { TokenCounts } from '../quota/token-counts.ts'
-import { completionFinishReason, generatedText, membersOf, readChatIdentity } from './chat-choices.ts'
-import { ChatStreamBrokenError } from './chat-stream-broken-error.ts'
-import {
-  type CompletionHead,
-  completionChoice,
-  completionHead,
-  completionUsage,
-  sumOfUsages,
-} from './completion-reply.ts'
-import {
-  keepEvent,
-  newCall,
-  newStreamedPrompt,
-  type PromptProgress,
-  progressOf,
-  type StreamedChoice,
-  type StreamedPrompt,
-} from './streamed-prompt.ts'
+import type { ChatStream } from './chat-stream.ts'
+import { type CompletionWriter, fieldsOf, indexOf, readGenerated, toEvent } from './completion-reply.ts'
+import { SseEventReader } from './sse-events.ts'
 
-const DONE = '[DONE]'
+type Options = {
+  /** Reads the stream of the upstream: its end, its usage, its errors. */
+  readonly chat: ChatStream
+  readonly writer: CompletionWriter
+  readonly promptIndex: number
+  /** Completions of the prompt. */
+  readonly n: number
+}
 
 /**
- * Turns the chat streams of several prompts, whose events may interleave in any order, into one stream of legacy
- * completions. Takes the data of each event, and returns what to write to the client.
- *
- * The echo comes before the first text of a completion, the suffix with its finish reason. Each chunk has one choice.
+ * Turns the chat stream of one prompt into events of a legacy completion: bytes in, bytes out, one character for each byte.
+ * Each event has one choice.
  */
 export class CompletionStream {
-  readonly #request: CompletionRequest
-  readonly #fallback: CompletionHead
-  readonly #prompts: readonly StreamedPrompt[]
-  /** The part of every chunk before the elements of its choices; known with the first chunk. */
-  #opening: string | undefined
+  readonly #chat: ChatStream
+  readonly #writer: CompletionWriter
+  readonly #promptIndex: number
+  /** By choice. */
+  readonly #states: ('unbegun' | 'begun' | 'finished')[]
+  readonly #events = new SseEventReader()
 
-  /** @param fallback replaces an id and a time that the upstream leaves out. */
-  constructor(request: CompletionRequest, fallback: CompletionHead) {
-    const { prompts, n, echo } = request
-    this.#request = request
-    this.#fallback = fallback
-    this.#prompts = prompts.map((text, place) =>
-      newStreamedPrompt({ echo: echo ? text : '', firstIndex: place * n, n }),
-    )
+  constructor({ chat, writer, promptIndex, n }: Options) {
+    this.#chat = chat
+    this.#writer = writer
+    this.#promptIndex = promptIndex
+    this.#states = Array.from({ length: n }, () => 'unbegun')
   }
 
-  /**
-   * What to write for the data of one event of a prompt's stream; empty for an event without news for the client. The whole
-   * reply of an upstream that does not stream is taken as one event.
-   * @throws ChatStreamBrokenError when the event is an error.
-   */
-  push(promptIndex: number, payload: string): string {
-    const prompt = this.#prompt(promptIndex)
-    if (prompt.isDone) {
+  get state(): ChatStream['state'] {
+    return this.#chat.state
+  }
+
+  /** Whether anything was written. Before that, nothing is lost when another upstream starts anew. */
+  get hasBegun(): boolean {
+    return this.#states.some((state) => state !== 'unbegun')
+  }
+
+  /** As {@link hasBegun}: what no completion can express is lost with its upstream. */
+  get hasGenerated(): boolean {
+    return this.hasBegun
+  }
+
+  get hasChoices(): boolean {
+    return this.#chat.hasChoices
+  }
+
+  get usage(): TokenCounts | undefined {
+    return this.#chat.usage
+  }
+
+  /** Bytes generated, in UTF-8, whether a completion can express them or not. */
+  get relayedTextBytes(): number {
+    return this.#chat.relayedTextBytes
+  }
+
+  /** What to write for a chunk of the upstream. @throws EndlessEventError */
+  push(bytes: string): string {
+    const events = this.#translate(this.#chat.push(bytes))
+    return this.#chat.state === 'done' ? events + this.#finishBegun() : events
+  }
+
+  /** What to write when the upstream has ended; undefined when the stream ended inside an event. */
+  end(): string | undefined {
+    const rest = this.#chat.end()
+    if (rest === undefined) {
+      return undefined
+    }
+    // The last event may lack its blank line.
+    const events = this.#translate(`${rest}\n\n`)
+    const { state, usage } = this.#chat
+    const isAtEnd = state === 'done' || state === 'finished' || (state === 'open' && usage !== undefined)
+    return isAtEnd ? events + this.#finishBegun() : events
+  }
+
+  #translate(chatEvents: string): string {
+    let events = ''
+    for (const { data } of this.#events.push(chatEvents)) {
+      const chunk = data === undefined ? undefined : parseJsonObject(fromBytes(data))
+      if (chunk?.error !== undefined && chunk.error !== null) {
+        events += toEvent(JSON.stringify({ error: chunk.error }))
+      } else if (Array.isArray(chunk?.choices)) {
+        events += chunk.choices.map((choice) => this.#write(fieldsOf(choice), chunk)).join('')
+      }
+    }
+    return toBytes(events)
+  }
+
+  /** Nothing is written for a choice that nobody asked for, after its finish reason, or without text. */
+  #write(choice: JsonObject, chunk: JsonObject): string {
+    const index = indexOf(choice) ?? 0
+    const state = this.#states[index]
+    const piece = readGenerated(choice.delta ?? choice.message, choice)
+    if (state === undefined || state === 'finished' || (piece.text === '' && piece.finishReason === undefined)) {
       return ''
     }
-    if (payload.trim() === DONE) {
-      prompt.isDone = true
-      return this.#finishBegun(prompt)
-    }
-    const chunk = parseJsonObject(payload)
-    if (chunk === undefined) {
-      return ''
-    }
-    // An error may come with a usage.
-    keepEvent(prompt, chunk, payload)
-    if (chunk.error !== undefined && chunk.error !== null) {
-      throw new ChatStreamBrokenError(payload)
-    }
-    const choices = Array.isArray(chunk.choices) ? chunk.choices.map(membersOf) : []
-    return choices.map((choice) => this.#pushChoice(prompt, choice, chunk)).join('')
-  }
-
-  /** Whether `[DONE]` has come for the current call: nothing after it counts. */
-  isDone(promptIndex: number): boolean {
-    return this.#prompt(promptIndex).isDone
-  }
-
-  /** Whether the current call has written anything: if not, another call may replace it ({@link restartCall}). */
-  hasBegun(promptIndex: number): boolean {
-    return this.#prompt(promptIndex).wanted.some(({ state }) => state !== 'unbegun')
-  }
-
-  /**
-   * Ends the current call. It has ended well if `[DONE]` has come, or the usage, which is always last, or the finish reason
-   * of every completion. Completions that the upstream left out may be asked for again: the next events of this prompt are
-   * those of a call for the missing ones.
-   * @returns what to write, and how many completions are missing.
-   * @throws ChatStreamBrokenError when the call did not end well.
-   */
-  endCall(promptIndex: number): { readonly text: string; readonly missing: number } {
-    const prompt = this.#prompt(promptIndex)
-    const isWhole = prompt.wanted.every(({ state }) => state === 'finished')
-    if (!prompt.isDone && !isWhole && prompt.callUsage === undefined) {
-      throw new ChatStreamBrokenError()
-    }
-    const text = this.#finishBegun(prompt)
-    const missing = prompt.wanted.filter(({ state }) => state !== 'finished')
-    prompt.ended.push({ ...progressOf(prompt), completions: prompt.wanted.length - missing.length })
-    prompt.wanted = missing
-    this.restartCall(promptIndex)
-    return { text, missing: missing.length }
-  }
-
-  /** Limits the usage that the current call has reported. To be called before the call ends. */
-  limitUsage(promptIndex: number, limit: (usage: TokenCounts) => TokenCounts): void {
-    const prompt = this.#prompt(promptIndex)
-    prompt.callUsage = prompt.callUsage && limit(prompt.callUsage)
-  }
-
-  /** Starts a new call: the next events are its first. */
-  restartCall(promptIndex: number): void {
-    Object.assign(this.#prompt(promptIndex), newCall())
-  }
-
-  /**
-   * The end of the client's stream after every prompt: the usage, if asked for and known, and `[DONE]`.
-   * @param cost shown in the usage; undefined for none.
-   */
-  finish(cost: Microcredits | undefined): string {
-    const usage = sumOfUsages(this.#prompts.flatMap(({ ended }) => ended.map((call) => call.usage)))
-    const chunk =
-      this.#request.includeUsage && usage !== undefined
-        ? event(`${this.#openingFor({})}],"usage":${JSON.stringify(completionUsage(usage, cost))}}`)
-        : ''
-    return chunk + event(DONE)
-  }
-
-  /** What there is to bill for a prompt, however it ends. */
-  progress(promptIndex: number): PromptProgress {
-    const prompt = this.#prompt(promptIndex)
-    return {
-      usage: sumOfUsages(prompt.ended.map(({ usage }) => usage)),
-      answered: prompt.ended.filter(({ completions }) => completions > 0),
-      underWay: progressOf(prompt),
-    }
-  }
-
-  #prompt(promptIndex: number): StreamedPrompt {
-    const prompt = this.#prompts[promptIndex]
-    if (prompt === undefined) {
-      throw new RangeError(`no prompt ${promptIndex}`)
-    }
-    return prompt
-  }
-
-  #pushChoice(prompt: StreamedPrompt, chatChoice: Members, chunk: Members): string {
-    const choice = prompt.wanted[typeof chatChoice.index === 'number' ? chatChoice.index : 0]
-    const text = generatedText(chatChoice.delta ?? chatChoice.message)
-    const finishReason = completionFinishReason(chatChoice.finish_reason)
-    if (choice === undefined || choice.state === 'finished' || (text === '' && finishReason === undefined)) {
-      return ''
-    }
-    return this.#write(choice, { echo: prompt.echo, text, finishReason }, chunk)
+    this.#states[index] = piece.finishReason === undefined ? 'begun' : 'finished'
+    const place = { promptIndex: this.#promptIndex, choice: index }
+    return this.#writer.event(place, { ...piece, isFirst: state === 'unbegun' }, chunk)
   }
 
   /** An upstream that says `[DONE]` has finished every completion that it began, with or without a reason. */
-  #finishBegun({ wanted, echo }: StreamedPrompt): string {
-    const begun = wanted.filter(({ state }) => state === 'begun')
-    return begun.map((choice) => this.#write(choice, { echo, text: '', finishReason: 'stop' }, {})).join('')
-  }
-
-  #write(choice: StreamedChoice, { echo, text, finishReason }: Piece, chunk: Members): string {
-    const { suffix, includeUsage } = this.#request
-    const before = choice.state === 'unbegun' ? echo : ''
-    const after = finishReason === undefined ? '' : suffix
-    choice.state = finishReason === undefined ? 'begun' : 'finished'
-    const element = completionChoice({
-      text: before + text + after,
-      index: choice.index,
-      finishReason: finishReason ?? null,
-    })
-    return event(`${this.#openingFor(chunk)}${JSON.stringify(element)}]${includeUsage ? ',"usage":null' : ''}}`)
-  }
-
-  /** All chunks of a stream have the same head: that of the first event with news for the client. */
-  #openingFor(chunk: Members): string {
-    if (this.#opening === undefined) {
-      const { id, created } = completionHead(readChatIdentity(chunk), this.#fallback)
-      const head = { id, object: 'text_completion', created, model: this.#request.model.id }
-      this.#opening = `${JSON.stringify(head).slice(0, -1)},"choices":[`
-    }
-    return this.#opening
+  #finishBegun(): string {
+    const stop = (index: number) => this.#write({ index, finish_reason: 'stop' }, {})
+    return toBytes(this.#states.map((state, index) => (state === 'begun' ? stop(index) : '')).join(''))
   }
 }
 
-type Members = Readonly<Record<string, unknown>>
+function fromBytes(data: string): string {
+  return Buffer.from(data, 'latin1').toString('utf8')
+}
 
-/** The finish reason is undefined until a completion ends. */
-type Piece = { readonly echo: string; readonly text: string; readonly finishReason: string | undefined }
-
-/** One server-sent event. */
-function event(data: string): string {
-  return `data: ${data}\n\n`
+function toBytes(text: string): string {
+  return Buffer.from(text).toString('latin1')
 }

@@ -74,25 +74,14 @@ const EMPTY_CHOICES_BYTES = 100
 /**
  * Bytes that were generated in the choices of a chunk, given as JSON. A field of another name is counted with some of the
  * syntax around it.
- * @param bytesOf the bytes of a part of this string, which has one character for each byte unless it was decoded.
+ * @param choices one character for each byte.
  */
-export function generatedBytes(choices: string, bytesOf = lengthOf): number {
+export function generatedBytes(choices: string): number {
   let bytes = 0
   GENERATED.lastIndex = 0
   while (GENERATED.test(choices)) {
     const start = GENERATED.lastIndex
-    bytes += bytesOf(choices.slice(start, closingQuote(choices, start - 1)))
+    bytes += closingQuote(choices, start - 1) - start
   }
-  return bytes > 0 ? bytes : Math.max(0, bytesOf(choices) - EMPTY_CHOICES_BYTES)
-}
-
-function lengthOf(text: string): number {
-  return text.length
-}
-
-const encoder = new TextEncoder()
-
-/** For JSON that was decoded. */
-export function utf8Length(text: string): number {
-  return encoder.encode(text).length
+  return bytes > 0 ? bytes : Math.max(0, choices.length - EMPTY_CHOICES_BYTES)
 }

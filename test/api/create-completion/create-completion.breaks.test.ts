@@ -1,7 +1,8 @@
 import type { ServerResponse } from 'node:http'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { textsOf } from '../../core/relay/completion-chunks.ts'
 import { CHAT, type RelayOperation, type RelayRig, startRelayRig } from '../../engines/relay-rig.ts'
-import { chatEvent, openStream, word } from '../../engines/relay-upstream.ts'
+import { chatEvent, DONE, FINISH, openStream, sendStream, USAGE_CHUNK, word } from '../../engines/relay-upstream.ts'
 
 const BODIES = {
   'create-chat-completion': { model: CHAT, stream: true, messages: [{ role: 'user', content: 'hi' }], max_tokens: 900 },
@@ -11,7 +12,7 @@ const OPERATIONS = ['create-chat-completion', 'create-completion'] as const
 
 let rig: RelayRig
 beforeAll(async () => {
-  rig = await startRelayRig()
+  rig = await startRelayRig({ channels: 2 })
 })
 afterAll(() => rig.close())
 
@@ -53,4 +54,32 @@ it.each(OPERATIONS)('a usage inside of an error is billed (%s)', async (operatio
   const error = chatEvent({ error: { message: 'boom' }, usage: { prompt_tokens: 50, completion_tokens: 60 } })
   rig.upstreams[0]?.answerWith((response) => void openStream(response).end(word('Hi') + error))
   expect(await billOf(operation, {})).toBe(170_000n)
+})
+
+it('create-completion asks the next channel for a prompt whose stream breaks off before its first word, after others too', async () => {
+  const { id, key } = await rig.tenant('10')
+  const [first, second] = rig.upstreams
+  const before = rig.upstreams.map(({ calls }) => calls.length)
+  const good = [word('good'), FINISH, USAGE_CHUNK, DONE]
+  first?.answerWith((response, { text }) =>
+    text.includes('unlucky') ? breakAfter(': \n\n', 0)(response) : sendStream(response, ...good),
+  )
+  second?.answerWith((response) => sendStream(response, ...good))
+  const body = { model: CHAT, stream: true, prompt: ['lucky', 'unlucky', 'lucky again'] }
+  const { text } = await rig.send(body, { operation: 'create-completion', key })
+  expect([...textsOf(text).values()]).toStrictEqual(Array(3).fill({ text: 'good', reason: 'stop' }))
+  expect(rig.upstreams.map(({ calls }, index) => calls.length - (before[index] ?? 0))).toStrictEqual([3, 1])
+  expect((await rig.rows(id))[0]).toMatchObject({ kind: 'settle', actual: 45_000n })
+})
+
+it('create-completion 502: every channel breaks off its stream before the first word, and nothing is billed', async () => {
+  const { id, key } = await rig.tenant('10')
+  for (const upstream of rig.upstreams) {
+    upstream.answerWith(breakAfter(': \n\n', 0))
+  }
+  const { statusCode } = await rig.send(BODIES['create-completion'], { operation: 'create-completion', key })
+  expect({ statusCode, rows: (await rig.rows(id)).map(({ kind }) => kind) }).toStrictEqual({
+    statusCode: 502,
+    rows: ['release', 'reserve'],
+  })
 })

@@ -2,7 +2,6 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { ChatModel } from '#core/catalogue/model.ts'
 import {
-  type CallEnd,
   completionCharge,
   completionChargeMax,
   type PromptBounds,
@@ -21,88 +20,66 @@ function chatModel(prices: ChatModel['prices'] = [{ input: '1000', output: '2000
   return { ...model, prices }
 }
 
-const BOUNDS: PromptBounds = { bodyBytes: 80, promptTokensMax: 80, outputTokensMax: 10, choices: 2, callsMax: 1 }
-const LOCKED = 80n * 1_000n + 20n * 2_000n
+const BOUNDS: PromptBounds = { bodyBytes: 80, promptTokensMax: 80, outputTokensMax: 10, choices: 2 }
+const RESERVED = 80n * 1_000n + 20n * 2_000n
 const USAGE = tokenCounts({ input: 9, output: 3 })
 
-const partial = (...calls: readonly [CallEnd['kind'], CallEnd['usage'], number][]): PromptEnd => ({
-  kind: 'partial',
-  calls: calls.map(([kind, usage, textBytes]) => ({ kind, usage, textBytes })),
+const end = (kind: PromptEnd['kind'], usage?: PromptEnd['usage'], textBytes = 0): PromptEnd => ({
+  kind,
+  usage,
+  textBytes,
 })
 
-const costOf = (...ends: readonly PromptEnd[]) =>
-  completionCharge(
-    chatModel(),
-    ends.map((end) => ({ bounds: BOUNDS, end })),
-  )
-
 describe('completionChargeMax', () => {
-  it('is the sum over the prompts', () => {
-    expect(completionChargeMax(chatModel(), [BOUNDS]).amount).toBe(LOCKED)
-    expect(completionChargeMax(chatModel(), [BOUNDS, BOUNDS, BOUNDS]).amount).toBe(3n * LOCKED)
+  it('reserves the sum over the prompts', () => {
+    expect(completionChargeMax(chatModel(), [BOUNDS]).amount).toBe(RESERVED)
+    expect(completionChargeMax(chatModel(), [BOUNDS, BOUNDS, BOUNDS]).amount).toBe(3n * RESERVED)
   })
 
-  it('holds the prompt once for each call that may be made for it, and the completions once', () => {
-    expect(completionChargeMax(chatModel(), [{ ...BOUNDS, callsMax: 3 }]).amount).toBe(LOCKED + 2n * 80n * 1_000n)
-  })
-
-  it('is the fixed price once for each prompt, because each is a call', () => {
+  it('reserves and bills a fixed price once for each prompt, because each is a call', () => {
     const model = chatModel([{ price: '0.5' }])
     const prompts = [BOUNDS, BOUNDS]
     expect(completionChargeMax(model, prompts).amount).toBe(1_000_000n)
-    const ends = prompts.map((bounds) => ({ bounds, end: { kind: 'whole', usage: USAGE } as const }))
-    expect(completionCharge(model, ends)).toMatchObject({ amount: 1_000_000n, isEstimated: false })
+    const ends = [end('whole', USAGE), end('whole', USAGE)]
+    expect(completionCharge(model, prompts, ends)).toMatchObject({ amount: 1_000_000n, isEstimated: false })
   })
 })
 
 describe('completionCharge', () => {
   it.each<[string, PromptEnd, bigint, boolean]>([
-    ['a prompt that no upstream has seen is free', { kind: 'unsent' }, 0n, false],
-    ['an answer costs its usage', { kind: 'whole', usage: USAGE }, 15_000n, false],
-    ['an answer without a usage costs its share', { kind: 'whole', usage: undefined }, LOCKED, true],
-    ['a broken stream costs its usage', partial(['broken', USAGE, 0]), 15_000n, false],
-    ['a stream that broke before its first word is free', partial(['broken', undefined, 0]), 0n, false],
-    ['a broken stream costs its text', partial(['broken', undefined, 9]), 26_000n, true],
-    ['an abandoned stream costs its usage', partial(['abandoned', USAGE, 9]), 15_000n, false],
-    ['an abandoned stream is never free', partial(['abandoned', undefined, 0]), 20_000n, true],
-    ['no text costs more than its share', partial(['broken', undefined, 10_000]), LOCKED, true],
-    ['an answer that did not come costs its share', partial(['unread', undefined, 0]), LOCKED, true],
-    ['a prompt of which no call came to anything is free', partial(), 0n, false],
-    ['each call costs its usage', partial(['ended', USAGE, 1], ['ended', USAGE, 1]), 30_000n, false],
-    [
-      'a call that broke costs its text beside the usage of another',
-      partial(['ended', USAGE, 1], ['broken', undefined, 9]),
-      41_000n,
-      true,
-    ],
-    [
-      'a call that broke before its first word leaves the usage of another',
-      partial(['ended', USAGE, 1], ['broken', undefined, 0]),
-      15_000n,
-      false,
-    ],
-    [
-      'a reported usage above the share is not cut by what is estimated beside it',
-      partial(['ended', tokenCounts({ input: 500, output: 0 }), 1], ['broken', undefined, 9]),
-      500_000n,
-      true,
-    ],
-  ])('%s', (_, end, amount, isEstimated) => {
-    expect(costOf(end)).toMatchObject({ amount, isEstimated })
+    ['the usage of a reply', end('whole', USAGE), 15_000n, false],
+    ['the share of a reply without a usage', end('whole'), RESERVED, true],
+    ['the usage of a broken stream', end('broken', USAGE, 9), 15_000n, false],
+    ['nothing for a stream that broke before its first word', end('broken'), 0n, false],
+    ['the text of a broken stream', end('broken', undefined, 9), 26_000n, true],
+    ['the usage of an abandoned stream', end('abandoned', USAGE, 9), 15_000n, false],
+    ['the prompt of an abandoned stream without text', end('abandoned'), 20_000n, true],
+    ['the share at most for a long text', end('broken', undefined, 10_000), RESERVED, true],
+    ['the share of a reply that did not arrive', end('unread'), RESERVED, true],
+    ['the share of a reply that was cut', end('cut'), RESERVED, true],
+    ['the usage of a reply that was cut', end('cut', USAGE), 15_000n, false],
+    ['a reported usage above the share', end('whole', tokenCounts({ input: 500 })), 500_000n, false],
+  ])('bills %s', (_, promptEnd, amount, isEstimated) => {
+    expect(completionCharge(chatModel(), [BOUNDS], [promptEnd])).toMatchObject({ amount, isEstimated })
   })
 
-  it('adds the prompts up, and says when one of them is estimated', () => {
-    expect(
-      costOf({ kind: 'whole', usage: USAGE }, { kind: 'unsent' }, { kind: 'whole', usage: undefined }),
-    ).toMatchObject({
-      amount: 15_000n + LOCKED,
+  it('adds up the prompts, leaves out those without an end, and says when one is estimated', () => {
+    const ends = [end('whole', USAGE), end('whole')]
+    expect(completionCharge(chatModel(), [BOUNDS, BOUNDS, BOUNDS], ends)).toMatchObject({
+      amount: 15_000n + RESERVED,
       usage: { inputTokens: 89, outputTokens: 23 },
       isEstimated: true,
     })
   })
 
-  it('never exceeds what was locked while no usage exceeds its bounds', () => {
-    const bounds = { ...BOUNDS, callsMax: 3 }
+  it('rounds the sum of all prompts once', () => {
+    const model = chatModel([{ input: '0.4', output: '0.4' }])
+    const prompts = Array.from({ length: 10 }, () => BOUNDS)
+    const ends = prompts.map(() => end('whole', tokenCounts({ input: 1 })))
+    expect(completionCharge(model, prompts, ends).amount).toBe(4n)
+  })
+
+  it('never bills more than was reserved while no usage exceeds its bounds', () => {
     const usageWithin = (input: number, output: number) =>
       fc
         .record({
@@ -114,39 +91,23 @@ describe('completionCharge', () => {
           output: fc.nat(output),
         })
         .map((counts) => boundTokenCounts(counts, { input, output }))
-    const end = fc.oneof(
-      fc.constant<PromptEnd>({ kind: 'unsent' }),
-      fc.record({ kind: fc.constant('whole' as const), usage: fc.option(usageWithin(80, 20), { nil: undefined }) }),
-      fc.record({
-        kind: fc.constant('partial' as const),
-        calls: fc.array(
-          fc.record({
-            kind: fc.constantFrom('ended' as const, 'broken' as const, 'abandoned' as const, 'unread' as const),
-            usage: fc.option(usageWithin(80, 6), { nil: undefined }),
-            textBytes: fc.nat(10_000),
-          }),
-          { maxLength: 3 },
-        ),
-      }),
-    )
-    const prices = fc.constantFrom<ChatModel['prices']>(
+    const anyEnd = fc.record({
+      kind: fc.constantFrom<PromptEnd['kind'][]>('whole', 'broken', 'abandoned', 'unread', 'cut'),
+      usage: fc.option(usageWithin(80, 20), { nil: undefined }),
+      textBytes: fc.nat(10_000),
+    })
+    const prices = fc.constantFrom<ChatModel['prices'][]>(
       [{ input: '0.000333', output: '0.5' }],
       [{ input: '1000', output: '2000' }],
       [{ input: '3', output: '15', cached_input: '0.3', cache_write: '3.75', cache_write_1h: '6' }],
       [{ price: '0.5' }],
     )
     fc.assert(
-      fc.property(fc.array(end, { maxLength: 8 }), prices, (ends, row) => {
+      fc.property(fc.array(anyEnd, { maxLength: 8 }), fc.nat(3), prices, (ends, unsent, row) => {
         const model = chatModel(row)
-        const { amount } = completionCharge(
-          model,
-          ends.map((each) => ({ bounds, end: each })),
-        )
-        const locked = completionChargeMax(
-          model,
-          ends.map(() => bounds),
-        )
-        expect(amount).toBeLessThanOrEqual(locked.amount)
+        const prompts = Array.from({ length: ends.length + unsent }, () => BOUNDS)
+        const { amount } = completionCharge(model, prompts, ends)
+        expect(amount).toBeLessThanOrEqual(completionChargeMax(model, prompts).amount)
       }),
     )
   })

@@ -15,10 +15,10 @@ export function completionRequest(members: object) {
 export const PLAIN_CHANNEL: ChatChannel = { pass_members: { chat: [], embeddings: [], images: [] } }
 
 /** The chat call of one prompt, parsed. */
-export function chatCall(members: object, { promptIndex = 0, n = 1, channel = PLAIN_CHANNEL } = {}): unknown {
+export function chatCall(members: object, { promptIndex = 0, channel = PLAIN_CHANNEL } = {}): unknown {
   const text = JSON.stringify({ model: CHAT_MODEL, prompt: 'Once', ...members })
   const write = prepareCompletionCalls(text, completionRequest(members))
-  return JSON.parse(write({ promptIndex, n, model: 'upstream-chat', channel }).text)
+  return JSON.parse(write({ promptIndex, model: 'upstream-chat', channel }).text)
 }
 
 export const FALLBACK = { id: 'cmpl-request', created: 1_700_000_000 }

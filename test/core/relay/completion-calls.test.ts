@@ -7,12 +7,12 @@ import { mapExchanges } from './completion-fixture.ts'
 describe('prepareCompletionCalls', () => {
   it('makes the chat calls of the fixture, whole', () => {
     const { model: _, ...members } = Object(readFixture('oai_completions_map').request.body)
-    const calls = [0, 1].map((promptIndex) => chatCall(members, { promptIndex, n: 2 }))
+    const calls = [0, 1].map((promptIndex) => chatCall(members, { promptIndex }))
     expect(calls).toStrictEqual(mapExchanges().map(({ request }) => ({ ...request, model: 'upstream-chat' })))
   })
 
-  it('asks for one completion without n, which not every upstream knows, and for 16 tokens', () => {
-    expect(chatCall({ n: 2 }, { n: 1 })).toStrictEqual({
+  it.each([{}, { n: 1 }])('asks for one completion without n, which not every upstream knows (%j)', (members) => {
+    expect(chatCall(members)).toStrictEqual({
       model: 'upstream-chat',
       messages: [{ role: 'user', content: 'Once' }],
       max_tokens: 16,
@@ -67,7 +67,7 @@ describe('prepareCompletionCalls', () => {
   it('keeps the bytes of what it relays: a seed of 64 bits stays whole', () => {
     const text = `{ "seed" : 9007199254740993 ,"model":"${CHAT_MODEL}", "\\u0070rompt":"Once", "temperature":1.0 }`
     const write = prepareCompletionCalls(text, completionRequest({}))
-    expect(write({ promptIndex: 0, n: 1, model: 'up', channel: PLAIN_CHANNEL }).text).toBe(
+    expect(write({ promptIndex: 0, model: 'up', channel: PLAIN_CHANNEL }).text).toBe(
       '{"model":"up","messages":[{"role":"user","content":"Once"}],"max_tokens":16,"seed":9007199254740993,"temperature":1.0}',
     )
   })
@@ -75,7 +75,7 @@ describe('prepareCompletionCalls', () => {
   it('writes any prompt and any model id as JSON', () => {
     const prompt = 'a "quoted"\n\u2028 😀 \ud800'
     const write = prepareCompletionCalls('{}', completionRequest({ prompt }))
-    const written = write({ promptIndex: 0, n: 1, model: 'a"b', channel: PLAIN_CHANNEL }).text
+    const written = write({ promptIndex: 0, model: 'a"b', channel: PLAIN_CHANNEL }).text
     expect(JSON.parse(written)).toMatchObject({ model: 'a"b', messages: [{ role: 'user', content: prompt }] })
     expect(written.isWellFormed()).toBe(true)
   })
@@ -89,7 +89,7 @@ describe('measureCompletionCalls', () => {
     for (const n of [1, 2]) {
       const request = completionRequest({ prompt, n, stream: true })
       const write = prepareCompletionCalls(text, request)
-      const written = prompt.map((_, promptIndex) => write({ promptIndex, n, model: CHAT_MODEL, channel }).text)
+      const written = prompt.map((_, promptIndex) => write({ promptIndex, model: CHAT_MODEL, channel }).text)
       const { common, calls } = measureCompletionCalls(text, request, channel)
       expect(calls).toStrictEqual(written.map((call) => Buffer.byteLength(call)))
       expect(common).toBeGreaterThan(Buffer.byteLength('"user":"é😀","stop":["\\n"]'))

@@ -1,14 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import { type ChatChoices, readChatChoices } from '#core/relay/chat-choices.ts'
-import { completionResponse, missingChoices } from '#core/relay/completion-reply.ts'
+import { type ChatChoices, CompletionWriter, readChatChoices } from '#core/relay/completion-reply.ts'
 import { readFixture } from '../../adapters/providers/upstream-fixture.ts'
 import { CHAT_MODEL, completionRequest, FALLBACK } from './completing.ts'
 import { mapExchanges } from './completion-fixture.ts'
 
-function read(answer: unknown): ChatChoices {
-  const choices = readChatChoices(JSON.stringify(answer))
+function read(reply: unknown): ChatChoices {
+  const choices = readChatChoices(JSON.stringify(reply))
   if (choices === undefined) {
-    throw new TypeError('not a chat answer')
+    throw new TypeError('not a chat reply')
   }
   return choices
 }
@@ -20,118 +19,55 @@ const chat = (...contents: readonly string[]) => ({
   usage: { prompt_tokens: 2, completion_tokens: 3, total_tokens: 5 },
 })
 
-function answer(members: object, answers: readonly (readonly unknown[])[]) {
-  const request = completionRequest(members)
-  return JSON.parse(
-    completionResponse(
-      request,
-      answers.map((each) => each.map(read)),
-      { fallback: FALLBACK, cost: undefined },
-    ),
-  )
+/** The whole response to a request whose prompts got these replies, with the usage of the first. */
+function respond(members: object, ...replies: readonly unknown[]): string {
+  const writer = new CompletionWriter(completionRequest(members), FALLBACK)
+  const choices = replies.flatMap((reply, promptIndex) => writer.elements(promptIndex, read(reply)))
+  return writer.whole(choices, read(replies[0]).usage, undefined)
 }
 
-/** The fixtures name another model. */
-function expectedOf(name: string): object {
-  return { ...Object(readFixture(name).response.body), model: CHAT_MODEL }
-}
+const choicesOf = (members: object, ...replies: readonly unknown[]) => JSON.parse(respond(members, ...replies)).choices
 
-describe('completionResponse', () => {
-  it('makes the answer of the fixture with two prompts, n, echo and suffix', () => {
+describe('CompletionWriter', () => {
+  it('writes the choices of the fixture with two prompts, n, echo and suffix', () => {
     const { model: _, ...members } = Object(readFixture('oai_completions_map').request.body)
-    const text = completionResponse(
-      completionRequest(members),
-      mapExchanges().map(({ response }) => [read(response)]),
-      { fallback: FALLBACK, cost: undefined },
-    )
-    expect(text).toBe(JSON.stringify(expectedOf('oai_completions_map')))
+    const replies = mapExchanges().map(({ response }) => response)
+    const expected = readFixture('oai_completions_map').response.body
+    expect(choicesOf(members, ...replies)).toStrictEqual(Object(expected).choices)
   })
 
-  it('makes the answer of the fixture with one prompt', () => {
-    const upstream = {
+  it('writes the response of the fixture with one prompt to the byte', () => {
+    const reply = {
       ...chat(' a time'),
       choices: [{ index: 0, message: { content: ' a time' }, finish_reason: 'length' }],
       usage: { prompt_tokens: 2, completion_tokens: 16, total_tokens: 18 },
     }
-    expect(answer({ prompt: 'Once upon' }, [[upstream]])).toStrictEqual(expectedOf('oai_completions_simple'))
+    const expected = { ...Object(readFixture('oai_completions_simple').response.body), model: CHAT_MODEL }
+    expect(respond({ prompt: 'Once upon' }, reply)).toBe(JSON.stringify(expected))
   })
 
   it('says how much of the prompts came from a cache, if any did', () => {
-    const cached = {
-      ...chat('a'),
-      usage: {
-        prompt_tokens: 20,
-        completion_tokens: 3,
-        prompt_tokens_details: { cached_tokens: 12, cache_write_tokens: 5 },
-      },
-    }
-    expect(answer({ prompt: ['a', 'b'] }, [[cached], [chat('b')]]).usage).toStrictEqual({
-      prompt_tokens: 22,
-      completion_tokens: 6,
-      total_tokens: 28,
-      prompt_tokens_details: { cached_tokens: 12, cache_write_tokens: 5 },
+    const details = { cached_tokens: 12, cache_write_tokens: 5 }
+    const usage = { prompt_tokens: 20, completion_tokens: 3, prompt_tokens_details: details }
+    expect(JSON.parse(respond({}, { ...chat('a'), usage })).usage).toStrictEqual({
+      prompt_tokens: 20,
+      completion_tokens: 3,
+      total_tokens: 23,
+      prompt_tokens_details: details,
     })
   })
 
-  it('has the answers of a fixture with several choices in order of their index', () => {
-    const { choices, ...rest } = Object(readFixture('oai_chat_n2').response.body)
-    const texts = answer({ n: 2 }, [[{ ...rest, choices: choices.toReversed() }]]).choices
-    expect(texts).toMatchObject([
-      { index: 0, text: 'Hi!', finish_reason: 'stop' },
-      { index: 1, text: 'Hey.', finish_reason: 'length' },
-    ])
+  it('leaves out the usage that is not known', () => {
+    expect(JSON.parse(respond({}, { ...chat('a'), usage: null }))).not.toHaveProperty('usage')
   })
 
-  it.each([
-    ['oai_chat_tools', { text: '', finish_reason: 'stop' }],
-    ['oai_chat_content_filter', { text: '', finish_reason: 'content_filter' }],
-    ['oai_chat', { text: 'Hi!', finish_reason: 'stop' }],
-  ])('says what %s has in the words of the older interface', (name, choice) => {
-    expect(answer({}, [[readFixture(name).response.body]]).choices).toStrictEqual([
-      { index: 0, logprobs: null, ...choice },
-    ])
-  })
-
-  it.each([
-    [{ finish_reason: 'function_call' }, 'stop'],
-    [{ finish_reason: null }, 'stop'],
-    [{}, 'stop'],
-    [{ finish_reason: 'length' }, 'length'],
-  ])('ends a completion with %j as %s', (members, reason) => {
-    const choices = [{ message: { content: 'a' }, ...members }]
-    expect(answer({}, [[{ ...chat(), choices }]]).choices).toMatchObject([{ finish_reason: reason }])
-  })
-
-  it('reads content in parts', () => {
-    const content = [
-      { type: 'text', text: 'Hi' },
-      { type: 'reference', ids: [1] },
-      { type: 'text', text: '!' },
-    ]
-    const choices = [{ index: 0, message: { content }, finish_reason: 'stop' }]
-    expect(answer({}, [[{ ...chat(), choices }]]).choices).toMatchObject([{ text: 'Hi!' }])
-  })
-
-  it('counts what is missing, takes it from the calls that were repeated, and drops what is too many', () => {
-    const first = chat('a')
-    expect(missingChoices([read(first)], 3)).toBe(2)
-    const answers = [first, chat('b', 'c', 'd')]
-    expect(missingChoices(answers.map(read), 3)).toBe(0)
-    const { choices, usage } = answer({ prompt: ['x', 'y'], n: 3 }, [answers, [chat('e', 'f', 'g')]])
-    expect(choices.map(({ index, text }: { index: number; text: string }) => [index, text])).toStrictEqual([
+  it('leaves out the choices that an upstream left out, and those that are too many', () => {
+    const indexed = choicesOf({ prompt: ['x', 'y'], n: 2 }, chat('a'), chat('b', 'c', 'd'))
+    expect(indexed.map(({ index, text }: { index: number; text: string }) => [index, text])).toStrictEqual([
       [0, 'a'],
-      [1, 'b'],
-      [2, 'c'],
-      [3, 'e'],
-      [4, 'f'],
-      [5, 'g'],
+      [2, 'b'],
+      [3, 'c'],
     ])
-    expect(usage).toStrictEqual({ prompt_tokens: 6, completion_tokens: 9, total_tokens: 15 })
-  })
-
-  it('leaves the usage out where an upstream reports none, because a part of a sum is no usage', () => {
-    const { usage: _, ...silent } = chat('b')
-    expect(answer({ prompt: ['x', 'y'] }, [[chat('a')], [silent]])).not.toHaveProperty('usage')
   })
 
   it.each([
@@ -141,11 +77,68 @@ describe('completionResponse', () => {
     ['', FALLBACK.id],
     [undefined, FALLBACK.id],
     [7, FALLBACK.id],
-  ])('makes of the id %j of the first answer the id %s', (id, expected) => {
-    expect(answer({}, [[{ ...chat('a'), id }]]).id).toBe(expected)
+  ])('makes of the id %j of the first reply the id %s', (id, expected) => {
+    expect(JSON.parse(respond({ prompt: ['a', 'b'] }, { ...chat('a'), id }, chat('b'))).id).toBe(expected)
   })
 
-  it.each([[undefined], [-1], [1.5], ['1776678917']])('fills in the time for an answer created at %j', (created) => {
-    expect(answer({}, [[{ ...chat('a'), created }]]).created).toBe(FALLBACK.created)
+  it.each([[undefined], [-1], [1.5], ['1776678917']])('fills in the time for a reply created at %j', (created) => {
+    expect(JSON.parse(respond({}, { ...chat('a'), created })).created).toBe(FALLBACK.created)
+  })
+})
+
+describe('readChatChoices', () => {
+  it.each(['', 'null', '[]', '{}', '{"choices":{}}', '{"choices":[]}', '{"error":{"message":"x"}}', '<html>'])(
+    'finds no chat reply in %j',
+    (text) => {
+      expect(readChatChoices(text)).toBeUndefined()
+    },
+  )
+
+  it('finds no chat reply where no choice has a message, unless a usage says what they cost', () => {
+    const choices = [{ index: 0, finish_reason: 'stop' }]
+    expect(readChatChoices(JSON.stringify({ choices }))).toBeUndefined()
+    const usage = { prompt_tokens: 9, completion_tokens: 0 }
+    expect(read({ choices, usage }).choices).toStrictEqual([{ text: '', finishReason: 'stop' }])
+  })
+
+  it('believes no usage of zeros beside a text', () => {
+    expect(read({ ...chat('Hi'), usage: { prompt_tokens: 0, completion_tokens: 0 } }).usage).toBeUndefined()
+  })
+
+  it('orders choices by their index, or by their position without one', () => {
+    const { choices, ...rest } = Object(readFixture('oai_chat_n2').response.body)
+    const ordered = [
+      { text: 'Hi!', finishReason: 'stop' },
+      { text: 'Hey.', finishReason: 'length' },
+    ]
+    expect(read({ ...rest, choices: choices.toReversed() }).choices).toStrictEqual(ordered)
+    const unindexed = choices.map((choice: object) => ({ ...choice, index: undefined }))
+    expect(read({ ...rest, choices: unindexed }).choices).toStrictEqual(ordered)
+  })
+
+  it.each([
+    ['oai_chat_tools', { text: '', finishReason: 'stop' }],
+    ['oai_chat_content_filter', { text: '', finishReason: 'content_filter' }],
+    ['oai_chat', { text: 'Hi!', finishReason: 'stop' }],
+  ])('says what %s has in the words of the legacy API', (name, choice) => {
+    expect(read(readFixture(name).response.body).choices).toStrictEqual([choice])
+  })
+
+  it.each([
+    [{ finish_reason: 'function_call' }, 'stop'],
+    [{ finish_reason: null }, 'stop'],
+    [{}, 'stop'],
+    [{ finish_reason: 'length' }, 'length'],
+  ])('ends a completion with %j as %s', (members, finishReason) => {
+    const choices = [{ message: { content: 'a' }, ...members }]
+    expect(read({ choices }).choices).toStrictEqual([{ text: 'a', finishReason }])
+  })
+
+  it.each([
+    ['a string', { content: 'Hi' }, 'Hi'],
+    ['parts', { content: [{ text: 'H' }, { type: 'image' }, null, { text: 'i' }] }, 'Hi'],
+    ['a refusal', { content: null, refusal: 'no' }, ''],
+  ])('reads the text of %s', (_, message, text) => {
+    expect(read({ choices: [{ message }] }).choices).toMatchObject([{ text }])
   })
 })

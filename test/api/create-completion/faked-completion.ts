@@ -8,9 +8,9 @@ import { createCompletion } from '#lambdas/api/create-completion/create-completi
 import { AdmittedCall } from '#lambdas/relay/breakers.ts'
 import { unswitched } from '../../engines/unswitched.ts'
 import { setTestLogging } from '../../logs/test-logging.ts'
-import { FakeBody } from '../fake-body.ts'
-import { fakeExchange } from '../fake-exchange.ts'
-import { FakeResponse } from '../fake-response.ts'
+import { FakeBody } from '../../relay/fake-body.ts'
+import { fakeExchange } from '../../relay/fake-exchange.ts'
+import { FakeResponse } from '../../relay/fake-response.ts'
 
 setTestLogging()
 
