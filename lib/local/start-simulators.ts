@@ -1,11 +1,11 @@
 import * as z from 'zod'
 import type { Channel } from '#core/catalogue/channel.ts'
 import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
-import { startOpenAiSimulator } from '../simulators/openai/openai-simulator.ts'
-import { startP1Simulator } from '../simulators/p1/p1-simulator.ts'
-import { startP2Simulator } from '../simulators/p2/p2-simulator.ts'
-import { startP2ProxySimulator } from '../simulators/p2-proxy/p2-proxy-simulator.ts'
-import type { Simulator } from '../simulators/shared/simulator-server.ts'
+import { startOpenAiSimulator } from '../simulators/openai.ts'
+import { startP1Simulator } from '../simulators/p1.ts'
+import { startP2Simulator } from '../simulators/p2.ts'
+import { startP2ProxySimulator } from '../simulators/p2-proxy.ts'
+import type { Simulator } from '../simulators/server.ts'
 import type { DataDirectory } from './data-directory.ts'
 
 /** The word in a channel's `base_url` that asks for a simulated upstream. */

@@ -30,7 +30,7 @@ describe('the time of a profile', () => {
     ['AWS SDK', [HOST, HANDLER, SDK]],
     ['other libraries', [HANDLER, ['parse', 'file:///app/node_modules/zod/v4/core/parse.js']]],
     ['host', [HOST]],
-    ['simulated upstream', [['#submit', 'file:///app/lib/simulators/p1/p1-simulator.ts']]],
+    ['simulated upstream', [['#submit', 'file:///app/lib/simulators/p1.ts']]],
     ['interpreter', [['execute', 'file:///app/node_modules/aws-local-stepfunctions/build/main.js']]],
     ['S3 engine', [['put', 'file:///app/node_modules/s3rver/lib/store.js']]],
     ['garbage collection', [HANDLER, ['(garbage collector)', '']]],

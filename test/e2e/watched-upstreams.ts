@@ -1,9 +1,9 @@
 import { mkdtempSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { startP1Simulator } from '../../lib/simulators/p1/p1-simulator.ts'
-import { startP2Simulator } from '../../lib/simulators/p2/p2-simulator.ts'
-import type { Simulator, SimulatorRequest } from '../../lib/simulators/shared/simulator-server.ts'
+import { startP1Simulator } from '../../lib/simulators/p1.ts'
+import { startP2Simulator } from '../../lib/simulators/p2.ts'
+import type { Simulator, SimulatorRequest } from '../../lib/simulators/server.ts'
 
 /** What a request asks of an upstream. */
 type Asked = 'submit' | 'poll' | 'store'

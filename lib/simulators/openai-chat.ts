@@ -1,0 +1,362 @@
+import { randomUUID } from 'node:crypto'
+import * as z from 'zod'
+import {
+  countOf,
+  type OpenAiContext,
+  type OpenAiEndpoint,
+  parseOpenAiBody,
+  refusal,
+  tokenIds,
+  usageOf,
+} from './openai-endpoint.ts'
+import {
+  countTokens,
+  limitText,
+  longReply,
+  type OpenAiMagic,
+  parseOpenAiMagic,
+  quoteOf,
+  replyTo,
+  sampleValue,
+  splitWords,
+} from './openai-text.ts'
+
+const textPart = z.looseObject({ type: z.literal('text'), text: z.string() })
+const imagePart = z.looseObject({
+  type: z.literal('image_url'),
+  image_url: z.looseObject({ url: z.string().regex(/^(https?:\/\/|data:image\/)/, 'Expected a valid URL.') }),
+})
+const otherPart = z.looseObject({ type: z.enum(['input_audio', 'file', 'refusal']) })
+const content = z.union([z.string(), z.array(z.discriminatedUnion('type', [textPart, imagePart, otherPart])).min(1)])
+const toolCall = z.looseObject({
+  id: z.string(),
+  type: z.string(),
+  function: z.looseObject({ name: z.string(), arguments: z.string() }).optional(),
+})
+const message = z.discriminatedUnion('role', [
+  z.looseObject({ role: z.enum(['system', 'developer', 'user']), content }),
+  z.looseObject({ role: z.literal('assistant'), content: content.nullish(), tool_calls: z.array(toolCall).nullish() }),
+  z.looseObject({ role: z.literal('tool'), content, tool_call_id: z.string() }),
+  z.looseObject({ role: z.literal('function'), content: z.string().nullable(), name: z.string() }),
+])
+const toolFunction = z.looseObject({
+  name: z.string().regex(/^[a-zA-Z0-9_-]{1,64}$/),
+  parameters: z.unknown().optional(),
+})
+const tool = z.looseObject({ type: z.string(), function: toolFunction.optional() })
+const toolChoice = z.union([
+  z.enum(['none', 'auto', 'required']),
+  z.looseObject({ type: z.string(), function: z.looseObject({ name: z.string() }).optional() }),
+])
+
+/** Fields of both chats and completions. All undeclared fields are ignored, like compatible servers do. */
+const common = {
+  model: z.string().min(1),
+  stream: z.boolean().nullish(),
+  stream_options: z.looseObject({ include_usage: z.boolean().nullish() }).nullish(),
+  n: z.int().min(1).max(128).nullish(),
+  max_tokens: z.int().min(1).nullish(),
+  stop: z.union([z.string(), z.array(z.string()).max(4)]).nullish(),
+}
+const chatBody = z.looseObject({
+  ...common,
+  messages: z.array(message).min(1),
+  max_completion_tokens: z.int().min(1).nullish(),
+  temperature: z.number().min(0).max(2).nullish(),
+  top_p: z.number().min(0).max(1).nullish(),
+  presence_penalty: z.number().min(-2).max(2).nullish(),
+  frequency_penalty: z.number().min(-2).max(2).nullish(),
+  tools: z.array(tool).max(128).nullish(),
+  tool_choice: toolChoice.nullish(),
+  response_format: z
+    .looseObject({
+      type: z.enum(['text', 'json_object', 'json_schema']),
+      json_schema: z.looseObject({ schema: z.unknown().optional() }).optional(),
+    })
+    .nullish(),
+})
+
+type ChatRequest = Readonly<z.infer<typeof chatBody>>
+type Message = ChatRequest['messages'][number]
+
+/** `POST /chat/completions`. */
+export const chatEndpoint: OpenAiEndpoint<ChatRequest> = {
+  parse: parseChat,
+  promptOf: (request) => textOf(request.messages.findLast(({ role }) => role === 'user')),
+  respond: (request, context) => {
+    const head = {
+      id: newId('chatcmpl-'),
+      object: request.stream === true ? 'chat.completion.chunk' : 'chat.completion',
+      created: Math.floor(context.nowMs / 1000),
+      model: request.model,
+    }
+    const choices = Array.from({ length: countOf(request.n, context.magic) }, (_, index) => {
+      const choice = chatChoice(request, context, index)
+      return { ...choice, whole: wholeChat(choice, index), steps: chatSteps(choice, index) }
+    })
+    const generated = { choices, promptTokens: promptTokens(request), request, magic: context.magic }
+    const response = responseOf(head, generated)
+    return 'body' in response ? { body: { ...response.body, system_fingerprint: 'fp_simulator' } } : response
+  },
+}
+
+/** Limits of a mid-sized chat model of 2025: tokens of all messages, and of one completion. */
+const CONTEXT_TOKENS_MAX = 128_000
+const OUTPUT_TOKENS_MAX = 16_384
+
+/** @throws OpenAiProblem (400) like a real upstream. */
+function parseChat(body: unknown): ChatRequest {
+  const request = parseOpenAiBody(chatBody, body)
+  if (request.stream_options && request.stream !== true) {
+    const message = "The 'stream_options' parameter is only allowed when 'stream' is enabled."
+    throw refusal(400, message, null, 'stream_options')
+  }
+  if (request.tool_choice && !request.tools?.length) {
+    throw refusal(400, "'tool_choice' is only allowed when 'tools' are specified.", null, 'tool_choice')
+  }
+  refuseTooManyTokens(request)
+  const tokens = promptTokens(request)
+  if (tokens > CONTEXT_TOKENS_MAX) {
+    const message = `This model's maximum context length is ${CONTEXT_TOKENS_MAX} tokens. However, your messages resulted in ${tokens} tokens.`
+    throw refusal(400, message, 'context_length_exceeded', 'messages')
+  }
+  return request
+}
+
+type TokenWishes = Pick<ChatRequest, 'max_tokens'> & { readonly max_completion_tokens?: number | null | undefined }
+
+/** The request exceeds the output limit of the model. */
+function refuseTooManyTokens({ max_tokens, max_completion_tokens }: TokenWishes): void {
+  for (const [name, asked] of Object.entries({ max_tokens, max_completion_tokens })) {
+    if ((asked ?? 0) > OUTPUT_TOKENS_MAX) {
+      const message = `${name} is too large: ${asked}. This model supports at most ${OUTPUT_TOKENS_MAX} completion tokens.`
+      throw refusal(400, message, null, name)
+    }
+  }
+}
+
+/** The text of a message, its parts joined by spaces. */
+function textOf(one: Message | undefined): string {
+  const said = one?.content ?? ''
+  return typeof said === 'string' ? said : said.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join(' ')
+}
+
+function imagesOf(one: Message | undefined): number {
+  return Array.isArray(one?.content) ? one.content.filter(({ type }) => type === 'image_url').length : 0
+}
+
+/** Tokens of the frame around each message, and around all of them. */
+const MESSAGE_TOKENS = 3
+/** Tokens of an image at low detail, regardless of its size. */
+const IMAGE_TOKENS = 85
+
+function promptTokens({ messages, tools }: ChatRequest): number {
+  const jsonTokens = (value: readonly unknown[] | null | undefined) =>
+    value?.length ? countTokens(JSON.stringify(value)) : 0
+  return messages.reduce((sum, one) => {
+    const calls = one.role === 'assistant' ? jsonTokens(one.tool_calls) : 0
+    return sum + MESSAGE_TOKENS + countTokens(textOf(one)) + imagesOf(one) * IMAGE_TOKENS + calls
+  }, MESSAGE_TOKENS + jsonTokens(tools))
+}
+
+/** One completion of a chat: words, or a tool call with its arguments. */
+type ChatChoice = {
+  readonly text: string
+  readonly toolName?: string
+  readonly finishReason: string
+  readonly tokens: number
+}
+
+function chatChoice(request: ChatRequest, { magic }: OpenAiContext, index: number): ChatChoice {
+  if (magic.has('filtered')) {
+    return { text: '', finishReason: 'content_filter', tokens: 0 }
+  }
+  const called = calledFunction(request)
+  if (called !== undefined) {
+    const text = JSON.stringify(called.parameters === undefined ? {} : sampleValue(called.parameters, magic.prose))
+    return {
+      text,
+      toolName: called.name,
+      finishReason: 'tool_calls',
+      tokens: countTokens(called.name) + countTokens(text),
+    }
+  }
+  const hugeBytes = bytesMinOf(magic)
+  if (hugeBytes > 0) {
+    const text = 'x'.repeat(hugeBytes)
+    return { text, finishReason: 'stop', tokens: countTokens(text) }
+  }
+  const tokensMax = request.max_completion_tokens ?? request.max_tokens ?? OUTPUT_TOKENS_MAX
+  const limited = limitText(longReply(magic) ?? replyOf(request, magic, index), request.stop, tokensMax)
+  return { ...limited, tokens: countTokens(limited.text) }
+}
+
+/** Below the longest string of the engine, half a gigabyte. */
+const HUGE_MEGABYTES_MAX = 256
+
+/** The least bytes of a response, for `[huge:MB]`. */
+export function bytesMinOf(magic: OpenAiMagic): number {
+  return Math.floor((magic.number('huge', HUGE_MEGABYTES_MAX) ?? 0) * 1024 * 1024)
+}
+
+function replyOf({ messages, response_format: format }: ChatRequest, { prose }: OpenAiMagic, index: number): string {
+  const last = messages.at(-1)
+  const reply =
+    last?.role === 'tool' || last?.role === 'function'
+      ? `The tool says ${quoteOf(textOf(last))}. I could not have found that out alone.`
+      : replyTo(prose, imagesOf(messages.findLast(({ role }) => role === 'user')), index)
+  switch (format?.type) {
+    case 'json_object':
+      return JSON.stringify({ reply, you_said: prose })
+    case 'json_schema':
+      return JSON.stringify(sampleValue(format.json_schema?.schema, prose))
+    default:
+      return reply
+  }
+}
+
+/** A function is called after every message of the user: the chosen one, else the first. */
+function calledFunction({
+  tools,
+  tool_choice: choice,
+  messages,
+}: ChatRequest): z.infer<typeof toolFunction> | undefined {
+  if (choice === 'none' || messages.at(-1)?.role !== 'user') {
+    return undefined
+  }
+  const functions = (tools ?? []).flatMap((one) => one.function ?? [])
+  const chosen = typeof choice === 'object' ? choice?.function?.name : undefined
+  return functions.find(({ name }) => name === chosen) ?? functions[0]
+}
+
+function wholeChat({ text, toolName, finishReason }: ChatChoice, index: number): unknown {
+  const said =
+    toolName === undefined
+      ? { content: text }
+      : {
+          content: null,
+          tool_calls: [{ id: newId('call_'), type: 'function', function: { name: toolName, arguments: text } }],
+        }
+  const whole = { role: 'assistant', ...said, refusal: null }
+  return { index, message: whole, logprobs: null, finish_reason: finishReason }
+}
+
+/** One event of one completion: its choice, and how many tokens it adds. */
+type Step = { readonly choice: { readonly finish_reason: string | null }; readonly tokens: number }
+
+/** The role, the words or pieces of arguments, and the end. */
+function chatSteps({ text, toolName, finishReason, tokens }: ChatChoice, index: number): Step[] {
+  const step = (delta: unknown, added = 0, finish_reason: string | null = null): Step => ({
+    choice: { ...{ index, delta }, finish_reason },
+    tokens: added,
+  })
+  const end = step({}, 0, finishReason)
+  if (toolName === undefined) {
+    const words = splitWords(text).map((word) => step({ content: word }, countTokens(word)))
+    return [step({ role: 'assistant', content: '' }), ...words, end]
+  }
+  const call = { index: 0, id: newId('call_'), type: 'function', function: { name: toolName, arguments: '' } }
+  const pieces = (text.match(/[\s\S]{1,8}/gu) ?? []).map((piece) =>
+    step({ tool_calls: [{ index: 0, function: { arguments: piece } }] }),
+  )
+  return [step({ role: 'assistant', content: null, tool_calls: [call] }, tokens), ...pieces, end]
+}
+
+type Generated = {
+  readonly choices: readonly { readonly whole: unknown; readonly steps: readonly Step[]; readonly tokens: number }[]
+  readonly promptTokens: number
+  readonly request: Pick<ChatRequest, 'stream' | 'stream_options'>
+  readonly magic: OpenAiMagic
+}
+
+/** The response as a stream or as a whole. In a stream, several completions alternate. */
+function responseOf(head: Readonly<Record<string, unknown>>, generated: Generated) {
+  const { choices, promptTokens, request, magic } = generated
+  if (request.stream !== true) {
+    const completion = choices.reduce((sum, { tokens }) => sum + tokens, 0)
+    const whole = choices.map((choice) => choice.whole)
+    return { body: { ...head, choices: whole, usage: usageOf(magic, promptTokens, completion) } }
+  }
+  const isAsked = request.stream_options?.include_usage === true && !magic.has('no-usage')
+  const turns = Math.max(...choices.map(({ steps }) => steps.length))
+  const steps = Array.from({ length: turns }, (_, turn) => choices.flatMap((choice) => choice.steps[turn] ?? [])).flat()
+  let completion = 0
+  const events = steps.map(({ choice, tokens }) => {
+    completion += tokens
+    const isShown = magic.has('usage-every') || (magic.has('usage-finish') && choice.finish_reason !== null)
+    const usage = isShown ? usageOf(magic, promptTokens, completion) : isAsked ? null : undefined
+    return { ...head, choices: [choice], usage }
+  })
+  const hasLast = isAsked && !magic.has('usage-finish')
+  return {
+    events: hasLast ? [...events, { ...head, choices: [], usage: usageOf(magic, promptTokens, completion) }] : events,
+  }
+}
+
+const completionsBody = z.looseObject({
+  ...common,
+  prompt: z.union([z.string(), z.array(z.string()).min(1), tokenIds, z.array(tokenIds).min(1)]),
+  echo: z.boolean().nullish(),
+})
+
+type CompletionsRequest = Readonly<z.infer<typeof completionsBody>>
+
+/** Default of the older route. */
+const OUTPUT_TOKENS_DEFAULT = 16
+
+/** `POST /completions`, the older route: `n` for each prompt, in the order of the prompts. `suffix` has no effect. */
+export const completionsEndpoint: OpenAiEndpoint<CompletionsRequest> = {
+  parse: (body) => {
+    const request = parseOpenAiBody(completionsBody, body)
+    refuseTooManyTokens(request)
+    return request
+  },
+  promptOf: (request) => promptsOf(request).join('\n'),
+  respond: (request, { magic, nowMs }) => {
+    const texts = promptsOf(request).flatMap((prompt) =>
+      Array.from({ length: countOf(request.n, magic) }, (_, choice) => completionOf(request, magic, prompt, choice)),
+    )
+    const choices = texts.map(({ text, finishReason }, index) => {
+      const choiceOf = (words: string, finish_reason: string | null) => ({
+        text: words,
+        index,
+        logprobs: null,
+        finish_reason,
+      })
+      const words = splitWords(text).map((word) => ({ choice: choiceOf(word, null), tokens: countTokens(word) }))
+      return {
+        whole: choiceOf(text, finishReason),
+        steps: [...words, { choice: choiceOf('', finishReason), tokens: 0 }],
+        tokens: countTokens(text),
+      }
+    })
+    const head = {
+      id: newId('cmpl-'),
+      object: 'text_completion',
+      created: Math.floor(nowMs / 1000),
+      model: request.model,
+    }
+    const promptTokens = promptsOf(request).reduce((sum, text) => sum + countTokens(text), 0)
+    return responseOf(head, { choices, promptTokens, request, magic })
+  },
+}
+
+/** Token ids are not decoded: each list becomes one prompt of numbers. */
+function promptsOf({ prompt }: CompletionsRequest): readonly string[] {
+  if (typeof prompt === 'string') {
+    return [prompt]
+  }
+  const texts = prompt.map((one) => (Array.isArray(one) ? one.join(' ') : String(one)))
+  return typeof prompt[0] === 'number' ? [texts.join(' ')] : texts
+}
+
+function completionOf(request: CompletionsRequest, magic: OpenAiMagic, prompt: string, choice: number) {
+  const reply = longReply(magic) ?? replyTo(parseOpenAiMagic(prompt).prose, 0, choice)
+  const limited = limitText(` ${reply}`, request.stop, request.max_tokens ?? OUTPUT_TOKENS_DEFAULT)
+  return { ...limited, text: `${request.echo === true ? prompt : ''}${limited.text}` }
+}
+
+/** A new id: a prefix and 32 hexadecimal digits. */
+export function newId(prefix: 'chatcmpl-' | 'cmpl-' | 'call_' | 'req_'): string {
+  return `${prefix}${randomUUID().replaceAll('-', '')}`
+}

@@ -1,0 +1,245 @@
+import * as z from 'zod'
+import { servedSeconds } from './task-upstream.ts'
+
+const SEED_MIN = -1
+const SEED_MAX = 4_294_967_295
+const EXPIRES_AFTER_SECONDS_MIN = 3600
+const EXPIRES_AFTER_SECONDS_MAX = 259_200
+const CONTENT_PARTS_MAX = 64
+
+const mediaUrl = z.strictObject({ url: z.string().regex(/^(https?:\/\/|data:(image|audio)\/|asset:\/\/)/) })
+const videoUrl = z.strictObject({ url: z.string().regex(/^(https?:\/\/|asset:\/\/)/) })
+const imageRole = z.enum(['first_frame', 'last_frame', 'reference_image'])
+
+const contentPart = z.discriminatedUnion('type', [
+  z.strictObject({ type: z.literal('text'), text: z.string().min(1) }),
+  z.strictObject({ type: z.literal('image_url'), image_url: mediaUrl, role: imageRole.optional() }),
+  z.strictObject({ type: z.literal('video_url'), video_url: videoUrl, role: z.literal('reference_video') }),
+  z.strictObject({ type: z.literal('audio_url'), audio_url: mediaUrl, role: z.literal('reference_audio') }),
+])
+
+/** The documented fields of a submit; others are refused. The model line limits the values. */
+const bodySchema = z.strictObject({
+  model: z.string().min(1),
+  content: z.array(contentPart).min(1).max(CONTENT_PARTS_MAX),
+  resolution: z.string().optional(),
+  ratio: z.string().optional(),
+  duration: z.int().optional(),
+  frames: z.int().optional(),
+  seed: z.int().min(SEED_MIN).max(SEED_MAX).optional(),
+  camera_fixed: z.boolean().optional(),
+  watermark: z.boolean().optional(),
+  generate_audio: z.boolean().optional(),
+  draft: z.boolean().optional(),
+  return_last_frame: z.boolean().optional(),
+  service_tier: z.enum(['default', 'flex']).optional(),
+  execution_expires_after: z.int().min(EXPIRES_AFTER_SECONDS_MIN).max(EXPIRES_AFTER_SECONDS_MAX).optional(),
+  priority: z.int().optional(),
+  callback_url: z.url().optional(),
+  safety_identifier: z.string().optional(),
+  tools: z.array(z.strictObject({ type: z.literal('web_search') })).optional(),
+  output_format: z.string().optional(),
+  omni_reference_task_type: z.string().optional(),
+})
+
+type Body = z.infer<typeof bodySchema>
+
+/** The part of an accepted submit that responses need, without the content, because inline images are large. */
+export const p2DetailsSchema = z.object({
+  parameters: bodySchema.omit({ content: true }),
+  generation: z.union([z.literal(1), z.literal(2)]),
+  resolution: z.string(),
+  /** The ratio of the video, never `adaptive`. */
+  ratio: z.string(),
+  /** Length of the served clip. */
+  seconds: z.number(),
+})
+
+/** The stored part of a submit. */
+export type P2Details = Readonly<z.infer<typeof p2DetailsSchema>>
+
+/** The capabilities of one line of models. */
+type ModelLine = {
+  /** The model's name in messages of the upstream. */
+  readonly name: string
+  readonly generation: 1 | 2
+  readonly resolutions: readonly string[]
+  readonly defaultResolution: string
+  readonly seconds: readonly [min: number, max: number]
+  /** Whether -1 lets the model choose. */
+  readonly hasAutoDuration: boolean
+  readonly referenceImagesMax: number
+  /** Some models accept only text, others only images. */
+  readonly images: 'none' | 'required' | 'allowed'
+}
+
+/** A channel may put a word such as `intl-` before the neutral model ids. */
+const MODEL_ID = /^(?:[a-z0-9]+-)*(famA-(1-lite|1-pro|2)(?:-[a-z0-9-]+)?)$/
+
+/** Derives the line from a model id; undefined for an unknown model. */
+function lineOf(modelId: string): ModelLine | undefined {
+  const [, name, family] = MODEL_ID.exec(modelId) ?? []
+  if (name === undefined) {
+    return undefined
+  }
+  if (family === '2') {
+    const isSmall = /^famA-2-(fast|lite)/.test(name)
+    return {
+      ...{ name, generation: 2, defaultResolution: '720p', seconds: [4, 15], referenceImagesMax: 9, images: 'allowed' },
+      resolutions: isSmall ? ['480p', '720p'] : ['480p', '720p', '1080p', '4k'],
+      hasAutoDuration: !isSmall,
+    }
+  }
+  const isPro = family === '1-pro'
+  return {
+    ...{ name, generation: 1, resolutions: ['480p', '720p', '1080p'], seconds: [2, 12], hasAutoDuration: false },
+    defaultResolution: isPro ? '1080p' : '720p',
+    referenceImagesMax: isPro ? 0 : 4,
+    images: name.endsWith('-t2v') ? 'none' : name.endsWith('-i2v') ? 'required' : 'allowed',
+  }
+}
+
+/** Whether a model has sound; false for an unknown model. */
+export function hasSound(modelId: string): boolean {
+  return lineOf(modelId)?.generation === 2
+}
+
+/** The result of a validation. `param` is the invalid field. */
+export type P2Submit =
+  | { readonly kind: 'valid'; readonly prompt: string; readonly details: P2Details }
+  | { readonly kind: 'unknown_model'; readonly model: string }
+  | { readonly kind: 'missing'; readonly param: string }
+  | { readonly kind: 'invalid'; readonly param: string; readonly reason: string }
+
+const RATIOS = ['16:9', '4:3', '1:1', '3:4', '9:16', '21:9', '5:4', 'adaptive']
+const AUTO_SECONDS = -1
+const DEFAULT_SECONDS = 5
+const FRAMES_PER_SECOND = 24
+const FRAMES_MIN = 29
+const FRAMES_MAX = 289
+
+/** Validates a submit like P2: an invalid value of a top-level field is an error, never replaced. */
+export function validateP2Submit(value: unknown): P2Submit {
+  const parsed = bodySchema.safeParse(value)
+  if (!parsed.success) {
+    const { param, isMissing, message } = faultOf(parsed.error)
+    const reason = `The parameter \`${param}\` specified in the request is not valid: ${message}.`
+    return isMissing ? { kind: 'missing', param: param || 'model' } : { kind: 'invalid', param, reason }
+  }
+  const body = parsed.data
+  const line = lineOf(body.model)
+  if (line === undefined) {
+    return { kind: 'unknown_model', model: body.model }
+  }
+  const param = valueFault(body, line)
+  if (param !== undefined) {
+    const task = body.content.some(({ type }) => type === 'image_url') ? 'i2v' : 't2v'
+    const reason = `the parameter ${param} specified in the request is not valid for model ${line.name} in ${task}.`
+    return { kind: 'invalid', param, reason }
+  }
+  const contentReason = contentFault(body.content, line)
+  if (contentReason !== undefined) {
+    const reason = `The parameter \`content\` specified in the request is not valid: ${contentReason}.`
+    return { kind: 'invalid', param: 'content', reason }
+  }
+  const prompt = body.content.flatMap((part) => (part.type === 'text' ? part.text : [])).join('\n')
+  return { kind: 'valid', prompt, details: detailsOf(body, line, prompt) }
+}
+
+/** The first wrong field of a body. */
+export function faultOf({ issues: [issue] }: z.ZodError): { param: string; isMissing: boolean; message: string } {
+  const unknownField = issue?.code === 'unrecognized_keys' ? issue.keys.slice(0, 1) : []
+  return {
+    param: [...(issue?.path ?? []), ...unknownField].join('.'),
+    isMissing: issue?.code === 'invalid_type' && issue.message.endsWith('received undefined'),
+    message: issue?.message ?? 'bad body',
+  }
+}
+
+/** The first parameter whose value the line of models does not accept. */
+function valueFault(
+  { resolution, ratio, duration, frames, generate_audio }: Body,
+  line: ModelLine,
+): string | undefined {
+  const takesFrames = (count: number) => count >= FRAMES_MIN && count <= FRAMES_MAX && (count - 25) % 4 === 0
+  const faults = {
+    resolution: resolution !== undefined && !line.resolutions.includes(resolution),
+    ratio: ratio !== undefined && !RATIOS.includes(ratio),
+    duration: duration !== undefined && !takesDuration(duration, line),
+    frames: frames !== undefined && (line.generation === 2 || !takesFrames(frames)),
+    // The first generation has no sound.
+    generate_audio: generate_audio !== undefined && line.generation === 1,
+  }
+  return Object.entries(faults).find(([, isFault]) => isFault)?.[0]
+}
+
+function takesDuration(seconds: number, { seconds: [min, max], hasAutoDuration }: ModelLine): boolean {
+  return (seconds === AUTO_SECONDS && hasAutoDuration) || (seconds >= min && seconds <= max)
+}
+
+const VIDEOS_MAX = 3
+const AUDIOS_MAX = 3
+
+/** Returns the violated rule of roles and counts, if any. */
+function contentFault(content: Body['content'], line: ModelLine): string | undefined {
+  const countOf = (type: string) => content.filter((part) => part.type === type).length
+  const [images, videos, audios] = [countOf('image_url'), countOf('video_url'), countOf('audio_url')]
+  const roles = content.flatMap((part) =>
+    part.type === 'image_url' ? [part.role ?? (images === 1 ? 'first_frame' : 'none')] : [],
+  )
+  const rolesOf = (role: string) => roles.filter((own) => own === role).length
+  const [firstFrames, lastFrames, references] = [
+    rolesOf('first_frame'),
+    rolesOf('last_frame'),
+    rolesOf('reference_image'),
+  ]
+  const rules: readonly [isBroken: boolean, reason: string][] = [
+    [line.generation === 1 && videos + audios > 0, 'this model takes neither video nor audio'],
+    [videos > VIDEOS_MAX || audios > AUDIOS_MAX, 'too many reference videos or audios'],
+    [audios > 0 && images + videos === 0, 'audio needs an image or a video beside it'],
+    [images + videos + countOf('text') === 0, 'text is missing'],
+    [line.images === 'none' && images > 0, 'this model takes no image'],
+    [line.images === 'required' && images === 0, 'this model needs an image'],
+    [roles.includes('none'), 'with more than one image every image needs a role'],
+    [firstFrames > 1 || lastFrames > 1, 'a frame role is given twice'],
+    [lastFrames > firstFrames, 'a last frame needs a first frame'],
+    [references > line.referenceImagesMax, 'too many reference images'],
+    [
+      firstFrames > 0 && references + videos + audios > 0,
+      'first/last frame content cannot be mixed with reference media content',
+    ],
+  ]
+  return rules.find(([isBroken]) => isBroken)?.[1]
+}
+
+function detailsOf(body: Body, line: ModelLine, prompt: string): P2Details {
+  // The documents do not define precedence. The prompt wins here, which is the dangerous case.
+  const flags = line.generation === 1 ? textFlags(prompt) : {}
+  const flagResolution = line.resolutions.find((resolution) => resolution === flags.resolution)
+  const flagSeconds = flags.duration !== undefined && takesDuration(flags.duration, line) ? flags.duration : undefined
+  const ratio = [flags.ratio, body.ratio].find((own) => own !== undefined && RATIOS.includes(own)) ?? 'adaptive'
+  const bodySeconds = body.frames === undefined ? body.duration : body.frames / FRAMES_PER_SECOND
+  const seconds = flagSeconds ?? bodySeconds ?? DEFAULT_SECONDS
+  const shownRatio = ratio === 'adaptive' ? '16:9' : ratio
+  const { content: _content, ...parameters } = body
+  return {
+    parameters,
+    generation: line.generation,
+    resolution: flagResolution ?? body.resolution ?? line.defaultResolution,
+    ratio: shownRatio,
+    seconds: servedSeconds(shownRatio, seconds === AUTO_SECONDS ? DEFAULT_SECONDS : seconds),
+  }
+}
+
+const FLAG = /(?:^|\s)--(rs|resolution|rt|ratio|dur|duration)\s+(\S+)/g
+
+/** Reads parameters in the prompt, such as ` --rs 1080p`, which 1.x models still support. Invalid values are ignored. */
+function textFlags(prompt: string): { resolution?: string | undefined; ratio?: string | undefined; duration?: number } {
+  const values = new Map([...prompt.matchAll(FLAG)].map(([, name = '', value = '']) => [name, value]))
+  const duration = values.get('dur') ?? values.get('duration') ?? ''
+  return {
+    resolution: (values.get('rs') ?? values.get('resolution'))?.toLowerCase(),
+    ratio: values.get('rt') ?? values.get('ratio'),
+    ...(/^\d+$/.test(duration) && { duration: Number(duration) }),
+  }
+}
