@@ -2,14 +2,16 @@ import { App, Validations } from 'aws-cdk-lib'
 import { BUNDLING_STACKS } from 'aws-cdk-lib/cx-api'
 import { AwsSolutionsChecks } from 'cdk-nag'
 import { ReelgateStack } from '#aws/reelgate-stack.ts'
-import { configurationFile, OWN_CONFIGURATION_FILE } from '../lib/config/configuration-file.ts'
-import { unprotectedSentence } from '../lib/config/deletion-protection.ts'
-import { leftOutSentence, requireChannels } from '../lib/config/deployed-channels.ts'
-import { loadGatewayConfig } from '../lib/config/load-gateway-config.ts'
-import { refuseUnsupportedRegion } from '../lib/config/region-support.ts'
-import { stackName } from '../lib/config/stack-name.ts'
-import { readStageSettings } from '../lib/config/stage-settings.ts'
-import { refuseUnknownContext } from '../lib/config/unknown-context.ts'
+import { refuseUnknownContext } from '../lib/config/context-settings.ts'
+import { configurationFile, loadGatewayConfig, OWN_CONFIGURATION_FILE } from '../lib/config/load-gateway-config.ts'
+import { stackName } from '../lib/config/platform-facts.ts'
+import {
+  leftOutSentence,
+  readStageSettings,
+  refuseUnsupportedRegion,
+  requireChannels,
+  unprotectedSentence,
+} from '../lib/config/stage-settings.ts'
 import { buildConsole } from '../lib/console/build-console.ts'
 import { emulatorStackProps } from '../lib/emulator/emulator-stack-props.ts'
 import { printFailure } from './print-failure.ts'

@@ -1,4 +1,4 @@
-import { configurationFile, DEFAULT_CONFIGURATION } from '../lib/config/configuration-file.ts'
+import { configurationFile, DEFAULT_CONFIGURATION } from '../lib/config/load-gateway-config.ts'
 import { deployToEmulator } from '../lib/emulator/deploy-to-emulator.ts'
 import { readContext } from '../lib/emulator/read-context.ts'
 import { parseOptions } from '../lib/terminal/parse-options.ts'
@@ -7,7 +7,7 @@ import { printFailure } from './print-failure.ts'
 const USAGE = `npm run deploy:emulator -- [--stage dev] [--config FILE] [-c key=value]... [--verbose]
 
 Bootstraps and deploys the stack to an emulator of AWS (LocalStack, MiniStack): AWS_ENDPOINT_URL says where it is.
-\`-c\` gives context settings as to \`cdk deploy\`, once for each: -c retainData=true -c logLevel=INFO.
+\`-c\` gives context settings as to \`cdk deploy\`, once for each: -c retainData=true -c logRetentionDays=1.
 The upstreams come from the environment as in any deployment; \`npm run simulators\` starts some and prints the variables.
 The configuration is ${DEFAULT_CONFIGURATION}.`
 

@@ -1,9 +1,8 @@
 import { App, Validations } from 'aws-cdk-lib'
 import { AwsSolutionsChecks } from 'cdk-nag'
 import { FrontDoorStack } from '#aws/front-door-stack.ts'
+import { refuseUnknownContext, StageSettingsError } from '../lib/config/context-settings.ts'
 import { readStageSettings } from '../lib/config/stage-settings.ts'
-import { StageSettingsError } from '../lib/config/stage-settings-error.ts'
-import { refuseUnknownContext } from '../lib/config/unknown-context.ts'
 import { printFailure } from './print-failure.ts'
 
 /** `npx cdk deploy --app "node bin/front-door.ts"`: what a stage's front door has in us-east-1. */

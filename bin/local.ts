@@ -1,6 +1,6 @@
 import { parseCredits } from '#core/money/money.ts'
 import { startLocalHost } from '#local/local-host.ts'
-import { configurationFile, DEFAULT_CONFIGURATION, OWN_CONFIGURATION_FILE } from '../lib/config/configuration-file.ts'
+import { configurationFile, DEFAULT_CONFIGURATION, OWN_CONFIGURATION_FILE } from '../lib/config/load-gateway-config.ts'
 import { buildConsole } from '../lib/console/build-console.ts'
 import { outliveLostOutput } from '../lib/terminal/outlive-lost-output.ts'
 import { parseOptions } from '../lib/terminal/parse-options.ts'

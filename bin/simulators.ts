@@ -1,4 +1,4 @@
-import { configurationFile, DEFAULT_CONFIGURATION } from '../lib/config/configuration-file.ts'
+import { configurationFile, DEFAULT_CONFIGURATION } from '../lib/config/load-gateway-config.ts'
 import { serveSimulators } from '../lib/emulator/serve-simulators.ts'
 import { outliveLostOutput } from '../lib/terminal/outlive-lost-output.ts'
 import { parseOptions } from '../lib/terminal/parse-options.ts'

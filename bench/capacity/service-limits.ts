@@ -60,12 +60,13 @@ export type LimitName = keyof typeof SERVICE_LIMITS
 /** What to do when a limit is near. */
 export const REMEDIES: Readonly<Record<LimitName | 'upstream-polls', string>> = {
   'lambda-concurrency': 'raise the quota; Store and Create hold most of it',
-  'step-concurrency': 'raise `pipelineReservedConcurrency`, or set it to 0: the steps then share what the account has',
+  'step-concurrency':
+    'raise `pipelineReservedConcurrency`, or set it to 0: the steps and Reconcile then share what the account has',
   'state-transitions': 'raise the quota; longer `poll.interval_seconds` save at most the three of each poll',
   'start-execution': 'raise the quota; Reconcile starts what was refused within a minute',
   'open-executions': 'a second region or account',
   'api-requests': 'raise the quota',
-  'stage-throttle': 'raise `throttleRate` and `throttleBurst`',
+  'stage-throttle': 'raise `throttleRate`',
   'address-rate': 'raise `wafRatePerFiveMinutes`, or let clients ask less often: callbacks instead of polls',
   'table-writes': 'raise the quota; warm throughput before a launch',
   'table-reads': 'raise the quota',

@@ -4,7 +4,6 @@ import { Construct } from 'constructs'
 import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
 import type { AdminFunction } from '#core/console/admin-route.ts'
 import { ADMIN_ROUTES } from '#core/console/admin-routes.ts'
-import type { StageSettings } from '../config/stage-settings.ts'
 import { ADMIN_NEEDS } from './admin-needs.ts'
 import type { GatewayApi } from './gateway-api.ts'
 import type { GatewayFunction } from './gateway-function.ts'
@@ -18,7 +17,6 @@ const BELOW = '/admin/v1/'
 type AdminApiProps = {
   readonly resources: ServiceResources
   readonly pipeline: VideoPipeline
-  readonly settings: StageSettings
   /** The OpenID provider of the console; undefined without one. */
   readonly oidc: GatewayConfig['console']['oidc']
 }
@@ -28,14 +26,10 @@ type AdminApiProps = {
  * itself. It stands below the API, so that the alarms and the dashboard of the API cover its functions.
  */
 export class AdminApi extends Construct {
-  constructor(api: GatewayApi, id: string, { resources, pipeline, settings, oidc }: AdminApiProps) {
+  constructor(api: GatewayApi, id: string, { resources, pipeline, oidc }: AdminApiProps) {
     super(api, id)
     const create = (functionId: string, name: AdminFunction) =>
-      createFunction(this, functionId, resources, {
-        folder: `admin-api/${name}`,
-        needs: ADMIN_NEEDS[name],
-        reservedConcurrency: settings.concurrency.apiReserved,
-      })
+      createFunction(this, functionId, resources, { folder: `admin-api/${name}`, needs: ADMIN_NEEDS[name] })
     const [signIn, read, write] = [create('SignIn', 'sign-in'), create('Read', 'read'), create('Write', 'write')]
     // Errors and latency of channels. CloudWatch has no resources to name in a policy.
     Grant.addToPrincipal({ grantee: read, actions: ['cloudwatch:GetMetricData'], resourceArns: ['*'] })

@@ -1,5 +1,5 @@
 import type { AdminFunction } from '#core/console/admin-route.ts'
-import { FUNCTION_TIMEOUT_SECONDS } from '../config/function-timeouts.ts'
+import { FUNCTION_TIMEOUT_SECONDS } from '../config/platform-facts.ts'
 import type { FunctionNeeds } from './function-needs.ts'
 import type { TableAccess } from './job-table.ts'
 

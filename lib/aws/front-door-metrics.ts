@@ -1,6 +1,6 @@
 import { Duration } from 'aws-cdk-lib'
 import { MathExpression, Metric } from 'aws-cdk-lib/aws-cloudwatch'
-import { CLOUDFRONT_REGION } from '../config/stack-name.ts'
+import { CLOUDFRONT_REGION } from '../config/platform-facts.ts'
 import type { AlarmDefinition } from './alarm-definition.ts'
 
 const PERIOD = Duration.minutes(5)

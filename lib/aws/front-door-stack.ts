@@ -1,7 +1,7 @@
 import { Aspects, BootstraplessSynthesizer, CfnOutput, type IStackSynthesizer, Stack } from 'aws-cdk-lib'
 import { CfnWebACL } from 'aws-cdk-lib/aws-wafv2'
 import type { Construct } from 'constructs'
-import { CLOUDFRONT_REGION, frontDoorStackName } from '../config/stack-name.ts'
+import { CLOUDFRONT_REGION, frontDoorStackName } from '../config/platform-facts.ts'
 import type { StageSettings } from '../config/stage-settings.ts'
 import { createAlarmsWithTopic } from './alarm-topic.ts'
 import { logFrontDoor } from './front-door-log.ts'

@@ -14,7 +14,7 @@ import {
 import { HttpOrigin, S3BucketOrigin } from 'aws-cdk-lib/aws-cloudfront-origins'
 import { Construct } from 'constructs'
 import { FRONT_DOOR_HEADER, FRONT_DOOR_SILENCE_SECONDS } from '#core/cdn/front-door.ts'
-import { CLOUDFRONT_REGION } from '../config/stack-name.ts'
+import { CLOUDFRONT_REGION } from '../config/platform-facts.ts'
 import type { StageSettings } from '../config/stage-settings.ts'
 import { createConsoleHeadersPolicy } from './console-headers-policy.ts'
 import { ConsoleSite } from './console-site.ts'

@@ -1,6 +1,5 @@
 import type { ApiFunction } from '#core/contract/routes.ts'
-import { FUNCTION_TIMEOUT_SECONDS } from '../config/function-timeouts.ts'
-import type { ObjectPrefix } from '../config/object-lifetimes.ts'
+import { FUNCTION_TIMEOUT_SECONDS, type ObjectPrefix } from '../config/platform-facts.ts'
 import type { TableAccess } from './job-table.ts'
 import type { ObjectAction } from './video-bucket.ts'
 

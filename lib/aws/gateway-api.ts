@@ -90,14 +90,11 @@ export class GatewayApi extends Construct {
 
   #createFunction(route: (typeof ROUTES)[number], { resources, settings, pipeline, corsOrigins }: GatewayApiProps) {
     const name = functionOf(route.operation)
-    const streams = settings.responseStreaming && isStreaming(route)
+    const streams = isStreaming(route) && !settings.emulator
     const handler = createFunction(this, pascalCase(name), resources, {
       folder: functionFolderOf(route),
       needs: API_NEEDS[name],
       entry: streams ? 'streamHandler' : 'handler',
-      reservedConcurrency: settings.concurrency.apiReserved,
-      // Public routes may wait for a cold start; tenants should not.
-      provisionedConcurrency: API_NEEDS[name].table.length > 0 ? settings.concurrency.apiProvisioned : 0,
     })
     if (corsOrigins.length > 0) {
       handler.setEnvironment({ CORS_ORIGINS: corsOrigins.join(' ') })

@@ -1,15 +1,7 @@
 import { join } from 'node:path'
 import { AssetHashType, DockerImage, Duration } from 'aws-cdk-lib'
 import { Grant, type IGrantable, type IPrincipal, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam'
-import {
-  type Alias,
-  Architecture,
-  Code,
-  type IFunction,
-  Function as LambdaFunction,
-  Runtime,
-  Tracing,
-} from 'aws-cdk-lib/aws-lambda'
+import { Architecture, Code, Function as LambdaFunction, Runtime, Tracing } from 'aws-cdk-lib/aws-lambda'
 import { Asset, type AssetOptions } from 'aws-cdk-lib/aws-s3-assets'
 import { Construct } from 'constructs'
 import { acknowledge } from './acknowledge.ts'
@@ -19,9 +11,6 @@ import type { FunctionSources } from './function-sources.ts'
 import { ServiceLogGroup } from './service-log-group.ts'
 import { metricsNamespaceOf, SERVICE_NAME } from './service-metrics.ts'
 import { wantsSourceMaps, writeSourceMaps } from './source-maps.ts'
-
-/** Alias of the deployed version; only published versions can be kept warm. */
-const ALIAS_NAME = 'live'
 
 /** The export that Lambda calls, for a buffered or a streamed response. */
 export type FunctionEntry = 'handler' | 'streamHandler'
@@ -36,16 +25,11 @@ type GatewayFunctionProps = {
   readonly files: readonly ShippedFile[]
   /** The maximum of instances, reserved for this function. */
   readonly reservedConcurrency?: number | undefined
-  /** Instances that are kept warm behind an alias; 0 means no alias. */
-  readonly provisionedConcurrency?: number
 }
 
 /** A handler as a Lambda function with its own log group and role. Initially, the role can only write that log. */
 export class GatewayFunction extends Construct implements IGrantable {
-  /** Its permissions, variables and metrics apply to the alias too. */
   readonly function: LambdaFunction
-  /** The alias if instances are kept warm, else the function. */
-  readonly invocable: IFunction
   readonly grantPrincipal: IPrincipal
   /** Folder of the handler below `lambdas/`. */
   readonly folder: string
@@ -79,7 +63,6 @@ export class GatewayFunction extends Construct implements IGrantable {
     })
     code.assetOf(this.function)
     this.grantPrincipal = role
-    this.invocable = invocableOf(this.function, props.provisionedConcurrency ?? 0)
   }
 
   setEnvironment(values: Readonly<Record<string, string>>): void {
@@ -92,15 +75,6 @@ export class GatewayFunction extends Construct implements IGrantable {
   allowInvokeBy(grantee: IGrantable): void {
     Grant.addToPrincipal({ grantee, actions: ['lambda:InvokeFunction'], resourceArns: [this.function.functionArn] })
   }
-}
-
-function invocableOf(created: LambdaFunction, provisionedConcurrentExecutions: number): IFunction {
-  if (provisionedConcurrentExecutions === 0) {
-    return created
-  }
-  // Alias types these properties as possibly undefined, IFunction as optional, which exactOptionalPropertyTypes separates.
-  const alias: Omit<Alias, 'role' | 'tenancyConfig'> = created.addAlias(ALIAS_NAME, { provisionedConcurrentExecutions })
-  return alias
 }
 
 /**

@@ -1,4 +1,4 @@
-import { FUNCTION_TIMEOUT_SECONDS } from '../config/function-timeouts.ts'
+import { FUNCTION_TIMEOUT_SECONDS } from '../config/platform-facts.ts'
 import type { FunctionNeeds } from './function-needs.ts'
 
 /** These functions mostly wait for an upstream or the table, and no client waits for them. */

@@ -2,7 +2,7 @@ import { Annotations, Aspects, CfnOutput, Stack, type StackProps } from 'aws-cdk
 import type { Construct } from 'constructs'
 import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
 import type { AllowedOrigins } from '#core/contract/cross-origin.ts'
-import { CONFIGURATION_METADATA } from '../config/configuration-metadata.ts'
+import { CONFIGURATION_METADATA } from '../config/load-gateway-config.ts'
 import type { StageSettings } from '../config/stage-settings.ts'
 import { AdminApi } from './admin-api.ts'
 import { BroughtSigningKeys, CdnSigningKey } from './cdn-signing-key.ts'
@@ -62,7 +62,7 @@ export class ReelgateStack extends Stack {
     const api = new GatewayApi(this, 'GatewayApi', { resources, pipeline, settings, corsOrigins })
     const { frontDoor } = resources
     const { oidc } = props.config.console
-    const adminApi = frontDoor && new AdminApi(api, 'AdminApi', { resources, pipeline, settings, oidc })
+    const adminApi = frontDoor && new AdminApi(api, 'AdminApi', { resources, pipeline, oidc })
     const relay = this.#createRelay(settings, resources, corsOrigins)
     if (frontDoor !== undefined) {
       new FrontDoor(this, 'FrontDoor', { ...frontDoor, sources: resources.sources, api, relay, settings })
@@ -136,7 +136,7 @@ export class ReelgateStack extends Stack {
   }
 
   #createResources(props: ReelgateStackProps): ServiceResources {
-    const { config, settings, functionEnvironment, consoleFolder, root = REPOSITORY_ROOT } = props
+    const { config, settings, functionEnvironment = {}, consoleFolder, root = REPOSITORY_ROOT } = props
     const sources = { root, configurationFile: writeConfigurationFile(this, config), consoleFolder }
     const { retainsData: outlivesStack, isProtected } = settings
     // Emulators discard their data themselves.
@@ -154,7 +154,7 @@ export class ReelgateStack extends Stack {
       delivery,
       frontDoor: this.#prepareFrontDoor(settings, delivery),
       channelSecret: new ChannelSecret(this, 'ChannelSecret', { outlivesStack }),
-      environment: { LOG_LEVEL: settings.logLevel, ...functionEnvironment },
+      environment: functionEnvironment,
     }
   }
 

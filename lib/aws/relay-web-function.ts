@@ -16,7 +16,7 @@ import { Construct } from 'constructs'
 import { FRONT_DOOR_HEADER, FRONT_DOOR_SILENCE_SECONDS } from '#core/cdn/front-door.ts'
 import type { AllowedOrigins } from '#core/contract/cross-origin.ts'
 import { isRelayed, ROUTES } from '#core/contract/routes.ts'
-import { FUNCTION_TIMEOUT_SECONDS } from '../config/function-timeouts.ts'
+import { FUNCTION_TIMEOUT_SECONDS } from '../config/platform-facts.ts'
 import type { StageSettings } from '../config/stage-settings.ts'
 import { acknowledge, acknowledgeWildcard } from './acknowledge.ts'
 import type { AlarmDefinition } from './alarm-definition.ts'
@@ -144,6 +144,7 @@ export class RelayWebFunction extends Construct implements IGrantable {
     this.setEnvironment({
       POWERTOOLS_SERVICE_NAME: SERVICE_NAME,
       POWERTOOLS_METRICS_NAMESPACE: metricsNamespaceOf(this),
+      LOG_LEVEL: 'INFO',
       FRONT_DOOR_SECRET_ARN: secretArn,
       NODE_OPTIONS: RELAY_SERVER_NODE_OPTIONS,
       ...(corsOrigins.length > 0 ? { CORS_ORIGINS: corsOrigins.join(' ') } : {}),

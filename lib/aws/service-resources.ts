@@ -1,7 +1,7 @@
 import type { Distribution } from 'aws-cdk-lib/aws-cloudfront'
 import { Grant, type IGrantable } from 'aws-cdk-lib/aws-iam'
 import type { Construct } from 'constructs'
-import type { ObjectPrefix } from '../config/object-lifetimes.ts'
+import type { ObjectPrefix } from '../config/platform-facts.ts'
 import type { ChannelSecret } from './channel-secret.ts'
 import type { FrontDoorSecret } from './front-door-secret.ts'
 import type { FunctionNeeds, RelayServerNeeds } from './function-needs.ts'
@@ -28,7 +28,7 @@ export type ServiceResources = {
   /** Undefined without the console. */
   readonly frontDoor: FrontDoorResources | undefined
   readonly channelSecret: ChannelSecret
-  /** Variables of every function. */
+  /** Additional variables of every function. */
   readonly environment: Readonly<Record<string, string>>
 }
 
@@ -37,7 +37,6 @@ type EquippedFunctionProps = {
   readonly needs: FunctionNeeds
   readonly entry?: FunctionEntry
   readonly reservedConcurrency?: number | undefined
-  readonly provisionedConcurrency?: number
 }
 
 /** Creates a function with exactly the permissions and variables of its needs. */

@@ -3,7 +3,7 @@ import { Effect, Grant, type IGrantable, PolicyStatement, ServicePrincipal } fro
 import { type CorsRule, HttpMethods, type IBucket } from 'aws-cdk-lib/aws-s3'
 import { Construct, type IConstruct } from 'constructs'
 import { type AllowedOrigins, EXPOSED_VIDEO_HEADERS, PREFLIGHT_SECONDS } from '#core/contract/cross-origin.ts'
-import { ABANDONED_UPLOAD_DAYS, OBJECT_DAYS, type ObjectPrefix } from '../config/object-lifetimes.ts'
+import { ABANDONED_UPLOAD_DAYS, OBJECT_DAYS, type ObjectPrefix } from '../config/platform-facts.ts'
 import { acknowledge, acknowledgeWildcard } from './acknowledge.ts'
 import { createPrivateBucket } from './private-bucket.ts'
 import { tidyBucketEmptier } from './tidy-bucket-emptier.ts'

@@ -1,11 +1,32 @@
-import { readFileSync } from 'node:fs'
-import { type Document, LineCounter, parseDocument } from 'yaml'
-import type * as z from 'zod'
+import { lstatSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Document, isPair, isScalar, isSeq, LineCounter, type Node, type Pair, parseDocument, visit } from 'yaml'
+import * as z from 'zod'
 import { type GatewayConfig, gatewayConfigSchema } from '#core/catalogue/gateway-config.ts'
-import { baseUrlWarnings } from './base-url-warnings.ts'
-import { configIssueText } from './config-issue-text.ts'
-import type { Environment } from './environment.ts'
-import { type ConfigProblem, fillInVariables } from './fill-in-variables.ts'
+import type { Environment } from './platform-facts.ts'
+
+/** The shipped configuration, which the tests use; relative to the working directory. */
+export const CONFIGURATION_FILE = 'config/gateway.yaml'
+
+/** The operator's configuration, which git ignores, so that an update of the shipped one causes no conflict. */
+export const OWN_CONFIGURATION_FILE = 'config/gateway.local.yaml'
+
+/** Describes the default in the help of the commands. */
+export const DEFAULT_CONFIGURATION = `${OWN_CONFIGURATION_FILE} if it is there, else ${CONFIGURATION_FILE}`
+
+/** The default configuration file: the operator's if it exists, else the shipped one. */
+export function configurationFile(directory = '.'): string {
+  // A broken link counts as existing: its author does not mean the shipped file.
+  const own = lstatSync(join(directory, OWN_CONFIGURATION_FILE), { throwIfNoEntry: false })
+  return own === undefined ? CONFIGURATION_FILE : OWN_CONFIGURATION_FILE
+}
+
+/**
+ * The key in a template's `Metadata` that holds the validated gateway configuration of the functions: variables substituted,
+ * simulators left out, keys of upstreams by name only. GetTemplate reads the deployed configuration from there. It is JSON in a string,
+ * because metadata may hold no decimals (rule E4002 of cfn-lint).
+ */
+export const CONFIGURATION_METADATA = 'ReelgateConfiguration'
 
 /** All problems of a configuration file: where they are, what is wrong, and what is allowed. */
 export class GatewayConfigError extends Error {
@@ -123,4 +144,138 @@ function hasRange(node: unknown): node is { range: [number, number, number] } {
 function formatPath(path: readonly PropertyKey[]): string {
   const parts = path.map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`))
   return parts.join('').replace(/^\./, '') || '(file)'
+}
+
+/** A problem at one place of a configuration file. */
+type ConfigProblem = { readonly path: readonly PropertyKey[]; readonly message: string }
+
+const VARIABLE = /\$\{([A-Z][A-Z0-9_]*)(?::-([^}]*))?\}/g
+
+/**
+ * Substitutes `${NAME}` and `${NAME:-default}` in every string except for `api_key`, which keeps the name of its secret.
+ * @returns a problem per unset variable.
+ */
+function fillInVariables(document: Document, environment: Environment): ConfigProblem[] {
+  const problems: ConfigProblem[] = []
+  visit(document, {
+    Pair(_, pair) {
+      return keyOf(pair) === 'api_key' ? visit.SKIP : undefined
+    },
+    Scalar(role, node, ancestors) {
+      if (typeof node.value !== 'string' || role === 'key') {
+        return
+      }
+      node.value = node.value.replace(VARIABLE, (whole, name: string, fallback: string | undefined) => {
+        const value = environment[name] || fallback
+        if (value === undefined) {
+          const message = `\${${name}} is used but ${name} is not set; set it or write \${${name}:-default}`
+          problems.push({ path: pathOf([...ancestors, node]), message })
+        }
+        return value ?? whole
+      })
+    },
+  })
+  return problems
+}
+
+function keyOf(pair: Pair): string {
+  return isScalar(pair.key) ? String(pair.key.value) : String(pair.key)
+}
+
+function pathOf(nodes: readonly (Document | Node | Pair)[]): PropertyKey[] {
+  return nodes.flatMap<PropertyKey>((node, index) => {
+    if (isPair(node)) {
+      return [keyOf(node)]
+    }
+    const child = nodes[index + 1]
+    return isSeq(node) && child !== undefined ? [node.items.indexOf(child)] : []
+  })
+}
+
+/** What an operator writes for each type. */
+const THINGS: Readonly<Record<string, string>> = {
+  string: 'a string',
+  number: 'a number',
+  int: 'an integer',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'a block of keys',
+  record: 'a block of keys',
+}
+
+/** The message for an operator; undefined keeps the message of the schema or of zod. */
+function configIssueText(issue: z.core.$ZodRawIssue): string | undefined {
+  switch (issue.code) {
+    case 'invalid_type': {
+      const thing = THINGS[String(issue.expected)] ?? String(issue.expected)
+      return issue.input === undefined ? `is missing; write ${thing}` : `write ${thing}`
+    }
+    case 'invalid_value':
+      return `not allowed; allowed: ${listed(issue.values)}`
+    case 'invalid_union':
+      return issue.options === undefined ? undefined : `not allowed; allowed: ${listed(issue.options)}`
+    case 'too_small':
+      return issue.inclusive === false
+        ? `must be above ${issue.minimum}`
+        : `must be at least ${issue.minimum}${unit(issue.origin)}`
+    case 'too_big':
+      return `must be at most ${issue.maximum}${unit(issue.origin)}`
+    default:
+      return undefined
+  }
+}
+
+function listed(values: unknown): string {
+  return Array.isArray(values) ? values.join(', ') : String(values)
+}
+
+function unit(origin: unknown): string {
+  return origin === 'array' ? ' entries long' : origin === 'string' ? ' characters long' : ''
+}
+
+/** A version, as in `/v1`, `/openai/v1` or `/v1beta/openai`. */
+const VERSION = /\/v\d[^/]*(\/|$)/
+
+/**
+ * Warns of base urls that are valid but probably wrong: as in the OpenAI SDKs, the base url of an OpenAI-compatible upstream
+ * includes the version, without which every request there is a 404.
+ */
+function baseUrlWarnings({ channels }: Pick<GatewayConfig, 'channels'>): string[] {
+  return channels.flatMap(({ id, provider, base_url }) => {
+    const isUnversioned = provider === 'openai' && URL.canParse(base_url) && !VERSION.test(new URL(base_url).pathname)
+    return isUnversioned
+      ? [
+          `channel ${id} has a base_url without /v1, so chats go to ${base_url}/chat/completions; if that is wrong, write ${base_url}/v1`,
+        ]
+      : []
+  })
+}
+
+/** A variable, which is substituted before validation. */
+const VARIABLE_PATTERN = '\\$\\{[A-Z][A-Z0-9_]*(:-[^}]*)?\\}'
+
+/**
+ * The JSON Schema of `config/gateway.yaml` for editors. It describes the file before the substitution of `${NAME}`, and does
+ * not include the rules between rows, which are checked at start and at synth.
+ */
+export function configJsonSchema(): string {
+  const schema = z.toJSONSchema(gatewayConfigSchema, { io: 'input', target: 'draft-7' })
+  const { $schema, ...rest } = schema
+  const titled = { $schema, title: 'Reelgate gateway configuration', ...rest }
+  return `${JSON.stringify(admitVariables(titled, ''), null, 2)}\n`
+}
+
+/** Allows a variable in every string with a pattern, except for `api_key`, whose own pattern has the variable. */
+function admitVariables(node: unknown, name: string): unknown {
+  if (Array.isArray(node)) {
+    return node.map((item) => admitVariables(item, name))
+  }
+  if (typeof node !== 'object' || node === null) {
+    return node
+  }
+  const fields = Object.entries(node).map(([key, value]) => {
+    const isPattern = key === 'pattern' && typeof value === 'string' && name !== 'api_key'
+    return [key, isPattern ? `(${value})|(${VARIABLE_PATTERN})` : admitVariables(value, key)]
+  })
+  return Object.fromEntries(fields)
 }

@@ -1,8 +1,15 @@
-import { readPublicKeys } from './cdn-public-keys.ts'
-import { refuseCombinations } from './context-combinations.ts'
-import { type ContextValues, contextSchema, type PROFILES } from './context-schema.ts'
-import { type FrontDoorSettings, frontDoorSettings } from './front-door-settings.ts'
-import { StageSettingsError } from './stage-settings-error.ts'
+import { createPublicKey, type KeyObject } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
+import { SIGNING_KEY_BITS, SIGNING_KEYS_MAX } from '#core/cdn/signing-keys.ts'
+import {
+  type ContextValues,
+  contextSchema,
+  type PROFILES,
+  refuseCombinations,
+  StageSettingsError,
+} from './context-settings.ts'
+import { stackName } from './platform-facts.ts'
 
 /** The purpose of a stage: `dev` is disposable, `prod` keeps its data and has alarms. */
 type StageProfile = (typeof PROFILES)[number]
@@ -12,6 +19,18 @@ export type CustomDomain = {
   readonly domainName: string
   /** In us-east-1 for the CDN, in the region of the stack for the API. */
   readonly certificateArn: string
+}
+
+/** The distribution as the front door of console, admin API and API. */
+export type FrontDoorSettings = {
+  /** Whether the API's own address refuses requests. */
+  readonly isApiClosed: boolean
+  /** A web ACL of scope CLOUDFRONT; undefined for none. */
+  readonly webAclArn: string | undefined
+  /** The distribution, for its alarm in us-east-1; undefined for no alarm there. */
+  readonly distributionId: string | undefined
+  /** Version of the front door's secret that is deployed; undefined for the current one. */
+  readonly secretVersion: string | undefined
 }
 
 /** All settings of a deployment, with their defaults. */
@@ -25,8 +44,6 @@ export type StageSettings = {
   readonly emulator: boolean
   /** Whether CloudFront serves videos and the front door; else video urls are presigned S3 urls. */
   readonly hasCdn: boolean
-  /** Whether API Gateway streams relayed responses. */
-  readonly responseStreaming: boolean
   /** Whether table, bucket, channel secret and logs outlive the stack. */
   readonly retainsData: boolean
   /** Whether the stack and its table are protected against deletion; not possible in the first deployment. */
@@ -35,7 +52,7 @@ export type StageSettings = {
   readonly table: string | undefined
   readonly apiDomain: CustomDomain | undefined
   readonly videoDomain: CustomDomain | undefined
-  /** Undefined without the console. */
+  /** Undefined without the console, and without a distribution: with `cdn=off` and on emulators. */
   readonly frontDoor: FrontDoorSettings | undefined
   /** Whether requests of the front door are logged. */
   readonly frontDoorLog: boolean
@@ -47,21 +64,16 @@ export type StageSettings = {
   readonly throttle: { readonly requestsPerSecond: number; readonly burst: number }
   /** Undefined for no web ACL. */
   readonly waf: { readonly requestsPerAddressInFiveMinutes: number } | undefined
-  readonly logLevel: 'DEBUG' | 'INFO' | 'WARN' | 'ERROR'
   readonly logRetentionDays: number
   /** Whether the stack has alarms and a topic for them. */
   readonly alarms: boolean
   /** The address that is subscribed to that topic. */
   readonly alarmEmail: string | undefined
   readonly concurrency: {
-    /** Instances reserved for each function of the API; undefined to share those of the account. */
-    readonly apiReserved: number | undefined
-    /** The same for each task of the state machine. */
+    /** Instances reserved for each task of the state machine; undefined to share those of the account. */
     readonly pipelineReserved: number | undefined
     /** The same for Reconcile. */
     readonly reconcileReserved: number | undefined
-    /** Warm instances of each function of the API that serves tenants. */
-    readonly apiProvisioned: number
   }
 }
 
@@ -75,34 +87,28 @@ export const PROFILE_DEFAULTS = {
   dev: {
     console: 'on',
     relay: 'functions',
-    responseStreaming: true,
     retainData: false,
     throttleRate: 100,
-    throttleBurst: 200,
     wafRatePerFiveMinutes: 10_000,
-    logLevel: 'DEBUG',
     logRetentionDays: 7,
-    frontDoorLog: false,
-    alarms: false,
     pipelineReservedConcurrency: 0,
-    reconcileReservedConcurrency: 0,
   },
   prod: {
     console: 'on',
     relay: 'functions',
-    responseStreaming: true,
     retainData: true,
     throttleRate: 5000,
-    throttleBurst: 2500,
     wafRatePerFiveMinutes: 10_000,
-    logLevel: 'INFO',
     logRetentionDays: 30,
-    frontDoorLog: true,
-    alarms: true,
     pipelineReservedConcurrency: 20,
-    reconcileReservedConcurrency: 2,
   },
 } as const satisfies Record<StageProfile, Partial<ContextValues>>
+
+/** Instances. Reconcile runs once a minute and once for each broken execution: more would find nothing to do. */
+export const RECONCILE_RESERVED = 2
+
+/** The burst of a throttle that is low: the pages of one console and a few clients. */
+const BURST_MIN = 200
 
 /**
  * Reads the settings of a deployment from CDK's context (`-c key=value`, cdk.json).
@@ -115,36 +121,34 @@ export function readStageSettings(context: (name: string) => unknown, region?: s
   const values = { ...read, profile }
   refuseCombinations(values, region)
   const defaults = PROFILE_DEFAULTS[profile]
+  const pipelineReserved = (values.pipelineReservedConcurrency ?? defaults.pipelineReservedConcurrency) || undefined
+  const hasCdn = values.cdn === 'on' && !values.emulator
   return {
     stage: values.stage,
     profile,
     configFile: values.config,
     emulator: values.emulator,
-    hasCdn: values.cdn === 'on' && !values.emulator,
-    responseStreaming: values.responseStreaming ?? (defaults.responseStreaming && !values.emulator),
+    hasCdn,
     retainsData: values.retainData ?? defaults.retainData,
     isProtected: values.deletionProtection,
     table: values.table,
     apiDomain: domainOf(values.apiDomain, values.apiCertificateArn),
     videoDomain: domainOf(values.videoDomain, values.videoCertificateArn),
-    frontDoor: frontDoorSettings({ ...values, console: values.console ?? defaults.console }),
-    frontDoorLog: values.frontDoorLog ?? defaults.frontDoorLog,
+    frontDoor: hasCdn && (values.console ?? defaults.console) === 'on' ? frontDoorOf(values) : undefined,
+    frontDoorLog: profile === 'prod',
     relay: values.relay ?? defaults.relay,
     cdnPublicKeyPems: readPublicKeys(values.cdnPublicKey),
-    throttle: {
-      requestsPerSecond: values.throttleRate ?? defaults.throttleRate,
-      burst: values.throttleBurst ?? defaults.throttleBurst,
-    },
-    waf: wafOf(values, defaults),
-    logLevel: values.logLevel ?? defaults.logLevel,
+    throttle: throttleOf(values.throttleRate ?? defaults.throttleRate),
+    waf:
+      values.waf === 'on'
+        ? { requestsPerAddressInFiveMinutes: values.wafRatePerFiveMinutes ?? defaults.wafRatePerFiveMinutes }
+        : undefined,
     logRetentionDays: values.logRetentionDays ?? defaults.logRetentionDays,
-    alarms: values.alarms ?? (defaults.alarms || values.alarmEmail !== undefined),
+    alarms: profile === 'prod' || values.alarmEmail !== undefined,
     alarmEmail: values.alarmEmail,
     concurrency: {
-      apiReserved: values.apiReservedConcurrency,
-      pipelineReserved: (values.pipelineReservedConcurrency ?? defaults.pipelineReservedConcurrency) || undefined,
-      reconcileReserved: (values.reconcileReservedConcurrency ?? defaults.reconcileReservedConcurrency) || undefined,
-      apiProvisioned: values.apiProvisionedConcurrency,
+      pipelineReserved,
+      reconcileReserved: pipelineReserved === undefined ? undefined : RECONCILE_RESERVED,
     },
   }
 }
@@ -182,14 +186,159 @@ function domainOf(domainName: string | undefined, certificateArn: string | undef
   return domainName === undefined || certificateArn === undefined ? undefined : { domainName, certificateArn }
 }
 
-/** @throws StageSettingsError for a rate without a web ACL. */
-function wafOf(values: ContextValues, defaults: (typeof PROFILE_DEFAULTS)[StageProfile]): StageSettings['waf'] {
-  const { wafRatePerFiveMinutes: rate } = values
-  if (values.waf === 'on') {
-    return { requestsPerAddressInFiveMinutes: rate ?? defaults.wafRatePerFiveMinutes }
+/** API Gateway's own quotas have this ratio: 10,000 requests a second, and bursts of 5,000. */
+function throttleOf(requestsPerSecond: number): StageSettings['throttle'] {
+  return { requestsPerSecond, burst: Math.max(BURST_MIN, Math.ceil(requestsPerSecond / 2)) }
+}
+
+function frontDoorOf(values: ContextValues): FrontDoorSettings {
+  return {
+    isApiClosed: values.apiClosed,
+    webAclArn: values.frontDoorWebAclArn,
+    distributionId: values.frontDoorDistributionId,
+    secretVersion: values.frontDoorSecretVersion,
   }
-  if (rate !== undefined) {
-    throw new StageSettingsError('the context setting wafRatePerFiveMinutes needs waf=on')
+}
+
+/**
+ * Reads the public keys from a comma-separated list of PEM files, each as SPKI in PEM. Errors quote nothing of a file, because
+ * it may hold a private key by mistake.
+ * @throws StageSettingsError
+ */
+function readPublicKeys(files: string | undefined): readonly string[] {
+  if (files === undefined) {
+    return []
   }
-  return undefined
+  const names = files.split(',').map((name) => name.trim())
+  if (names.length > SIGNING_KEYS_MAX) {
+    throw keyRefusal(`names ${names.length} files; CloudFront takes at most ${SIGNING_KEYS_MAX} keys`)
+  }
+  if (names.includes('')) {
+    throw keyRefusal('has an empty name between commas or at an end')
+  }
+  const keys = names.map(readPublicKey)
+  if (new Set(keys).size < keys.length) {
+    throw keyRefusal('names the same key twice')
+  }
+  return keys
+}
+
+function readPublicKey(file: string): string {
+  if (file.includes('-----BEGIN')) {
+    throw keyRefusal('must be the path of a PEM file, not a key itself')
+  }
+  const key = readPemKey(file)
+  if (key.asymmetricKeyType !== 'rsa' || key.asymmetricKeyDetails?.modulusLength !== SIGNING_KEY_BITS) {
+    throw keyRefusal(`must be an RSA key of ${SIGNING_KEY_BITS} bits; ${file} holds another kind or size`)
+  }
+  return key.export({ type: 'spki', format: 'pem' }).toString()
+}
+
+function readPemKey(file: string): KeyObject {
+  const text = readPemFile(file)
+  // createPublicKey would accept a private key and take its public half.
+  if (text.includes('PRIVATE KEY')) {
+    throw keyRefusal(
+      `needs a public key, but ${file} holds a private key: extract the public key with openssl rsa -pubout`,
+    )
+  }
+  if (!/^\s*-----BEGIN (RSA )?PUBLIC KEY-----/.test(text)) {
+    throw keyRefusal(`must be a file with one PEM block BEGIN PUBLIC KEY; ${file} has no such block`)
+  }
+  if (text.split('-----BEGIN').length > 2) {
+    throw keyRefusal(
+      `takes one key per file; ${file} holds several: write one file per key and separate them by commas`,
+    )
+  }
+  try {
+    return createPublicKey(text)
+  } catch {
+    // The message of the library is left out, because it may quote the file.
+    throw keyRefusal(`must be a public key in PEM; ${file} cannot be read as one`)
+  }
+}
+
+function readPemFile(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (error) {
+    throw new StageSettingsError(`the context setting cdnPublicKey names ${file}, which cannot be read`, {
+      cause: error,
+    })
+  }
+}
+
+function keyRefusal(text: string): StageSettingsError {
+  return new StageSettingsError(`the context setting cdnPublicKey ${text}`)
+}
+
+/** Partitions without CloudFront, and the beginnings of the names of their regions. */
+const PARTITIONS_WITHOUT_CDN = [
+  { name: /^cn-/, partition: 'aws-cn (China)' },
+  { name: /^us-gov-/, partition: 'aws-us-gov (GovCloud)' },
+  { name: /^(us-iso[a-z]*|eu-iso[a-z]*)-/, partition: 'aws-iso' },
+] as const
+
+type RegionOptions = {
+  /** Region of the stack, if known. */
+  readonly region: string | undefined
+  /** On an emulator of AWS, a stack has no CDN and any region will do. */
+  readonly emulator: boolean
+}
+
+/**
+ * Refuses regions whose partition has no CloudFront with key groups, which serves the videos. CloudFormation would fail only
+ * after it had created half of the stack.
+ * @throws StageSettingsError
+ */
+export function refuseUnsupportedRegion({ region, emulator }: RegionOptions): void {
+  const found = PARTITIONS_WITHOUT_CDN.find(({ name }) => region !== undefined && name.test(region))
+  if (found !== undefined && !emulator) {
+    throw new StageSettingsError(
+      `the region ${region} is in the partition ${found.partition}, which has no CloudFront with key groups for signed video urls: deploy to a region of the partition aws, such as eu-central-1`,
+    )
+  }
+}
+
+/**
+ * The warning for a stage that retains its data and is not protected; undefined for any other stage. A stack is created
+ * without protection, because CloudFormation cannot roll back protected resources if the creation fails.
+ */
+export function unprotectedSentence({
+  stage,
+  retainsData,
+  isProtected,
+}: Pick<StageSettings, 'stage' | 'retainsData' | 'isProtected'>): string | undefined {
+  return retainsData && !isProtected
+    ? `${stackName(stage)} is not protected against deletion, so that a failed first deployment can be repeated. From the next deployment on, use -c deletionProtection=true, or "deletionProtection": "true" in the context of cdk.json.`
+    : undefined
+}
+
+type Stage = Pick<StageSettings, 'stage' | 'profile' | 'configFile'>
+
+/**
+ * Requires a channel for a stage with the profile `prod`.
+ * @throws StageSettingsError
+ */
+export function requireChannels({ stage, profile, configFile }: Stage, { channels }: GatewayConfig): void {
+  if (profile === 'prod' && channels.length === 0) {
+    throw new StageSettingsError(
+      `the stage ${stage} has no channel: set the base urls of the upstreams that ${configFile} names, such as P1_BASE_URL`,
+    )
+  }
+}
+
+/**
+ * The warning for a stage with the profile `prod` that leaves channels out, because an unset variable is enough to remove a
+ * channel from a stage; undefined if nothing is left out.
+ */
+export function leftOutSentence(
+  { stage, profile }: Stage,
+  { config, leftOut }: { readonly config: GatewayConfig; readonly leftOut: readonly string[] },
+): string | undefined {
+  if (profile !== 'prod' || leftOut.length === 0) {
+    return undefined
+  }
+  const deployed = config.channels.map(({ id }) => id).join(', ')
+  return `The stage ${stage} gets the channels ${deployed}, but not ${leftOut.join(', ')}, because their base urls are not set. If the deployed stage has one of these, it loses it.`
 }

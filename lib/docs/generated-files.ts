@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { configJsonSchema } from '../config/config-json-schema.ts'
+import { configJsonSchema } from '../config/load-gateway-config.ts'
 import { adminDocumentText } from '../openapi/admin/admin-document.ts'
 import { openapiText } from '../openapi/openapi-document.ts'
 import { alarmTable } from './alarm-table.ts'

@@ -1,4 +1,4 @@
-import { type ContextKey, contextSchema } from '../config/context-schema.ts'
+import { type ContextKey, contextSchema } from '../config/context-settings.ts'
 import { PROFILE_DEFAULTS } from '../config/stage-settings.ts'
 import { code, markdownTable } from './markdown-table.ts'
 

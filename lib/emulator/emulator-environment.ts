@@ -1,4 +1,4 @@
-import type { Environment } from '../config/environment.ts'
+import type { Environment } from '../config/platform-facts.ts'
 import { UsageError } from '../terminal/usage-error.ts'
 
 /** Beginning of the ids of credentials that AWS issues (IAM user guide, "Unique identifiers"). */

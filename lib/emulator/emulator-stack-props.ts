@@ -1,5 +1,5 @@
 import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
-import type { Environment } from '../config/environment.ts'
+import type { Environment } from '../config/platform-facts.ts'
 
 /** The variable for the endpoint of one service, such as `AWS_ENDPOINT_URL_S3`. */
 const SERVICE_ENDPOINT = /^AWS_ENDPOINT_URL_[A-Z0-9_]+$/

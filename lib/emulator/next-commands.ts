@@ -1,4 +1,4 @@
-import type { Environment } from '../config/environment.ts'
+import type { Environment } from '../config/platform-facts.ts'
 
 /** Outputs of the deployed stack by name, such as `BaseUrl`. */
 export type DeployedOutputs = Readonly<Record<string, string>>

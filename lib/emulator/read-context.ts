@@ -1,4 +1,4 @@
-import { readContextArguments } from '../config/context-arguments.ts'
+import { readContextArguments } from '../config/context-settings.ts'
 import { UsageError } from '../terminal/usage-error.ts'
 
 /** Keys with an option, and keys that this command sets. */

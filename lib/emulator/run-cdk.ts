@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { dirname, join } from 'node:path'
 import { CommandFailedError } from '../admin/command-line/command-failed-error.ts'
-import type { Environment } from '../config/environment.ts'
+import type { Environment } from '../config/platform-facts.ts'
 import type { DeployPhase } from './deploy-phases.ts'
 
 const REPOSITORY_ROOT = join(import.meta.dirname, '../..')

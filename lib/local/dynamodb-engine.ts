@@ -4,7 +4,7 @@ import { accessSync, constants } from 'node:fs'
 import { createRequire } from 'node:module'
 import { delimiter, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Environment } from '../config/environment.ts'
+import type { Environment } from '../config/platform-facts.ts'
 import { findHiddenAddress, type LoopbackAddress } from './hidden-address.ts'
 
 /** A DynamoDB engine, started here or external. */

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import type { Environment } from '../config/environment.ts'
+import type { Environment } from '../config/platform-facts.ts'
 
 /** Credentials that sign requests to the engines. */
 export type EngineCredentials = { readonly accessKeyId: string; readonly secretAccessKey: string }

@@ -1,6 +1,6 @@
 import { opendir, rm, rmdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { ABANDONED_UPLOAD_DAYS, OBJECT_DAYS } from '../config/object-lifetimes.ts'
+import { ABANDONED_UPLOAD_DAYS, OBJECT_DAYS } from '../config/platform-facts.ts'
 
 const DAY_MILLISECONDS = 24 * 60 * 60 * 1000
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { FUNCTION_TIMEOUT_SECONDS } from '../config/function-timeouts.ts'
+import { FUNCTION_TIMEOUT_SECONDS } from '../config/platform-facts.ts'
 import { LOCAL_STATE_MACHINE_ARN } from './aws-front.ts'
 import type { Execution } from './execution.ts'
 import { invokeFunction, type LocalFunction } from './lambda-runtime.ts'

@@ -61,9 +61,8 @@ describe('the log of the front door', () => {
 
   it.each([
     ['a stage in another region, because CloudFront delivers from us-east-1 alone', stageIn('eu-west-1')],
-    ['a stage that does not want it', stageIn('us-east-1', { frontDoorLog: 'false' })],
-    ['the stack of a stage that does not want it', besideStage({ frontDoorLog: 'false' })],
     ['dev', stageIn('us-east-1', { profile: 'dev' })],
+    ['the stack of a dev stage', besideStage({ profile: 'dev' })],
   ])('is not delivered by %s', (_name, template) => {
     expect(deliveriesOf(template)).toEqual([])
   })

@@ -44,7 +44,7 @@ describe('FrontDoorStack', () => {
 
   it('has no alarm before the distribution is known, and none where the stage has no alarms', () => {
     expect(resourcesOf(frontDoor, 'AWS::CloudWatch::Alarm')).toEqual([])
-    expect(resourcesOf(withDistribution({ alarms: 'false' }), 'AWS::CloudWatch::Alarm')).toEqual([])
+    expect(resourcesOf(withDistribution({ stage: 'dev', profile: 'dev' }), 'AWS::CloudWatch::Alarm')).toEqual([])
   })
 
   it('has the alarm of the distribution, with a topic of its own', () => {

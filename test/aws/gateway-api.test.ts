@@ -4,7 +4,7 @@ import { functionFolderOf, isRelayed, methodsOf as methodsOfRoute, ROUTES, type 
 import { folderOf, resourcesOf, shippedConfiguration, stageSettings, synthesizeStack } from './synthesize-stack.ts'
 
 const template = synthesizeStack()
-const buffered = synthesizeStack({ settings: stageSettings({ responseStreaming: false }) })
+const buffered = synthesizeStack({ settings: stageSettings({ profile: 'dev', emulator: 'true' }) })
 const resources = resourcesOf(template, 'AWS::ApiGateway::Resource')
 const methods = methodsOf(template)
 const [streaming, whole] = [true, undefined].map((streams) =>
@@ -170,7 +170,7 @@ describe('GatewayApi', () => {
     )
     const read = alarm?.properties.Dimensions.map(({ Value }: { Value: unknown }) => Value)
     expect(read).toEqual(expect.arrayContaining(['GET', '/v1/video/generations/{job_id}']))
-    expect(metered(synthesizeStack({ settings: stageSettings({ alarms: false }) }))).toEqual([['* /*', false]])
+    expect(metered(synthesizeStack({ settings: stageSettings({ profile: 'dev' }) }))).toEqual([['* /*', false]])
   })
 
   it('logs one line of JSON per request, without the key, the query or error messages', () => {

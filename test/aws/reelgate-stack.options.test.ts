@@ -3,8 +3,7 @@ import { join } from 'node:path'
 import { Match, Template } from 'aws-cdk-lib/assertions'
 import { AwsSolutionsChecks } from 'cdk-nag'
 import { describe, expect, it } from 'vitest'
-import { functionFolderOf, methodsOf, ROUTES } from '#core/contract/routes.ts'
-import { CONFIGURATION_METADATA } from '../../lib/config/configuration-metadata.ts'
+import { CONFIGURATION_METADATA } from '../../lib/config/load-gateway-config.ts'
 import { API_CERTIFICATE, CDN_CERTIFICATE, EVERY_SETTING, PUBLIC_KEY_PEMS } from './every-setting.ts'
 import { createStack, folderOf, resourcesOf, shippedConfiguration, stageSettings } from './synthesize-stack.ts'
 
@@ -22,9 +21,7 @@ const dev = Template.fromStack(stacks.dev)
 const prod = Template.fromStack(stacks.prod)
 const everything = Template.fromStack(stacks.everything)
 const TEMPLATES = Object.entries({ dev, prod, everything })
-const inNewAccount = Template.fromStack(
-  createStack({ settings: stageSettings({ pipelineReservedConcurrency: '0', reconcileReservedConcurrency: '0' }) }),
-)
+const inNewAccount = Template.fromStack(createStack({ settings: stageSettings({ pipelineReservedConcurrency: '0' }) }))
 
 const DEPLOY_PAGE = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'deploy.md'), 'utf8')
 
@@ -197,10 +194,6 @@ describe('the stage dev', () => {
     dev.hasResourceProperties('AWS::ApiGateway::Stage', {
       MethodSettings: [Match.objectLike({ ThrottlingRateLimit: 100, ThrottlingBurstLimit: 200 })],
     })
-    const levels = functionsOf(dev).filter(({ folder }) => /^(api|pipeline)\//.test(folder))
-    expect(new Set(levels.map(({ properties }) => properties.Environment.Variables.LOG_LEVEL))).toEqual(
-      new Set(['DEBUG']),
-    )
   })
 })
 
@@ -242,12 +235,10 @@ describe('the stage prod', () => {
     ['dev', dev],
     ['prod with 0 of them', inNewAccount],
   ])('deploys as %s into a new account, without reserving from its concurrency of 10', (_stage, template) => {
-    expect(resourcesOf(template, 'AWS::Lambda::Alias')).toEqual([])
     expect(reservedOf(template)).toEqual({})
   })
 
   it('reserves instances for Reconcile and for each step of a video job as prod, so that chats do not hold them up', () => {
-    expect(resourcesOf(prod, 'AWS::Lambda::Alias')).toEqual([])
     expect(reservedOf(prod)).toEqual({
       'pipeline/submit-video-job': 20,
       'pipeline/check-references': 20,
@@ -307,18 +298,11 @@ describe('a custom domain', () => {
 })
 
 describe('given settings', () => {
-  it('determine throttles, log level and retention', () => {
+  it('determine throttles and retention', () => {
     everything.hasResourceProperties('AWS::ApiGateway::Stage', {
       MethodSettings: Match.arrayWith([Match.objectLike({ ThrottlingRateLimit: 1000, ThrottlingBurstLimit: 500 })]),
     })
     everything.allResourcesProperties('AWS::Logs::LogGroup', { RetentionInDays: 90 })
-    // Functions that run only at deployments log what they refuse, at any level; one of them is CDK's.
-    const atDeployments = ['console-files', '']
-    for (const { folder, properties } of functionsOf(everything).filter(
-      (each) => !atDeployments.includes(each.folder),
-    )) {
-      expect({ folder, level: properties.Environment.Variables.LOG_LEVEL }).toEqual({ folder, level: 'WARN' })
-    }
   })
 
   it('subscribe the address to the topic of the alarms', () => {
@@ -337,54 +321,11 @@ describe('given settings', () => {
   })
 })
 
-describe('concurrency', () => {
-  const functions = functionsOf(everything)
-  const aliases = resourcesOf(everything, 'AWS::Lambda::Alias')
-  const reservedOf = (pattern: RegExp) =>
-    new Set(
-      functions
-        .filter(({ folder }) => pattern.test(folder))
-        .map(({ properties }) => properties.ReservedConcurrentExecutions),
-    )
-
-  it('is reserved for each function of the API, each task and Reconcile', () => {
-    expect(reservedOf(/^api(-shared)?\//)).toEqual(new Set([40]))
-    expect(reservedOf(/^pipeline\/(?!reconcile)/)).toEqual(new Set([60]))
-    expect(reservedOf(/^pipeline\/reconcile/)).toEqual(new Set([1]))
-  })
-
-  const warmed = [...new Set(ROUTES.filter((route) => !('isPublic' in route)).map(functionFolderOf))]
-
-  it('is provisioned for every operation that serves tenants, on an alias of the deployed version', () => {
-    expect(aliases).toHaveLength(warmed.length)
-    const warm = aliases.map(({ properties }) => {
-      expect(properties).toMatchObject({
-        Name: 'live',
-        ProvisionedConcurrencyConfig: { ProvisionedConcurrentExecutions: 2 },
-      })
-      const version = properties.FunctionVersion['Fn::GetAtt'][0]
-      const published = resourcesOf(everything, 'AWS::Lambda::Version').find(({ id }) => id === version)
-      expect(published?.properties.FunctionName).toEqual(properties.FunctionName)
-      return functions.find(({ id }) => id === properties.FunctionName.Ref)?.folder
-    })
-    expect(warm.sort()).toEqual(warmed.sort())
-  })
-
-  it('is used: API Gateway can and does call the alias, streamed or buffered', () => {
-    const names = aliases.map(({ id }) => id)
-    const called = resourcesOf(everything, 'AWS::ApiGateway::Method')
-      .filter(({ properties }) => properties.HttpMethod !== 'ANY')
-      .map(({ properties }) => JSON.stringify(properties.Integration.Uri))
-      .filter((uri) => !uri.includes('"GatewayApiAdminApi'))
-    const streamed = called.filter((uri) => uri.includes('/response-streaming-invocations'))
-    expect(streamed).toHaveLength(ROUTES.filter((route) => 'streams' in route && route.streams).length)
-    expect(called).toHaveLength(ROUTES.flatMap(methodsOf).length)
-    const permitted = resourcesOf(everything, 'AWS::Lambda::Permission').map(({ properties }) =>
-      JSON.stringify(properties.FunctionName),
-    )
-    for (const name of names) {
-      expect(called.filter((uri) => uri.includes(`"${name}"`)).length).toBeGreaterThan(0)
-      expect(permitted.filter((target) => target.includes(`"${name}"`))).toHaveLength(1)
-    }
+describe('reserved concurrency', () => {
+  it('is that of the settings for each step of a video job, and 2 for Reconcile', () => {
+    const { 'pipeline/reconcile': reconcile, ...steps } = reservedOf(everything)
+    expect(reconcile).toBe(2)
+    expect(Object.keys(steps)).toHaveLength(7)
+    expect(new Set(Object.values(steps))).toEqual(new Set([60]))
   })
 })

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { readPublicKeys } from '../../lib/config/cdn-public-keys.ts'
+import { readStageSettings } from '../../lib/config/stage-settings.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'cdn-public-keys-'))
 afterAll(() => rmSync(folder, { recursive: true }))
@@ -16,6 +16,11 @@ function write(name: string, text: string): string {
   const file = join(folder, name)
   writeFileSync(file, text)
   return file
+}
+
+/** What a stage gets of `-c cdnPublicKey`. */
+function readPublicKeys(files: string | undefined): readonly string[] {
+  return readStageSettings((name) => (name === 'cdnPublicKey' ? files : undefined)).cdnPublicKeyPems
 }
 
 const own = write('own.pem', PEM)

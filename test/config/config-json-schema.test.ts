@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import * as z from 'zod'
-import { configJsonSchema } from '../../lib/config/config-json-schema.ts'
+import { configJsonSchema } from '../../lib/config/load-gateway-config.ts'
 import { SHIPPED_FILE } from '../core/shipped-catalogue.ts'
 
 const shipped: unknown = parse(readFileSync(SHIPPED_FILE, 'utf8'))

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { REPOSITORY_ROOT } from '#aws/function-sources.ts'
-import { CONFIGURATION_FILE, configurationFile, OWN_CONFIGURATION_FILE } from '../../lib/config/configuration-file.ts'
+import { CONFIGURATION_FILE, configurationFile, OWN_CONFIGURATION_FILE } from '../../lib/config/load-gateway-config.ts'
 import { readStageSettings } from '../../lib/config/stage-settings.ts'
 import { SHIPPED_FILE } from '../core/shipped-catalogue.ts'
 

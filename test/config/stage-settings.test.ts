@@ -1,6 +1,15 @@
 import { describe, expect, it } from 'vitest'
-import { contextSchema } from '../../lib/config/context-schema.ts'
-import { readStageSettings, type StageSettings } from '../../lib/config/stage-settings.ts'
+import { contextSchema } from '../../lib/config/context-settings.ts'
+import { loadGatewayConfig } from '../../lib/config/load-gateway-config.ts'
+import {
+  leftOutSentence,
+  readStageSettings,
+  refuseUnsupportedRegion,
+  requireChannels,
+  type StageSettings,
+  unprotectedSentence,
+} from '../../lib/config/stage-settings.ts'
+import { SAMPLE_FILE } from './edited-config.ts'
 
 type Context = Readonly<Record<string, unknown>>
 
@@ -33,7 +42,6 @@ describe('the settings of a stage', () => {
       configFile: 'config/gateway.yaml',
       emulator: false,
       hasCdn: true,
-      responseStreaming: true,
       retainsData: false,
       isProtected: false,
       table: undefined,
@@ -45,16 +53,10 @@ describe('the settings of a stage', () => {
       cdnPublicKeyPems: [],
       throttle: { requestsPerSecond: 100, burst: 200 },
       waf: undefined,
-      logLevel: 'DEBUG',
       logRetentionDays: 7,
       alarms: false,
       alarmEmail: undefined,
-      concurrency: {
-        apiReserved: undefined,
-        pipelineReserved: undefined,
-        reconcileReserved: undefined,
-        apiProvisioned: 0,
-      },
+      concurrency: { pipelineReserved: undefined, reconcileReserved: undefined },
     })
   })
 
@@ -66,11 +68,10 @@ describe('the settings of a stage', () => {
       retainsData: true,
       throttle: { requestsPerSecond: 5000, burst: 2500 },
       waf: undefined,
-      logLevel: 'INFO',
       logRetentionDays: 30,
       frontDoorLog: true,
       alarms: true,
-      concurrency: { apiReserved: undefined, pipelineReserved: 20, reconcileReserved: 2, apiProvisioned: 0 },
+      concurrency: { pipelineReserved: 20, reconcileReserved: 2 },
     })
   })
 
@@ -90,16 +91,14 @@ describe('the settings of a stage', () => {
       ...read({}),
       emulator: true,
       hasCdn: false,
-      responseStreaming: false,
       frontDoor: undefined,
     })
     expect(read({ emulator: 'true', console: 'off' }).frontDoor).toBeUndefined()
-    expect(read({ emulator: 'true', responseStreaming: 'false', waf: 'off' }).waf).toBeUndefined()
+    expect(read({ emulator: 'true', relay: 'functions', waf: 'off' }).waf).toBeUndefined()
   })
 
   it.each<[Context, Partial<StageSettings>]>([
     [{ config: 'other.yaml' }, { configFile: 'other.yaml' }],
-    [{ responseStreaming: 'false' }, { responseStreaming: false }],
     [{ retainData: 'true' }, { retainsData: true }],
     [
       { stage: 'prod', retainData: 'false' },
@@ -120,18 +119,18 @@ describe('the settings of a stage', () => {
       { frontDoor: { isApiClosed: true, webAclArn: CDN_WEB_ACL, distributionId: undefined, secretVersion: undefined } },
     ],
     [
-      { frontDoorSecretVersion: SECRET_VERSION },
+      { frontDoorDistributionId: 'E2QWRUHAPOMQZL', frontDoorSecretVersion: SECRET_VERSION },
       {
         frontDoor: {
           isApiClosed: false,
           webAclArn: undefined,
-          distributionId: undefined,
+          distributionId: 'E2QWRUHAPOMQZL',
           secretVersion: SECRET_VERSION,
         },
       },
     ],
-    [{ throttleRate: '20', throttleBurst: 40 }, { throttle: { requestsPerSecond: 20, burst: 40 } }],
-    [{ throttleBurst: '40' }, { throttle: { requestsPerSecond: 100, burst: 40 } }],
+    [{ throttleRate: '20' }, { throttle: { requestsPerSecond: 20, burst: 200 } }],
+    [{ throttleRate: 8001 }, { throttle: { requestsPerSecond: 8001, burst: 4001 } }],
     [
       { stage: 'prod', cdn: 'off' },
       { hasCdn: false, frontDoor: undefined, alarms: true },
@@ -147,34 +146,12 @@ describe('the settings of a stage', () => {
     [{ waf: 'on', wafRatePerFiveMinutes: '10' }, { waf: { requestsPerAddressInFiveMinutes: 10 } }],
     [{ stage: 'prod' }, { waf: undefined }],
     [{ stage: 'prod', waf: 'on', wafRatePerFiveMinutes: 2000 }, { waf: { requestsPerAddressInFiveMinutes: 2000 } }],
-    [
-      { logLevel: 'WARN', logRetentionDays: '90' },
-      { logLevel: 'WARN', logRetentionDays: 90 },
-    ],
-    [{ stage: 'prod', frontDoorLog: 'false' }, { frontDoorLog: false }],
-    [{ alarms: 'true' }, { alarms: true, alarmEmail: undefined }],
+    [{ logRetentionDays: '90' }, { logRetentionDays: 90 }],
     [{ alarmEmail: 'oncall@example.com' }, { alarms: true, alarmEmail: 'oncall@example.com' }],
-    [{ stage: 'prod', alarms: 'false' }, { alarms: false }],
+    [{ pipelineReservedConcurrency: '50' }, { concurrency: { pipelineReserved: 50, reconcileReserved: 2 } }],
     [
-      { apiReservedConcurrency: 5, pipelineReservedConcurrency: '50', apiProvisionedConcurrency: '5' },
-      { concurrency: { apiReserved: 5, pipelineReserved: 50, reconcileReserved: undefined, apiProvisioned: 5 } },
-    ],
-    [
-      { stage: 'prod', pipelineReservedConcurrency: '0', reconcileReservedConcurrency: 0 },
-      {
-        concurrency: {
-          apiReserved: undefined,
-          pipelineReserved: undefined,
-          reconcileReserved: undefined,
-          apiProvisioned: 0,
-        },
-      },
-    ],
-    [
-      { reconcileReservedConcurrency: '1' },
-      {
-        concurrency: { apiReserved: undefined, pipelineReserved: undefined, reconcileReserved: 1, apiProvisioned: 0 },
-      },
+      { stage: 'prod', pipelineReservedConcurrency: '0' },
+      { concurrency: { pipelineReserved: undefined, reconcileReserved: undefined } },
     ],
   ])('take %j', (context, expected) => {
     expect(read(context)).toMatchObject(expected)
@@ -189,7 +166,6 @@ describe('the settings of a stage', () => {
     ['config', ''],
     ['config', true],
     ['emulator', 'yes'],
-    ['responseStreaming', 'no'],
     ['retainData', ''],
     ['deletionProtection', 'yes'],
     ['table', 'ab'],
@@ -212,24 +188,17 @@ describe('the settings of a stage', () => {
     ['throttleRate', '1.5'],
     ['throttleRate', '1e3'],
     ['throttleRate', ''],
-    ['throttleBurst', '-1'],
-    ['throttleBurst', 1_000_001],
+    ['throttleRate', 1_000_001],
     ['waf', 'yes'],
     ['wafRatePerFiveMinutes', '9'],
     ['wafRatePerFiveMinutes', '2000000001'],
-    ['logLevel', 'info'],
-    ['logLevel', 'SILENT'],
     ['logRetentionDays', '31'],
     ['logRetentionDays', 'forever'],
-    ['alarms', 1],
     ['alarmEmail', ''],
     ['alarmEmail', 'oncall'],
     ['alarmEmail', 'a@example.com,b@example.com'],
-    ['apiReservedConcurrency', '0'],
     ['pipelineReservedConcurrency', 'all'],
-    ['reconcileReservedConcurrency', '-1'],
-    ['reconcileReservedConcurrency', '11'],
-    ['apiProvisionedConcurrency', '-1'],
+    ['pipelineReservedConcurrency', '-1'],
   ])('refuse %s=%j in one sentence that names it and says what to write', (key, value) => {
     const refusal = refusalOf({ profile: 'prod', [key]: value })
     expect(refusal).toMatch(new RegExp(`^the context setting ${key} must be \\S.*[^.]$`))
@@ -258,13 +227,7 @@ describe('the settings of a stage', () => {
     [{ deletionProtection: 'true' }, 'deletionProtection needs retainData=true'],
     [{ wafRatePerFiveMinutes: '2000' }, 'wafRatePerFiveMinutes needs waf=on'],
     [{ stage: 'prod', wafRatePerFiveMinutes: '2000' }, 'wafRatePerFiveMinutes needs waf=on'],
-    [{ alarms: 'false', alarmEmail: 'a@example.com' }, 'alarmEmail needs alarms: leave alarms=false out'],
-    [
-      { apiReservedConcurrency: '5', apiProvisionedConcurrency: '6' },
-      'apiProvisionedConcurrency must be at most apiReservedConcurrency (5)',
-    ],
     [{ emulator: 'true', stage: 'prod' }, 'emulator=true needs the profile dev'],
-    [{ emulator: 'true', responseStreaming: 'true' }, 'responseStreaming does not work with emulator=true'],
     [{ emulator: 'true', waf: 'on' }, 'waf does not work with emulator=true'],
     [{ emulator: 'true', alarmEmail: 'a@example.com' }, 'alarmEmail does not work with emulator=true'],
     [{ console: 'off', apiClosed: 'true', waf: 'on' }, 'apiClosed needs console=on'],
@@ -277,13 +240,11 @@ describe('the settings of a stage', () => {
     [{ cdn: 'off', cdnPublicKey: 'own.pem' }, 'cdnPublicKey needs cdn=on'],
     [{ console: 'off', relay: 'web' }, 'relay=web needs console=on'],
     [{ waf: 'on', relay: 'web' }, 'relay=web needs frontDoorWebAclArn'],
-    [{ console: 'off', frontDoorLog: 'true' }, 'frontDoorLog needs console=on'],
     [{ apiClosed: 'true' }, 'apiClosed needs waf=on'],
     [{ emulator: 'true', console: 'on' }, 'console does not work with emulator=true'],
     [{ emulator: 'true', ...apiDomain }, 'apiDomain does not work with emulator=true'],
     [{ emulator: 'true', ...videoDomain }, 'videoDomain does not work with emulator=true'],
     [{ emulator: 'true', cdnPublicKey: 'own.pem' }, 'cdnPublicKey does not work with emulator=true'],
-    [{ emulator: 'true', apiProvisionedConcurrency: 1 }, 'apiProvisionedConcurrency does not work with emulator=true'],
   ])('refuse %j together', (context, reason) => {
     expect(refusalOf(context, 'eu-central-1')).toContain(reason)
   })
@@ -297,5 +258,75 @@ describe('the settings of a stage', () => {
 
   it('leave the region of the API’s certificate to CloudFormation where the stack’s region is not known', () => {
     expect(read({ ...apiDomain }).apiDomain?.certificateArn).toBe(API_CERTIFICATE)
+  })
+})
+
+const refusing =
+  (region: string | undefined, emulator = false) =>
+  () =>
+    refuseUnsupportedRegion({ region, emulator })
+
+describe('refuseUnsupportedRegion', () => {
+  it.each([
+    ['us-gov-west-1', 'aws-us-gov (GovCloud)'],
+    ['us-gov-east-1', 'aws-us-gov (GovCloud)'],
+    ['cn-north-1', 'aws-cn (China)'],
+    ['cn-northwest-1', 'aws-cn (China)'],
+    ['us-isob-east-1', 'aws-iso'],
+    ['eu-isoe-west-1', 'aws-iso'],
+  ])('refuses %s in one sentence that says why and where to go', (region, partition) => {
+    expect(refusing(region)).toThrow(
+      `the region ${region} is in the partition ${partition}, which has no CloudFront with key groups for signed video urls: deploy to a region of the partition aws, such as eu-central-1`,
+    )
+  })
+
+  it.each(['us-east-1', 'eu-central-1', 'ap-southeast-4', 'il-central-1', undefined])('takes %s', (region) => {
+    expect(refusing(region)).not.toThrow()
+  })
+
+  it('takes every region on an emulator, which has no CDN', () => {
+    expect(refusing('cn-north-1', true)).not.toThrow()
+  })
+})
+
+const sentence = (context: Readonly<Record<string, unknown>>) =>
+  unprotectedSentence(readStageSettings((name) => context[name]))
+
+describe('unprotectedSentence', () => {
+  it('tells a deployment that keeps its data to protect them from the next one on', () => {
+    expect(sentence({ stage: 'prod' })).toBe(
+      'Reelgate-prod is not protected against deletion, so that a failed first deployment can be repeated. From the next deployment on, use -c deletionProtection=true, or "deletionProtection": "true" in the context of cdk.json.',
+    )
+    expect(sentence({ stage: 'dev', retainData: 'true' })).toContain('Reelgate-dev is not protected')
+  })
+
+  it('says nothing where a stage is protected, or keeps nothing', () => {
+    expect(sentence({ stage: 'prod', deletionProtection: 'true' })).toBeUndefined()
+    expect(sentence({ stage: 'prod', retainData: 'false' })).toBeUndefined()
+    expect(sentence({})).toBeUndefined()
+  })
+})
+
+const stage = { stage: 'live', profile: 'prod', configFile: 'config/gateway.yaml' } as const
+const load = (environment: Record<string, string>) =>
+  loadGatewayConfig({ file: SAMPLE_FILE, environment, mode: 'synth' })
+
+describe('the channels of a stage with the profile prod', () => {
+  it('are required by requireChannels, which lets a stage of the profile dev have none', () => {
+    const { config } = load({})
+    expect(() => requireChannels(stage, config)).toThrow(
+      'the stage live has no channel: set the base urls of the upstreams that config/gateway.yaml names, such as P1_BASE_URL',
+    )
+    expect(() => requireChannels({ ...stage, profile: 'dev' }, config)).not.toThrow()
+    expect(() => requireChannels(stage, load({ P1_BASE_URL: 'https://p1.example' }).config)).not.toThrow()
+  })
+
+  it('that a missing variable takes out are named by leftOutSentence', () => {
+    const loaded = load({ P1_BASE_URL: 'https://p1.example', RELAY_BASE_URL: 'https://relay.example/v1' })
+    expect(leftOutSentence(stage, loaded)).toBe(
+      'The stage live gets the channels p1-main, openai-main, but not p2-direct, p2-proxy, because their base urls are not set. If the deployed stage has one of these, it loses it.',
+    )
+    expect(leftOutSentence({ ...stage, profile: 'dev' }, loaded)).toBeUndefined()
+    expect(leftOutSentence(stage, { ...loaded, leftOut: [] })).toBeUndefined()
   })
 })

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { OPEN_JOBS_DEFAULT, RATE_PER_MINUTE_DEFAULT } from '#core/default-limits.ts'
 import { requestRate } from '#core/quota/request-rate.ts'
-import { FUNCTION_TIMEOUT_SECONDS } from '../../lib/config/function-timeouts.ts'
+import { FUNCTION_TIMEOUT_SECONDS } from '../../lib/config/platform-facts.ts'
 
 /** What AWS gives an account that asked for it, and what other functions need of that (docs/scaling.md, 1,000 open jobs). */
 const CONCURRENCY = { account: 1_000, others: 50 }

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { type HttpServer, listen } from '#adapters/http-server/http-server.ts'
-import type { Environment } from '../../lib/config/environment.ts'
+import type { Environment } from '../../lib/config/platform-facts.ts'
 import type { DeployPhase } from '../../lib/emulator/deploy-phases.ts'
 import { deployToEmulator } from '../../lib/emulator/deploy-to-emulator.ts'
 import { readContext } from '../../lib/emulator/read-context.ts'
@@ -70,9 +70,11 @@ describe('deploy-to-emulator', () => {
 
   it('passes context settings to the synth, so that an upgrade can be tested with the settings of a stage', async () => {
     const environment = { AWS_ENDPOINT_URL: endpoint, P1_BASE_URL: 'http://127.0.0.1:9700' }
-    const context = readContext(['retainData=true', 'table=reelgate-restored', 'logLevel=INFO'])
+    const context = readContext(['retainData=true', 'table=reelgate-restored', 'logRetentionDays=1'])
     const { phases } = await deploy(environment, { context })
-    expect(phases[0]?.parameters.join(' ')).toMatch(/ -c retainData=true -c table=reelgate-restored -c logLevel=INFO /)
+    expect(phases[0]?.parameters.join(' ')).toMatch(
+      / -c retainData=true -c table=reelgate-restored -c logRetentionDays=1 /,
+    )
     expect(phases[0]?.parameters).toEqual(expect.arrayContaining(['emulator=true', 'stage=dev']))
   })
 
@@ -83,7 +85,7 @@ describe('deploy-to-emulator', () => {
   })
 
   it.each([
-    [{ logLevel: 'LOUD' }, 'the context setting logLevel must be one of'],
+    [{ logRetentionDays: '2' }, 'the context setting logRetentionDays must be one of'],
     [{ waf: 'on' }, 'the context setting waf does not work with emulator=true'],
     [{ table: 'reelgate-restored' }, 'the context setting table needs retainData=true'],
   ])('refuses %j before it asks the emulator anything', async (context, reason) => {

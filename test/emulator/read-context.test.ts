@@ -15,6 +15,6 @@ describe('read-context', () => {
 
   it('accepts an equals sign in a value, and each setting once', () => {
     expect(readContext(['@aws-cdk/core:flag=a=b'])).toEqual({ '@aws-cdk/core:flag': 'a=b' })
-    expect(() => readContext(['logLevel=INFO', 'logLevel=WARN'])).toThrow('-c logLevel is given twice')
+    expect(() => readContext(['waf=on', 'waf=off'])).toThrow('-c waf is given twice')
   })
 })

@@ -1,6 +1,10 @@
 import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
-import { CONFIGURATION_FILE, configurationFile, DEFAULT_CONFIGURATION } from '../../config/configuration-file.ts'
-import { loadGatewayConfig } from '../../config/load-gateway-config.ts'
+import {
+  CONFIGURATION_FILE,
+  configurationFile,
+  DEFAULT_CONFIGURATION,
+  loadGatewayConfig,
+} from '../../config/load-gateway-config.ts'
 import { type Answer, formatTable } from '../command-line/answer.ts'
 import type { Command } from '../command-line/command.ts'
 import { type ConfigChange, compareConfigs, withSimulators } from './compare-configs.ts'

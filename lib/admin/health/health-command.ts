@@ -1,4 +1,4 @@
-import { stackName } from '../../config/stack-name.ts'
+import { stackName } from '../../config/platform-facts.ts'
 import { readDeployedConfig } from '../catalogue/deployed-config.ts'
 import type { AdminContext, Command } from '../command-line/command.ts'
 import { checkApi } from './api-health.ts'

@@ -56,7 +56,7 @@ function keepsData(template: string): boolean {
 export async function checkAlarms(resources: readonly StackResource[]): Promise<Finding[]> {
   const names = resources.filter(({ type }) => type === 'AWS::CloudWatch::Alarm').map(({ id }) => id)
   if (names.length === 0) {
-    return [fine('alarms', 'this stage has none (`-c alarms=true`)')]
+    return [fine('alarms', 'this stage has none (`-c alarmEmail=ADDRESS`)')]
   }
   const client = new CloudWatchClient({})
   const ringing: Finding[] = []

@@ -1,11 +1,14 @@
 import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation'
 import { GetAccountSettingsCommand, LambdaClient } from '@aws-sdk/client-lambda'
 import { GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts'
-import { functionFolderOf, ROUTES } from '#core/contract/routes.ts'
-import { PIPELINE_FUNCTIONS } from '../../config/function-timeouts.ts'
-import { refuseUnsupportedRegion } from '../../config/region-support.ts'
-import { PROFILE_DEFAULTS, type StageSettings } from '../../config/stage-settings.ts'
-import { StageSettingsError } from '../../config/stage-settings-error.ts'
+import { StageSettingsError } from '../../config/context-settings.ts'
+import { PIPELINE_FUNCTIONS } from '../../config/platform-facts.ts'
+import {
+  PROFILE_DEFAULTS,
+  RECONCILE_RESERVED,
+  refuseUnsupportedRegion,
+  type StageSettings,
+} from '../../config/stage-settings.ts'
 import { type Finding, fine, warning, wrong } from '../health/finding.ts'
 import { isNoStack } from './stack-state.ts'
 
@@ -67,24 +70,10 @@ export async function checkBootstrap({ account, region }: Place): Promise<Findin
   }
 }
 
-/** Functions of the admin API. */
-const ADMIN_FUNCTIONS = 3
-
-/** Instances that the functions of a stage reserve, or keep warm without reserving them. */
-export function reservedInstances({
-  concurrency,
-  frontDoor,
-}: Pick<StageSettings, 'concurrency' | 'frontDoor'>): number {
-  const { apiReserved, pipelineReserved = 0, reconcileReserved = 0, apiProvisioned } = concurrency
-  const functions = new Set(ROUTES.map(functionFolderOf)).size
-  const warmed = new Set(ROUTES.filter((route) => !('isPublic' in route)).map(functionFolderOf)).size
-  return (
-    (apiReserved === undefined
-      ? apiProvisioned * warmed
-      : apiReserved * (functions + (frontDoor === undefined ? 0 : ADMIN_FUNCTIONS))) +
-    pipelineReserved * PIPELINE_FUNCTIONS +
-    reconcileReserved
-  )
+/** Instances that the functions of a stage reserve. */
+export function reservedInstances({ concurrency }: Pick<StageSettings, 'concurrency'>): number {
+  const { pipelineReserved = 0, reconcileReserved = 0 } = concurrency
+  return pipelineReserved * PIPELINE_FUNCTIONS + reconcileReserved
 }
 
 /**
@@ -93,7 +82,7 @@ export function reservedInstances({
  * @param isDeployed an existing stack has its reservations already, so the unreserved count includes them.
  */
 export async function checkConcurrency(
-  settings: Pick<StageSettings, 'concurrency' | 'frontDoor' | 'profile'>,
+  settings: Pick<StageSettings, 'concurrency' | 'profile'>,
   { isDeployed, region }: { readonly isDeployed: boolean; readonly region: string },
 ): Promise<Finding[]> {
   const { AccountLimit } = await new LambdaClient({}).send(new GetAccountSettingsCommand({}))
@@ -105,33 +94,24 @@ export async function checkConcurrency(
   const more = `ask for more: \`${quotaCommand(region, Math.max(QUOTA_USUAL, asked + others + UNRESERVED_MIN))}\`.`
   if (asked > 0 && asked > room) {
     const found = `the settings reserve ${asked} instances of the ${limit} that the account runs at once; ${others} are reserved already, and Lambda keeps ${kept} unreserved`
-    return [wrong('concurrency', found, `Deploy with \`${fittingSettings(settings, room)}\`, or first ${more}`)]
+    return [wrong('concurrency', found, `Deploy with \`${fittingSettings(room)}\`, or first ${more}`)]
   }
   if (limit < UNRESERVED_MIN) {
     const found = `the account runs ${limit} functions at once: chats, other requests and the steps of video jobs wait for each other`
     return [warning('concurrency', found, `You can deploy; before clients come, ${more}`)]
   }
-  const { pipelineReserved, reconcileReserved } = settings.concurrency
-  if (settings.profile === 'prod' && (pipelineReserved === undefined || reconcileReserved === undefined)) {
+  if (settings.profile === 'prod' && asked === 0) {
     const found = `chats can take all of the ${limit} instances of the account, and hold up Reconcile and the steps of video jobs`
-    const fitting = room > 0 ? `Deploy with \`${fittingSettings(settings, room)}\`` : 'Leave it'
+    const fitting = room > 0 ? `Deploy with \`${fittingSettings(room)}\`` : 'Leave it'
     return [warning('concurrency', found, `${fitting}, or ${more}`)]
   }
   return [fine('concurrency', `the account runs ${limit} functions at once, ${asked} of them reserved by the settings`)]
 }
 
-/** The reservations of Reconcile and of each step that leave Lambda its minimum: those of `prod`, or fewer. */
-function fittingSettings({ concurrency }: Pick<StageSettings, 'concurrency'>, room: number): string {
-  const { pipelineReservedConcurrency: steps, reconcileReservedConcurrency: runs } = PROFILE_DEFAULTS.prod
-  const reconcile = Math.max(0, Math.min(runs, room))
-  const pipeline = Math.max(0, Math.min(steps, Math.floor((room - reconcile) / PIPELINE_FUNCTIONS)))
-  const { apiReserved, apiProvisioned } = concurrency
-  const without = [
-    ...(apiReserved === undefined ? [] : ['apiReservedConcurrency']),
-    ...(apiProvisioned === 0 ? [] : ['apiProvisionedConcurrency']),
-  ]
-  const kept = `-c pipelineReservedConcurrency=${pipeline} -c reconcileReservedConcurrency=${reconcile}`
-  return without.length === 0 ? kept : `${kept}\`, without \`${without.join('` and `')}`
+/** The reservations that leave Lambda its minimum: those of `prod`, or fewer. */
+function fittingSettings(room: number): string {
+  const fitting = Math.floor((room - RECONCILE_RESERVED) / PIPELINE_FUNCTIONS)
+  return `-c pipelineReservedConcurrency=${Math.max(0, Math.min(PROFILE_DEFAULTS.prod.pipelineReservedConcurrency, fitting))}`
 }
 
 /** Asks AWS for more concurrent executions. */

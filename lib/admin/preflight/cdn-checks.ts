@@ -8,7 +8,7 @@ import {
   ListPublicKeysCommand,
   ListResponseHeadersPoliciesCommand,
 } from '@aws-sdk/client-cloudfront'
-import { WEB_ACL_PRICE } from '../../config/context-schema.ts'
+import { WEB_ACL_PRICE } from '../../config/context-settings.ts'
 import { type Finding, fine, warning, wrong } from '../health/finding.ts'
 
 /** The quota of each kind for a new account (CloudFront, "Quotas on signed URLs"). */

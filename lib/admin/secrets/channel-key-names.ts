@@ -1,7 +1,6 @@
 import { credentialName } from '#core/catalogue/credential-name.ts'
 import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
-import { configurationFile } from '../../config/configuration-file.ts'
-import { GatewayConfigError, loadGatewayConfig } from '../../config/load-gateway-config.ts'
+import { configurationFile, GatewayConfigError, loadGatewayConfig } from '../../config/load-gateway-config.ts'
 import { readDeployedConfig } from '../catalogue/deployed-config.ts'
 import type { AdminContext } from '../command-line/command.ts'
 import { DeploymentNotFoundError } from '../command-line/command-failed-error.ts'

@@ -1,5 +1,5 @@
 import type { AuditAction } from '#adapters/store/audit/audit-entry.ts'
-import { DEFAULT_CONFIGURATION } from '../../config/configuration-file.ts'
+import { DEFAULT_CONFIGURATION } from '../../config/load-gateway-config.ts'
 import { nearestName } from '../../terminal/nearest-name.ts'
 import { UsageError } from '../../terminal/usage-error.ts'
 import { recordEffect } from '../audit/record-effect.ts'

@@ -6,7 +6,7 @@ import { readCloudWatchFigures } from '#adapters/telemetry/cloudwatch-figures.ts
 import type { Channel } from '#core/catalogue/channel.ts'
 import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
 import { type Switches, switchesOf } from '#core/catalogue/switches.ts'
-import { stackName } from '../../config/stack-name.ts'
+import { stackName } from '../../config/platform-facts.ts'
 import { readDeployedConfig } from '../catalogue/deployed-config.ts'
 import { type Answer, formatTable } from '../command-line/answer.ts'
 import type { AdminContext, Command } from '../command-line/command.ts'

@@ -17,7 +17,7 @@ import { OutputNotFoundError } from '../../../lib/admin/command-line/command-fai
 import { COMMANDS } from '../../../lib/admin/command-line/command-table.ts'
 import { createConsoleOidcSecretSet } from '../../../lib/admin/console/oidc-secret-commands.ts'
 import { createSecretSet } from '../../../lib/admin/secrets/channel-secret-commands.ts'
-import { CONFIGURATION_METADATA } from '../../../lib/config/configuration-metadata.ts'
+import { CONFIGURATION_METADATA } from '../../../lib/config/load-gateway-config.ts'
 import { FakeCloudFront, FakeSecret } from '../../cdn-signing-key/key-services.ts'
 import { captureTelemetry } from '../../engines/counted-facts.ts'
 import { startTestTable } from '../../engines/start-test-table.ts'

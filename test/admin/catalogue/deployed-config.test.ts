@@ -5,7 +5,7 @@ import { CloudFormationClient, GetTemplateCommand } from '@aws-sdk/client-cloudf
 import { mockClient } from 'aws-sdk-client-mock'
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { readDeployedConfig } from '../../../lib/admin/catalogue/deployed-config.ts'
-import { CONFIGURATION_METADATA } from '../../../lib/config/configuration-metadata.ts'
+import { CONFIGURATION_METADATA } from '../../../lib/config/load-gateway-config.ts'
 import { testCatalogue } from '../../engines/test-catalogue.ts'
 
 const { config } = testCatalogue()

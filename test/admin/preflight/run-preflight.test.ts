@@ -337,17 +337,17 @@ describe('preflight of a stack that is there', () => {
     haveStack('Reelgate-prod', { StackStatus: 'UPDATE_COMPLETE' })
     dynamoDb.on(ListTablesCommand).resolves({ TableNames: ['Reelgate-prod-JobTable67B8'] })
     haveConcurrency(2000, 478)
-    expect((await look({ apiReservedConcurrency: '60' })).wrong).toEqual([])
+    expect((await look({ pipelineReservedConcurrency: '150' })).wrong).toEqual([])
   })
 })
 
 describe('preflight of the one pool of concurrency', () => {
   it.each<[number, string]>([
-    [10, 'pipelineReservedConcurrency=0 -c reconcileReservedConcurrency=0'],
-    [100, 'pipelineReservedConcurrency=0 -c reconcileReservedConcurrency=0'],
-    [101, 'pipelineReservedConcurrency=0 -c reconcileReservedConcurrency=1'],
-    [137, 'pipelineReservedConcurrency=5 -c reconcileReservedConcurrency=2'],
-    [241, 'pipelineReservedConcurrency=19 -c reconcileReservedConcurrency=2'],
+    [10, 'pipelineReservedConcurrency=0'],
+    [100, 'pipelineReservedConcurrency=0'],
+    [108, 'pipelineReservedConcurrency=0'],
+    [137, 'pipelineReservedConcurrency=5'],
+    [241, 'pipelineReservedConcurrency=19'],
   ])(
     'finds that the reservations of prod do not fit a quota of %i, and prints those that do',
     async (quota, fitting) => {
@@ -370,26 +370,26 @@ describe('preflight of the one pool of concurrency', () => {
 
   it('warns of a new account, which can reserve nothing', async () => {
     haveConcurrency(10)
-    const { wrong, warnings } = await look({ pipelineReservedConcurrency: '0', reconcileReservedConcurrency: '0' })
+    const { wrong, warnings } = await look({ pipelineReservedConcurrency: '0' })
     expect(wrong).toEqual([])
     expect(warnings).toEqual([expect.stringContaining('concurrency: the account runs 10 functions at once')])
   })
 
   it('warns of a prod stage without reservations, and prints those that fit', async () => {
-    const { warnings, adviceOf } = await look({ reconcileReservedConcurrency: '0' })
+    const { warnings, adviceOf } = await look({ pipelineReservedConcurrency: '0' })
     expect(warnings).toEqual([expect.stringContaining('chats can take all of the 1000 instances')])
-    expect(adviceOf('concurrency')).toContain('-c pipelineReservedConcurrency=20 -c reconcileReservedConcurrency=2')
+    expect(adviceOf('concurrency')).toContain('-c pipelineReservedConcurrency=20`')
   })
 
-  it('names the settings of the API that do not fit, and asks for a quota with room for them and for others', async () => {
+  it('asks for a quota with room for reservations that do not fit and for those of others', async () => {
     haveConcurrency(1000, 500)
-    const { adviceOf } = await look({ apiReservedConcurrency: '40' })
-    expect(adviceOf('concurrency')).toContain('`, without `apiReservedConcurrency`, or first ask for more')
+    const { adviceOf } = await look({ pipelineReservedConcurrency: '100' })
+    expect(adviceOf('concurrency')).toContain('-c pipelineReservedConcurrency=20`, or first ask for more')
     const [, desired] = /--desired-value (\d+)/.exec(adviceOf('concurrency') ?? '') ?? []
     lambda.on(GetAccountSettingsCommand).resolves({
       AccountLimit: { ConcurrentExecutions: Number(desired), UnreservedConcurrentExecutions: Number(desired) - 500 },
     })
-    expect((await look({ apiReservedConcurrency: '40' })).wrong).toEqual([])
+    expect((await look({ pipelineReservedConcurrency: '100' })).wrong).toEqual([])
   })
 })
 

@@ -18,7 +18,7 @@ import { costOfThousandDeletes, costOfThousandJobs } from '../../../bench/capaci
 import { costOfIdleMonth, customMetrics, IDLE_RESOURCES } from '../../../bench/capacity/month-costs.ts'
 import { costOfMillionWebChats } from '../../../bench/capacity/web-function-costs.ts'
 import { DOLLARS } from '../../../bench/list-prices.ts'
-import { WEB_ACL_PRICE } from '../../../lib/config/context-schema.ts'
+import { WEB_ACL_PRICE } from '../../../lib/config/context-settings.ts'
 import { shippedConfiguration, stageSettings, synthesizeStack } from '../../aws/synthesize-stack.ts'
 import { captureMetrics } from '../../engines/emitted-metrics.ts'
 

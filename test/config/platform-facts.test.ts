@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { FUNCTION_TIMEOUT_SECONDS } from '../../lib/config/function-timeouts.ts'
+import { FUNCTION_TIMEOUT_SECONDS, stackName } from '../../lib/config/platform-facts.ts'
 
 const definition: unknown = JSON.parse(
   readFileSync(new URL('../../lambdas/pipeline/video-job.asl.json', import.meta.url), 'utf8'),
@@ -18,5 +18,11 @@ describe('FUNCTION_TIMEOUT_SECONDS', () => {
     const seconds = tasks.map((task) => Number(Object(task).TimeoutSeconds))
     const { api: _api, relay: _relay, reconcile: _reconcile, ...steps } = FUNCTION_TIMEOUT_SECONDS
     expect(new Set(seconds)).toStrictEqual(new Set(Object.values(steps).map((timeout) => timeout + 10)))
+  })
+})
+
+describe('stackName', () => {
+  it('is the same for every release: another one would be a new stack without the data', () => {
+    expect(stackName('dev')).toBe('Reelgate-dev')
   })
 })

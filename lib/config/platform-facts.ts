@@ -1,0 +1,55 @@
+/** Environment variables of a process or a test; unset ones are undefined. */
+export type Environment = Readonly<Record<string, string | undefined>>
+
+/** The name of the CloudFormation stack of a stage: `Reelgate-dev` for `dev`. */
+export function stackName(stage: string): string {
+  return `Reelgate-${stage}`
+}
+
+/** The only region in which CloudFront finds web ACLs and has metrics. */
+export const CLOUDFRONT_REGION = 'us-east-1'
+
+/** The name of the stack of a stage's front door in us-east-1: `Reelgate-dev-front-door` for `dev`. */
+export function frontDoorStackName(stage: string): string {
+  return `${stackName(stage)}-front-door`
+}
+
+/**
+ * The timeout of each function in seconds, on AWS and on the local host. Tasks of the state machine have ten seconds more, so
+ * that the function ends first and reports why.
+ */
+export const FUNCTION_TIMEOUT_SECONDS = {
+  /** The limit of API Gateway. */
+  api: 29,
+  /** The limit of API Gateway for a streamed response, and of Lambda. */
+  relay: 900,
+  /** Longer than the limit of a submit to an upstream, so that the outcome is recorded. */
+  'submit-video-job': 40,
+  /** All references in parallel, each with a few small requests, take up to four seconds. */
+  'check-references': 10,
+  /** Covers three requests at the limit of an upstream: state and cancel of a deleted job, and the poll. */
+  'poll-video-job': 60,
+  'store-video': 840,
+  'settle-video-job': 30,
+  'fail-video-job': 40,
+  webhook: 30,
+  /** Ends before the next minute's run is due. */
+  reconcile: 55,
+} as const
+
+const { api: _api, relay: _relay, reconcile: _reconcile, ...steps } = FUNCTION_TIMEOUT_SECONDS
+/** Functions of a video job: its steps and the callback. */
+export const PIPELINE_FUNCTIONS = Object.keys(steps).length
+
+/** `v/` holds videos, `requests/` bodies, and `texts/` replies of upstreams that are too large for a table item. */
+export type ObjectPrefix = 'v/' | 'requests/' | 'texts/'
+
+/**
+ * Days after which an object can be deleted regardless of the table: by lifecycle rules on AWS, by a sweep on the local host. A
+ * job lives 7 days, and its video may be stored shortly before the end; its record is kept 30 days. Lifecycle rules count from
+ * midnight.
+ */
+export const OBJECT_DAYS: Readonly<Record<ObjectPrefix, number>> = { 'v/': 9, 'requests/': 32, 'texts/': 32 }
+
+/** Days after which the parts of an incomplete upload are deleted. */
+export const ABANDONED_UPLOAD_DAYS = 1

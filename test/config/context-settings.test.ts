@@ -1,0 +1,134 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
+import { REPOSITORY_ROOT } from '#aws/function-sources.ts'
+import {
+  type ContextKey,
+  contextSchema,
+  readContextArguments,
+  readProjectContext,
+  refuseUnknownContext,
+  StageSettingsError,
+} from '../../lib/config/context-settings.ts'
+import { UsageError } from '../../lib/terminal/usage-error.ts'
+
+const read = (key: ContextKey, value: unknown) => contextSchema.parse({ [key]: value })[key]
+
+describe('contextSchema', () => {
+  it.each([
+    ['retainData', 'true', true],
+    ['retainData', false, false],
+    ['throttleRate', '1000000', 1_000_000],
+    ['logRetentionDays', '30', 30],
+    ['apiDomain', 'video.example.com', 'video.example.com'],
+    ['table', 'reelgate.restored-1', 'reelgate.restored-1'],
+    ['stage', 'a-1', 'a-1'],
+    ['pipelineReservedConcurrency', 0, 0],
+    ['waf', 'on', 'on'],
+    ['waf', 'false', 'off'],
+  ] as const)('reads %s=%j as %j', (key, value, expected) => {
+    expect(read(key, value)).toBe(expected)
+  })
+
+  it.each([
+    ['retainData', 'yes', 'must be true or false'],
+    ['retainData', '1', 'must be true or false'],
+    ['waf', 'yes', 'must be on or off'],
+    ['throttleRate', '1e3', 'must be an integer from 1 to 1,000,000 (requests per second)'],
+    ['throttleRate', '0', 'must be an integer from 1 to 1,000,000 (requests per second)'],
+    ['logRetentionDays', '2', 'must be one of 1, 3, 5, 7'],
+    ['relay', 'lambda', 'must be functions or web'],
+    ['apiDomain', 'https://video.example.com', 'must be a host name in lower case'],
+    ['apiCertificateArn', 'arn:aws:iam::1:role/x', 'must be the ARN of a certificate'],
+    ['alarmEmail', 'a@b', 'must be one e-mail address'],
+    ['table', 'ab', 'must be the name of a table'],
+    ['stage', '1a', 'must be dev, prod or a name of up to 32'],
+    ['config', '', 'must be the path of a file'],
+  ] as const)('refuses %s=%j: %s', (key, value, sentence) => {
+    expect(() => read(key, value)).toThrow(sentence)
+  })
+
+  it('has the defaults that no profile decides', () => {
+    expect(contextSchema.parse({})).toEqual({
+      stage: 'dev',
+      config: expect.any(String),
+      emulator: false,
+      cdn: 'on',
+      deletionProtection: false,
+      apiClosed: false,
+      waf: 'off',
+    })
+  })
+})
+
+describe('refuseUnknownContext', () => {
+  it.each([
+    ['logLevel', 'there is no context setting logLevel, see docs/deploy.md for all'],
+    ['alarmMail', 'there is no context setting alarmMail; did you mean alarmEmail?'],
+    ['Stage', 'there is no context setting Stage; did you mean stage?'],
+    ['alarm-email', 'there is no context setting alarm-email; did you mean alarmEmail?'],
+    [
+      'waf_rate_per_five_minutes',
+      'there is no context setting waf_rate_per_five_minutes; did you mean wafRatePerFiveMinutes?',
+    ],
+    ['colour', 'there is no context setting colour, see docs/deploy.md for all'],
+  ])('refuses %s, and names the one that was meant', (key, sentence) => {
+    expect(() => refuseUnknownContext(['stage', key])).toThrow(sentence)
+  })
+
+  it('takes every setting of ours', () => {
+    expect(() => refuseUnknownContext(Object.keys(contextSchema.shape))).not.toThrow()
+  })
+
+  it('leaves the keys of CDK to CDK', () => {
+    const { context } = JSON.parse(readFileSync(join(REPOSITORY_ROOT, 'cdk.json'), 'utf8'))
+    const others = [
+      'aws:cdk:bundling-stacks',
+      'availability-zones:account=111111111111:region=eu-central-1',
+      'acknowledged-issue-numbers',
+      'cli-telemetry',
+      'cdk-migrate',
+      '@aws-cdk/core:newStyleStackSynthesis',
+    ]
+    expect(() => refuseUnknownContext([...Object.keys(context), ...others])).not.toThrow()
+  })
+})
+
+describe('readContextArguments', () => {
+  it('reads key=value, whatever the value holds', () => {
+    expect(readContextArguments(['retainData=true', 'alarmEmail=a=b', 'config='])).toEqual({
+      retainData: 'true',
+      alarmEmail: 'a=b',
+      config: '',
+    })
+  })
+
+  it.each([
+    ['no value', ['retainData']],
+    ['no key', ['=true']],
+    ['a key given twice', ['waf=true', 'waf=false']],
+  ])('refuses %s', (_, given) => {
+    expect(() => readContextArguments(given)).toThrow(UsageError)
+  })
+
+  it('refuses a key that no deployment has', () => {
+    expect(() => readContextArguments(['retaindata=true'])).toThrow(StageSettingsError)
+  })
+})
+
+const directory = mkdtempSync(join(tmpdir(), 'reelgate-project-'))
+afterAll(() => rmSync(directory, { recursive: true }))
+
+describe('readProjectContext', () => {
+  it('takes the settings of a deployment from cdk.json, as cdk does, and none of CDK’s own', () => {
+    const context = { '@aws-cdk/core:flag': true, deletionProtection: 'true', pipelineReservedConcurrency: 5 }
+    writeFileSync(join(directory, 'cdk.json'), JSON.stringify({ app: 'node bin/cdk.ts', context }))
+    expect(readProjectContext(directory)).toEqual({ deletionProtection: 'true', pipelineReservedConcurrency: 5 })
+  })
+
+  it('finds no setting in the cdk.json that is shipped, nor where there is none', () => {
+    expect(readProjectContext(REPOSITORY_ROOT)).toEqual({})
+    expect(readProjectContext(join(directory, 'nowhere'))).toEqual({})
+  })
+})
