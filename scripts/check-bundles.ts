@@ -1,7 +1,6 @@
 import { globSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { BUNDLE_BUDGET, weighBundle } from '#aws/bundle-budget.ts'
-import { bundleHandler } from '#aws/bundle-handler.ts'
+import { BUNDLE_BUDGET, bundleHandler, weighBundle } from '#aws/bundle-handler.ts'
 import { RELAY_SERVER } from '#aws/function-code.ts'
 
 const root = join(import.meta.dirname, '..')

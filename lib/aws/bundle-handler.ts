@@ -1,10 +1,9 @@
+import { createHash } from 'node:crypto'
+import { globSync, mkdirSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import type { BuildOptions, Metafile } from 'esbuild'
-import { type KeptBuildOptions, keptBuild } from './kept-build.ts'
-import { minifyCode } from './minify-code.ts'
-
-/** The Node version of the functions. */
-const TARGET = 'node24'
+import { minifySync, version as swcVersion } from '@swc/core'
+import { buildSync, version as esbuildVersion, type Metafile } from 'esbuild'
+import { replaceFile } from '../config/replace-file.ts'
 
 /** Smaller replacements of modules of which functions need only a fraction. */
 const REPLACEMENTS = {
@@ -16,6 +15,15 @@ const REPLACEMENTS = {
 /** The module that Lambda loads. */
 const ENTRY = 'index.mjs'
 
+/** Passes of the minifier. Each removes code that the previous pass left unused; after the sixth, at most two percent. */
+const PASSES = 6
+
+/** `npm ci` removes this directory with the packages. */
+const KEPT_BUNDLES = join(import.meta.dirname, '../../node_modules/.cache/reelgate/bundles')
+
+/** What decides about a bundle: all code of functions, the replacements, the packages, and how imports lead to them. */
+const SOURCES = ['lambdas/**/*.*', 'lib/aws/*.ts', 'package.json', 'tsconfig.json', 'node_modules/.package-lock.json']
+
 type HandlerFile = {
   /** Directory that holds `lambdas/`. */
   readonly root: string
@@ -25,8 +33,6 @@ type HandlerFile = {
   readonly entry?: string
   /** Source maps add half to the time of a bundle. */
   readonly withSourceMaps?: boolean
-  /** Directory of the kept results of esbuild, if not the usual one. */
-  readonly keptIn?: string | undefined
 }
 
 /** One ES module. The code does not refer to its source map, which would slow every cold start. */
@@ -47,15 +53,50 @@ export type Bundle = {
   readonly inputs: readonly string[]
 }
 
+/** Minified kilobytes (1000 bytes) of a bundle: loaded by each cold start, and deployed in total, dynamic imports included. */
+export type BundleWeight = { readonly atStart: number; readonly deployed: number }
+
+/** The most that the bundle of a function or of the relay server may weigh. The largest functions bring the SDK's client of S3. */
+export const BUNDLE_BUDGET: BundleWeight = { atStart: 400, deployed: 600 }
+
+/** Measures the code of a bundle. */
+export function weighBundle({ files }: Bundle): BundleWeight {
+  const weigh = (some: Bundle['files']) => some.reduce((bytes, { code }) => bytes + Buffer.byteLength(code), 0) / 1000
+  return { atStart: weigh(files.filter(({ isLoadedAtStart }) => isLoadedAtStart)), deployed: weigh(files) }
+}
+
 /**
  * Bundles one handler with the SDK, as ES modules where available: the measured load time is a third of that with CDK's defaults.
- * Dynamic imports become separate files, so that cold starts do not load them. swc minifies after esbuild, because esbuild keeps
- * the SDK's tables of all operations as code with side effects; swc drops the unused ones, a fifth of the largest bundle.
+ * A bundle takes a second, so it is kept on disk until a source changes.
+ * @param directory of the kept bundles.
  * @throws BuildFailure of esbuild.
  */
-export function bundleHandler(handler: HandlerFile): Bundle {
-  const { root, folder, entry = 'handler.ts', withSourceMaps = false, keptIn } = handler
-  const options = {
+export function bundleHandler({ folder, ...handler }: HandlerFile, directory = KEPT_BUNDLES): Bundle {
+  const { root, entry = 'handler.ts', withSourceMaps = false } = handler
+  const sources = digestOf(root)
+  const file = join(
+    directory,
+    `${[folder, entry, withSourceMaps ? 'mapped' : 'plain'].join('-').replaceAll('/', '-')}.json`,
+  )
+  const kept = readKept(file)
+  if (kept?.sources === sources) {
+    return kept.bundle
+  }
+  const bundle = build({ root, folder, entry, withSourceMaps })
+  // Of sources that changed meanwhile nobody knows which were bundled.
+  if (digestOf(root) === sources) {
+    mkdirSync(directory, { recursive: true })
+    replaceFile(file, JSON.stringify({ sources, bundle }), 0o644)
+  }
+  return bundle
+}
+
+/**
+ * Dynamic imports become separate files, so that cold starts do not load them. swc minifies after esbuild, because esbuild keeps
+ * the SDK's tables of all operations as code with side effects; swc drops the unused ones, a fifth of the largest bundle.
+ */
+function build({ root, folder, entry, withSourceMaps }: Required<HandlerFile>): Bundle {
+  const { outputFiles, metafile } = buildSync({
     entryPoints: { index: join(root, 'lambdas', folder, entry) },
     absWorkingDir: root,
     outdir: '.',
@@ -66,35 +107,50 @@ export function bundleHandler(handler: HandlerFile): Bundle {
     metafile: true,
     format: 'esm',
     platform: 'node',
-    target: TARGET,
+    target: 'node24',
     mainFields: ['module', 'main'],
     alias: REPLACEMENTS,
     minify: true,
+    sourcemap: withSourceMaps ? 'external' : false,
+    sourcesContent: false,
     logLevel: 'silent',
-  } as const satisfies BuildOptions
-  const { outputFiles, metafile } = keptBuild(options, keptIn)
-  const maps = withSourceMaps ? mapsByCode(options, keptIn) : undefined
-  const atStart = filesAtStart(metafile.outputs)
-  const files = outputFiles.map(({ path, text }) => {
-    const name = basename(path)
-    return { name, ...minifyCode(text, maps?.get(withoutHashes(text))), isLoadedAtStart: atStart.has(name) }
   })
+  const texts = new Map(outputFiles.map(({ path, text }) => [basename(path), text]))
+  const atStart = filesAtStart(metafile.outputs)
+  const rename = stableNames(metafile.outputs)
+  const files = [...texts].flatMap(([name, text]) =>
+    name.endsWith('.map')
+      ? []
+      : [{ name: rename(name), ...minify(rename(text), texts.get(`${name}.map`)), isLoadedAtStart: atStart.has(name) }],
+  )
   return { files, inputs: Object.values(metafile.outputs).flatMap((output) => Object.keys(output.inputs)) }
 }
 
-/**
- * Source maps of esbuild, by code. They come from a separate build, because maps change the hashes in file names: a deployment
- * would replace functions after a change of comments. Hashes have a fixed length, so positions match in both builds.
- */
-function mapsByCode(options: KeptBuildOptions, keptIn: string | undefined): ReadonlyMap<string, string> {
-  const { outputFiles } = keptBuild({ ...options, sourcemap: 'external', sourcesContent: false }, keptIn)
-  const texts = new Map(outputFiles.map(({ path, text }) => [path, text]))
-  return new Map([...texts].map(([path, text]) => [withoutHashes(text), texts.get(`${path}.map`) ?? '']))
+/** @param map the source map of the code, which the new map continues. */
+function minify(code: string, map: string | undefined): Pick<BundledFile, 'code' | 'sourceMap'> {
+  // swc accepts an input map, like terser, but its types allow a boolean only.
+  const mapping: object = { sourceMap: map === undefined ? false : { content: map } }
+  const result = minifySync(code, {
+    module: true,
+    compress: { toplevel: true, passes: PASSES },
+    mangle: { toplevel: true },
+    ...mapping,
+  })
+  return { code: result.code, sourceMap: result.map }
 }
 
-/** Code without the hashes in the names of imported files. */
-function withoutHashes(code: string): string {
-  return code.replaceAll(/-[0-9A-Z]{8}(?=\.mjs")/g, '')
+/**
+ * Replaces the hashes in file names by such as name only the sources: those of esbuild change with comments if there are maps, and a
+ * deployment would replace functions. Both have eight characters, so that positions in the code stay.
+ */
+function stableNames(outputs: Metafile['outputs']): (text: string) => string {
+  const names = new Map(
+    Object.entries(outputs).map(([name, { inputs }]) => [
+      name.slice(-'-12345678.mjs'.length),
+      `-${sha256(Object.keys(inputs).join()).slice(0, 8).toUpperCase()}.mjs`,
+    ]),
+  )
+  return (text) => text.replaceAll(/-[0-9A-Z]{8}\.mjs/g, (end) => names.get(end) ?? end)
 }
 
 /** The entry and its static imports, direct and indirect. */
@@ -108,4 +164,25 @@ function filesAtStart(outputs: Metafile['outputs']): ReadonlySet<string> {
     }
   }
   return found
+}
+
+function readKept(file: string): { readonly sources: string; readonly bundle: Bundle } | undefined {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8'))
+  } catch {
+    return undefined
+  }
+}
+
+/** One digest of the names and the content of all sources. */
+function digestOf(root: string): string {
+  const hash = createHash('sha256').update(`${esbuildVersion} ${swcVersion}`)
+  for (const path of globSync(SOURCES, { cwd: root }).sort()) {
+    hash.update(`\0${path}\0`).update(readFileSync(join(root, path)))
+  }
+  return hash.digest('hex')
+}
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex')
 }

@@ -1,8 +1,8 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
-import { bundleHandler } from '#aws/bundle-handler.ts'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { type Bundle, bundleHandler, weighBundle } from '#aws/bundle-handler.ts'
 import { REPOSITORY_ROOT } from '#aws/function-sources.ts'
 import { isRelayed, ROUTES, type Route } from '#core/contract/routes.ts'
 
@@ -66,14 +66,80 @@ describe('bundleHandler', () => {
     },
   )
 
-  it('gives the same files when nothing is kept of earlier builds', () => {
-    const keptIn = mkdtempSync(join(tmpdir(), 'reelgate-built-'))
-    const relayServer = { root: REPOSITORY_ROOT, folder: 'relay-server', entry: 'main.ts', withSourceMaps: true }
-    expect(bundleHandler({ ...relayServer, keptIn })).toEqual(bundleHandler(relayServer))
-    rmSync(keptIn, { recursive: true })
-  })
-
   it('throws if a handler does not compile', () => {
     expect(() => bundleHandler({ root: REPOSITORY_ROOT, folder: 'api/no-such-handler' })).toThrow('Could not resolve')
+  })
+})
+
+describe('bundleHandler: kept bundles', () => {
+  let root: string
+  let kept: string
+  beforeEach(() => {
+    root = mkdtempSync(join(tmpdir(), 'reelgate-built-'))
+    kept = join(root, 'kept')
+    mkdirSync(join(root, 'lambdas', 'f'), { recursive: true })
+    write('lambdas/f/handler.ts', "export const handler = async () => (await import('./word.ts')).word\n")
+    write('lambdas/f/word.ts', "export const word: string = 'first'\n")
+  })
+  afterEach(() => rmSync(root, { recursive: true }))
+
+  function write(path: string, content: string): void {
+    writeFileSync(join(root, path), content)
+  }
+
+  const bundle = (withSourceMaps = false) => bundleHandler({ root, folder: 'f', withSourceMaps }, kept)
+  const codeOf = (built: Bundle) => built.files.map((file) => file.code).join('\n')
+
+  /** Puts another result in the place of each kept one. */
+  function tamper(change: (text: string) => string): void {
+    for (const name of readdirSync(kept)) {
+      writeFileSync(join(kept, name), change(readFileSync(join(kept, name), 'utf8')))
+    }
+  }
+
+  it('are used while no source has changed', () => {
+    expect(codeOf(bundle())).toContain('first')
+    tamper((text) => text.replace('first', 'kept!'))
+    expect(codeOf(bundle())).toContain('kept!')
+  })
+
+  it.each(['lambdas/f/word.ts', 'lambdas/other.ts', 'package.json', 'tsconfig.json'])(
+    'are not used after a change of %s',
+    (path) => {
+      bundle()
+      tamper((text) => text.replace('first', 'kept!'))
+      write(path, path.endsWith('.json') ? '{}' : "export const word: string = 'other'\n")
+      expect(codeOf(bundle())).toContain(path === 'lambdas/f/word.ts' ? 'other' : 'first')
+    },
+  )
+
+  it('are not used for a bundle with source maps, nor when they are cut', () => {
+    bundle()
+    tamper((text) => text.replace('first', 'kept!'))
+    expect(bundle(true).files.map(({ sourceMap }) => JSON.parse(sourceMap ?? '{}').sources)).toEqual([
+      ['lambdas/f/handler.ts'],
+      ['lambdas/f/word.ts'],
+    ])
+    tamper((text) => text.slice(0, 20))
+    expect(codeOf(bundle())).toContain('first')
+  })
+
+  it('have the same names and code after a change of comments, also with source maps', () => {
+    const deployed = (built: Bundle) => built.files.map(({ name, code: text }) => [name, text])
+    const before = deployed(bundle(true))
+    write('lambdas/f/word.ts', "// A comment.\nexport const word: string = 'first'\n")
+    expect(deployed(bundle(true))).toEqual(before)
+    expect(deployed(bundle())).toEqual(before)
+    expect(before.map(([name]) => name)).toEqual(['index.mjs', expect.stringMatching(/^word-[0-9A-F]{8}\.mjs$/)])
+  })
+})
+
+describe('weighBundle', () => {
+  it('returns kilobytes of 1,000 bytes, of a cold start and in total', () => {
+    const some = [
+      { name: 'index.mjs', code: 'x'.repeat(1_500), isLoadedAtStart: true },
+      { name: 'chunk.mjs', code: 'é'.repeat(1_000), isLoadedAtStart: false },
+    ]
+    expect(weighBundle({ files: some, inputs: [] })).toEqual({ atStart: 1.5, deployed: 3.5 })
   })
 })
