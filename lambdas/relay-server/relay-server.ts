@@ -13,16 +13,11 @@ import { allowedOrigins } from '#middleware/cross-origin.ts'
 import { ResponseHeaders } from '../relay/client-response.ts'
 import { boundSilence } from '../relay/front-door-limit.ts'
 import { RelayExchange } from '../relay/relay-exchange.ts'
+import { REQUEST_MILLISECONDS_MAX } from '../relay/run-request.ts'
 import { serveRelay } from '../relay/serve-relay.ts'
 import { HttpResponse } from './http-response.ts'
 import { type RequestTarget, receivedOverHttp } from './received-over-http.ts'
 import type { RelayRoute } from './relay-routes.ts'
-
-/**
- * How long a request may take from the first byte of its body to the last one of its response. An upstream is read on for its usage for 30 s after that, and a ledger that is out of reach is tried for a
- * minute: both end before a Lambda function would, and before Reconcile gives the reservation back.
- */
-const REQUEST_MILLISECONDS_MAX = 805_000
 
 type Options = {
   /** What the requests of a process share. */

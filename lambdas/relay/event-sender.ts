@@ -13,10 +13,10 @@ export const STREAM_HEADERS = {
   'x-accel-buffering': 'no',
 } as const
 
-/** The data of the one event that stands for the rest of a response when the upstream breaks off. */
-export const UPSTREAM_BROKE_OFF = JSON.stringify({
+/** The one event that stands for the rest of a response when the upstream breaks off. */
+export const UPSTREAM_BROKE_OFF = `data: ${JSON.stringify({
   error: { message: 'the upstream broke off its answer', type: 'server_error', param: null, code: 'upstream_error' },
-})
+})}\n\n`
 
 /** The one event that stands for the rest of a response when the function's time is nearly up. */
 export const OUT_OF_TIME = `data: ${JSON.stringify({
@@ -74,5 +74,6 @@ export class EventSender {
   /** Stops the comments. To be called at the end of every stream, even after a failure. */
   stop(): void {
     clearInterval(this.#keepAlive)
+    this.#keepAlive = undefined
   }
 }

@@ -10,7 +10,7 @@ import { type ChannelCall, type ChannelContext, callChannel, type TakenReply } f
 import { ClientGoneError } from './client-response.ts'
 import type { ChannelFailure } from './judge-reply.ts'
 import type { RelayExchange } from './relay-exchange.ts'
-import { openReply, type UpstreamReply } from './upstream-reply.ts'
+import { NothingRelayedError, openReply, type UpstreamReply } from './upstream-reply.ts'
 
 /** The dependencies of calls to upstreams. */
 export type UpstreamContext = ChannelContext & {
@@ -24,8 +24,6 @@ export type UpstreamContext = ChannelContext & {
 /** One request for the first channel of its model that takes it. `deadline` is the {@link replyDeadline} of the request. */
 export type UpstreamCall = ChannelCall & {
   readonly exchange: Pick<RelayExchange, 'caller' | 'sessionId' | 'requestId'>
-  /** Channels whose reply to this request broke off before anything was relayed; they are left out. */
-  readonly failedChannels?: readonly string[]
 }
 
 /** The caller gave up the call, on which an upstream may be working. */
@@ -44,18 +42,22 @@ export function replyDeadline({ catalogue }: { readonly catalogue: Pick<Catalogu
 }
 
 /**
- * Sends a request to the first channel, in order, that takes it. Connection failures, 429, 5xx and refusals of the
- * gateway's own key go on to the next channel, each channel at most once, and none that was disabled meanwhile. The search ends if an upstream has the
- * request and stays silent: that upstream may be working on it, and bill it.
+ * Sends a request to the first channel, in order, that takes it, and relays its reply. Connection failures, 429, 5xx, refusals of
+ * the gateway's own key, and replies of which nothing was relayed go on to the next channel, each channel at most once, and none
+ * that was disabled meanwhile. The search ends if an upstream has the request and stays silent: that upstream may be working on
+ * it, and bill it.
+ * @param relay throws NothingRelayedError for a reply that another channel may replace.
  * @throws RateLimitedError, UpstreamFailedError, NoChannelAvailableError, UpstreamTimeoutError, ClientGoneError,
- *   CallGivenUpError, ServiceUnavailableError when the switches cannot be read, and whatever `body` throws.
+ *   CallGivenUpError, ServiceUnavailableError when the switches cannot be read, and whatever `body` and `relay` throw.
  */
-export async function callUpstream(context: UpstreamContext, call: UpstreamCall): Promise<UpstreamReply> {
-  const { failedChannels = [] } = call
+export async function callUpstream<Relayed>(
+  context: UpstreamContext,
+  call: UpstreamCall,
+  relay: (reply: UpstreamReply) => Promise<Relayed>,
+): Promise<Relayed> {
   const { tenantId } = call.exchange.caller
-  const enabled = await currentChannels(context, call)
-  const channels = enabled.filter(({ id }) => !failedChannels.includes(id))
-  const failures: ChannelFailure[] = failedChannels.map(() => ({ kind: 'failed', reason: 'broken answer' }))
+  const channels = await currentChannels(context, call)
+  const failures: ChannelFailure[] = []
   for (const channel of orderRelayChannels(channels, lotsOf(call, context))) {
     if (performance.now() >= call.deadline) {
       throw failures.length === 0 ? new UpstreamTimeoutError() : noReply(failures)
@@ -63,15 +65,25 @@ export async function callUpstream(context: UpstreamContext, call: UpstreamCall)
     const isOffered =
       failures.length === 0 || (await currentChannels(context, call)).some(({ id }) => id === channel.id)
     const admitted = isOffered
-      ? context.breakers.admit(channel, { tenantId, nowMilliseconds: context.nowMilliseconds() }, enabled.length === 1)
+      ? context.breakers.admit(channel, { tenantId, nowMilliseconds: context.nowMilliseconds() }, channels.length === 1)
       : undefined
-    if (admitted !== undefined) {
-      const outcome = await callAdmitted(context, call, { channel, admitted })
-      if (outcome.kind === 'response') {
-        const { nowMilliseconds } = context
-        return openReply(outcome, { channel, attempts: failures.length + 1, admitted, nowMilliseconds })
-      }
+    if (admitted === undefined) {
+      continue
+    }
+    const outcome = await callAdmitted(context, call, { channel, admitted })
+    if (outcome.kind !== 'response') {
       failures.push(outcome)
+      continue
+    }
+    const { nowMilliseconds } = context
+    const reply = openReply(outcome, { channel, attempts: failures.length + 1, admitted, nowMilliseconds })
+    try {
+      return await relay(reply)
+    } catch (error) {
+      if (!(error instanceof NothingRelayedError)) {
+        throw error
+      }
+      failures.push({ kind: 'failed', reason: 'broken answer' })
     }
   }
   throw failures.length === 0 ? noChannel(channels, tenantId, context) : noReply(failures)

@@ -23,10 +23,8 @@ export type Unfinished = { readonly held: Buffer[]; readonly rest: AsyncIterator
 
 /** The gateway's own bound cut a success. The upstream has done its work and bills it, and would reply the same again. */
 export class ReplyTooLargeError extends UpstreamFailedError {
-  readonly reply: LargeReply
-  constructor(reply: LargeReply) {
-    super({ cause: new RangeError('the answer is larger than what is held whole') })
-    this.reply = reply
+  constructor() {
+    super({ cause: new RangeError('the reply is larger than what is held') })
   }
 }
 
@@ -55,7 +53,7 @@ export async function cutReply(
   reply: CutReply & Pick<UpstreamReply, 'failed'> & { readonly body: { destroy(): void } },
   unfinished: Unfinished,
   { form, deadline = Number.POSITIVE_INFINITY }: { readonly form: PassingForm; readonly deadline?: number | undefined },
-): Promise<ReplyTooLargeError> {
+): Promise<LargeReply> {
   const left = Math.max(0, Math.min(ABANDONED_MILLISECONDS_MAX, deadline - performance.now()))
   const patience = setTimeout(() => reply.body.destroy(), left)
   const { isBroken: _, ...read } = await readThrough(unfinished, form, async () => undefined)
@@ -64,7 +62,7 @@ export async function cutReply(
   if (read.entries === 0) {
     reply.failed()
   }
-  return new ReplyTooLargeError({ ...read, end: 'cut' })
+  return { ...read, end: 'cut' }
 }
 
 type ReadThrough = Omit<LargeReply, 'end'> & { readonly isBroken: boolean }

@@ -1,16 +1,4 @@
 import { measure } from '#adapters/telemetry/measure.ts'
-import { countedTokens, inputTokensOf, type TokenCounts } from '#core/quota/token-counts.ts'
-
-/** The tokens that an upstream reported, by the names that the log line and the metrics have for them: all input, and its parts that a cache had to do with. */
-export function tokensOf(counts: TokenCounts) {
-  const { cachedInputTokens, cacheWriteTokens } = countedTokens(counts)
-  return {
-    inputTokens: inputTokensOf(counts),
-    cachedInputTokens: cachedInputTokens || undefined,
-    cacheWriteTokens: cacheWriteTokens || undefined,
-    outputTokens: counts.output,
-  }
-}
 
 /**
  * Emits the metrics of one relayed request. A request that named no model has none.

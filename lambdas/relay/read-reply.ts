@@ -5,11 +5,8 @@ import type { FieldTree } from '#core/json/field-tree.ts'
 import { beginsAsObject } from '#core/json/json-marks.ts'
 import { parseJsonText } from '#core/json/parse-json-text.ts'
 import { withoutHidden } from '#core/json/remove-fields.ts'
-import type { PassingForm } from '#core/relay/passing-reply.ts'
-import type { ClientResponse } from './client-response.ts'
-import { cutReply, type Unfinished } from './large-reply.ts'
+import type { Unfinished } from './large-reply.ts'
 import { type CutReply, reportCutReply } from './leave-reply.ts'
-import { sendWhole } from './send-response.ts'
 import type { UpstreamReply } from './upstream-reply.ts'
 
 /** The largest reply that is held whole: 2,048 vectors of 3,072 numbers with all their digits come to 133 MB. */
@@ -84,21 +81,10 @@ async function readReply(reply: ReadableReply, bounds: Bounds): Promise<Buffer> 
 }
 
 /**
- * Reads a whole success, for which the upstream charges: a success that a bound cuts is logged and counted.
- * @throws as {@link readReply}; ReplyTooLargeError, with what there is to bill.
+ * Reads a success, for which the upstream charges, or the part of a larger one that is held. A success that the deadline cuts is
+ * logged and counted.
+ * @throws as {@link readReply}
  */
-export async function readSuccess(
-  reply: ReadableReply & CutReply,
-  { form, ...bounds }: Bounds & { readonly form: PassingForm },
-): Promise<Buffer> {
-  const read = await readSuccessUpTo(reply, bounds)
-  if (Buffer.isBuffer(read)) {
-    return read
-  }
-  throw await cutReply(reply, read, { form, deadline: bounds.deadline })
-}
-
-/** As {@link readSuccess}, but returns the part that is held of a reply that is too large. */
 export async function readSuccessUpTo(reply: ReadableReply & CutReply, bounds: Bounds): Promise<Buffer | Unfinished> {
   try {
     const read = await readUpTo(reply, bounds)
@@ -166,14 +152,4 @@ export async function readRefusal(reply: UpstreamReply, { deadline, hidden }: Re
   const shown = withoutHidden(reply.withoutCredentials(bytes), hiddenInRefusal(hidden))
   const refusal = Buffer.from(shown, 'latin1')
   return isError(refusal.toString()) ? refusal : Buffer.from(REFUSED)
-}
-
-/** Relays what an upstream says against a request, with its status. Nothing is billed. @throws as {@link readReply} */
-export async function relayRefusal(
-  reply: UpstreamReply,
-  response: ClientResponse,
-  reading: RefusalReading,
-): Promise<void> {
-  const body = await readRefusal(reply, reading)
-  sendWhole(response, { statusCode: reply.status, body })
 }

@@ -116,11 +116,6 @@ export class RelayExchange {
     this.#body = body
   }
 
-  /** Whether the request prefers strict handling. */
-  get isStrict(): boolean {
-    return this.#handling.isStrict
-  }
-
   /** Notes what the request prefers, and its query parameters that nobody reads; the response says both. */
   handled(handling: Handling): void {
     this.#handling = handling
@@ -175,9 +170,9 @@ export class RelayExchange {
    * Refuses a strict request for the parts that would be ignored, before its reservation.
    * @throws InvalidRequestError naming them.
    */
-  refuseIgnored(fields: readonly string[]): void {
-    if (this.isStrict) {
-      refuseIgnored({ ...this.#handling.ignored, fields })
+  refuseIgnored(fieldsIgnored: () => readonly string[]): void {
+    if (this.#handling.isStrict) {
+      refuseIgnored({ ...this.#handling.ignored, fields: fieldsIgnored() })
     }
   }
 

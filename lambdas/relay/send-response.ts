@@ -1,71 +1,46 @@
-import { TextDecoder } from 'node:util'
 import { logger } from '#adapters/telemetry/logger.ts'
-import type { Microcredits } from '#core/money/money.ts'
+import { formatCredits, type Microcredits } from '#core/money/money.ts'
+import { COST_HEADER } from '#core/relay/cost-field.ts'
 import { DO_NOT_RETRY } from '#core/should-retry.ts'
 import { errorResult } from '#middleware/error-response.ts'
 import { ClientGoneError, type ClientResponse } from './client-response.ts'
-import { costHeaders } from './cost-headers.ts'
 
-type WholeBody = {
+/** The headers of a response that is not streamed: what its request costs; none where nothing is billed. */
+export function costHeaders(cost: Microcredits | undefined): Readonly<Record<string, string>> {
+  return cost === undefined ? {} : { [COST_HEADER]: formatCredits(cost) }
+}
+
+type JsonBody = {
   readonly statusCode: number
-  /** As the upstream named it. Default: JSON. */
-  readonly contentType?: string | undefined
-  readonly body: Buffer
+  /** Written one after the other. */
+  readonly pieces: readonly Uint8Array[]
   /** Besides type and length. */
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** What clients of this API expect; anything else of an upstream is words, and no page of this origin. */
-const OWN_TYPE = /^\s*(application\/([\w.-]+\+)?json|text\/event-stream)\s*(;|$)/i
-
-/** A body that is neither JSON nor a stream of events, as plain text in UTF-8. */
-function plainText(body: Buffer, contentType: string) {
-  const charset = /;\s*charset\s*=\s*"?([\w.:-]+)/i.exec(contentType)?.[1]
-  return { contentType: 'text/plain; charset=utf-8', body: Buffer.from(decoderOf(charset).decode(body)) }
-}
-
-/** Unknown names of charsets are not worth an error. */
-function decoderOf(charset: string | undefined): TextDecoder {
-  try {
-    return new TextDecoder(charset)
-  } catch {
-    return new TextDecoder()
-  }
-}
-
-/** Sends a response in one piece, with its length. */
-export function sendWhole(
-  response: ClientResponse,
-  { statusCode, contentType: given = 'application/json', body: bytes, headers }: WholeBody,
-): void {
-  const { contentType, body } = OWN_TYPE.test(given) ? { contentType: given, body: bytes } : plainText(bytes, given)
-  response.open({
-    statusCode,
-    headers: { 'content-type': contentType, 'content-length': String(body.length), ...headers },
-  })
-  response.write(body)
-  response.end()
-}
-
 /** Sends JSON of a known length piece by piece, and waits for a slow client between two pieces. */
-export async function sendPieces(
-  response: ClientResponse,
-  { statusCode, pieces, headers }: Omit<WholeBody, 'body' | 'contentType'> & { readonly pieces: readonly Uint8Array[] },
-): Promise<void> {
+export async function sendJson(response: ClientResponse, { statusCode, pieces, headers }: JsonBody): Promise<void> {
   const length = pieces.reduce((sum, piece) => sum + piece.length, 0)
   response.open({
     statusCode,
     headers: { 'content-type': 'application/json', 'content-length': String(length), ...headers },
   })
-  for (const piece of pieces) {
-    await sendPiece(response, piece)
+  const last = pieces.length - 1
+  for (const [index, piece] of pieces.entries()) {
+    if (!response.write(bufferOf(piece)) && index < last) {
+      await response.drained()
+    }
   }
   response.end()
 }
 
+function bufferOf(piece: Uint8Array): Buffer {
+  return Buffer.isBuffer(piece) ? piece : Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength)
+}
+
 /** Writes to an open response, and resolves when the client has room for more. */
 export async function sendPiece(response: ClientResponse, piece: Uint8Array): Promise<void> {
-  if (!response.write(Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength))) {
+  if (!response.write(bufferOf(piece))) {
     await response.drained()
   }
 }

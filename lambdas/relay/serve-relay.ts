@@ -117,7 +117,7 @@ async function currentKey(
 ): Promise<void> {
   for (let changes = 0; changes < CHANGES_MAX; changes += 1) {
     try {
-      return await invalidKeyFirst(exchange, next)
+      return await next().catch((error: unknown) => invalidKeyFirst(exchange, error))
     } catch (error) {
       if (error instanceof InvalidApiKeyError) {
         callers.forget(exchange.caller.keyDigest)
@@ -132,16 +132,18 @@ async function currentKey(
   throw new ServiceUnavailableError()
 }
 
-/** A client whose key was revoked in the last minute gets its 401 before any complaint about the request. */
-async function invalidKeyFirst(exchange: RelayExchange, next: () => Promise<void>): Promise<void> {
-  try {
-    await next()
-  } catch (error) {
-    if (!exchange.response.isOpen && movesNoMoney(error)) {
-      await exchange.confirmCaller()
-    }
-    throw error
+/**
+ * A client whose key was revoked in the last minute gets its 401 before any complaint about the request. A reservation that was
+ * refused for the key needs a read too: only a read can tell a changed key from a revoked one.
+ * @throws InvalidApiKeyError, CallerChangedError, or the error itself.
+ */
+async function invalidKeyFirst(exchange: RelayExchange, error: unknown): Promise<never> {
+  if (error instanceof InvalidApiKeyError) {
+    await exchange.renewCaller()
+  } else if (!exchange.response.isOpen && movesNoMoney(error)) {
+    await exchange.confirmCaller()
   }
+  throw error
 }
 
 /** Errors that end a request before its reservation, whose transaction would have read the key again. */
@@ -184,7 +186,7 @@ function strictHandling(exchange: RelayExchange, takesBody: boolean): void {
   const { request, operation } = exchange
   const handling = handlingOf(request, operation)
   exchange.handled(handling)
-  if (!takesBody && handling.isStrict) {
-    exchange.refuseIgnored(namesInBody(request.body))
+  if (!takesBody) {
+    exchange.refuseIgnored(() => namesInBody(request.body))
   }
 }

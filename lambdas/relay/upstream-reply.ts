@@ -35,6 +35,11 @@ export type UpstreamReply = {
   completed(): void
 }
 
+/** The upstream failed before anything of its reply reached the client: another channel may still take the request. */
+export class NothingRelayedError extends Error {
+  override readonly name = 'NothingRelayedError'
+}
+
 /** True for a 2xx; anything else says something about the request and is relayed as it is. */
 export function isSuccess({ status }: Pick<UpstreamReply, 'status'>): boolean {
   return status >= 200 && status < 300

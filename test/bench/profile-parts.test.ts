@@ -43,7 +43,7 @@ describe('the time of a profile', () => {
     ['table calls', [HANDLER, ['signRequest', 'file:///app/lambdas/adapters/aws/sign-request.ts']]],
     ['upstream connection', [HANDLER, ['sendOnce', 'file:///app/lambdas/adapters/http/send-once.ts']]],
     ['event stream', [HANDLER, ['push', 'file:///app/lambdas/core/relay/chat-stream.ts']]],
-    ['answer to the client', [HANDLER, ['sendWhole', 'file:///app/lambdas/relay/send-response.ts']]],
+    ['answer to the client', [HANDLER, ['sendJson', 'file:///app/lambdas/relay/send-response.ts']]],
   ])('in a script counts for its part: %s', (part, stack) => {
     expect([...timeByPart(profileOf([stack]))]).toEqual([[part, 1]])
   })

@@ -25,6 +25,8 @@ const charge = (amount: number): Charge => ({
   usage: countedUsage({ inputTokens: amount }),
 })
 
+const priced = (amount: number) => ({ charge: charge(amount), isEstimated: false })
+
 /** Bills a request that fails as given, and tells what its client and its ledger heard. */
 async function failing(run: (bill: Bill, exchange: RelayExchange) => void, estimate = charge(100)) {
   const told: boolean[] = []
@@ -39,10 +41,14 @@ async function failing(run: (bill: Bill, exchange: RelayExchange) => void, estim
     },
   }
   const context = { catalogue: shippedCatalogue, ledger, nowMilliseconds: () => 0 }
-  const failed = billRequest(context, { exchange, model, estimate }, async (bill) => {
-    run(bill, exchange)
-    throw new TypeError('after all')
-  })
+  const failed = billRequest(
+    context,
+    { exchange, request: { model, advise: () => undefined }, estimate },
+    async (bill) => {
+      run(bill, exchange)
+      throw new TypeError('after all')
+    },
+  )
   await expect(failed).rejects.toThrow('after all')
   return { told, resolved }
 }
@@ -56,7 +62,7 @@ describe('a settlement', () => {
     const { resolved } = await failing((bill, exchange) => {
       noteReply(exchange, 'main', 200)
       noteReply(exchange, 'spare', 404)
-      bill.settle(charge(7))
+      bill.settle(priced(7))
     })
     expect(resolved).toMatchObject([{ kind: 'settle', channel: 'main' }])
   })
@@ -65,7 +71,7 @@ describe('a settlement', () => {
     const { resolved } = await failing((bill, exchange) => {
       noteReply(exchange, 'main', 200)
       noteReply(exchange, 'spare', 200)
-      bill.settle(charge(7))
+      bill.settle(priced(7))
     })
     expect(resolved).toMatchObject([{ kind: 'settle', channel: 'spare' }])
   })
@@ -76,16 +82,18 @@ describe('a refused reservation', () => {
   const asked: Microcredits[] = []
   const refused = async (error: Error) => {
     asked.length = 0
-    const adviseFor = (amount: Microcredits) => {
+    const advise = (amount: Microcredits) => {
       asked.push(amount)
       return 'set n to at most 1'
     }
     const run = async () => undefined
     const ledger = { reserve: () => Promise.reject(error), resolve: async () => 'resolved' as const }
     const context = { catalogue: shippedCatalogue, ledger, nowMilliseconds: () => 0 }
-    return await billRequest(context, { exchange: fakeExchange(), model, estimate: charge(100), adviseFor }, run).catch(
-      (thrown) => thrown,
-    )
+    return await billRequest(
+      context,
+      { exchange: fakeExchange(), request: { model, advise }, estimate: charge(100) },
+      run,
+    ).catch((thrown) => thrown)
   }
   const needed = microcredits(100)
 
@@ -108,8 +116,8 @@ describe('a refused reservation', () => {
 
 describe('a request that fails', () => {
   it.each<[string, (bill: Bill) => void, number, boolean]>([
-    ['its bill', (bill) => bill.settle(charge(7)), 7, false],
-    ['an estimate', (bill) => bill.settleByEstimate(bill.estimate), 100, true],
+    ['its bill', (bill) => bill.settle(priced(7)), 7, false],
+    ['an estimate', (bill) => bill.settle({ charge: bill.estimate, isEstimated: true }), 100, true],
   ])(
     'after %s was said is told as one that is billed, so that no SDK tries it again by itself',
     async (_, settle, billed, estimated) => {
@@ -124,14 +132,14 @@ describe('a request that fails', () => {
   })
 
   it('with a bill of nothing may be tried again', async () => {
-    expect(await failing((bill) => bill.settle(charge(0)))).toMatchObject({ told: [false] })
+    expect(await failing((bill) => bill.settle(priced(0)))).toMatchObject({ told: [false] })
   })
 
   it.each([0, 100])('knows while it runs whether it is billed (locked: %d)', async (estimate) => {
     const seen: boolean[] = []
     const settle = (bill: Bill) => {
       seen.push(bill.isBilled)
-      bill.settle(charge(estimate))
+      bill.settle(priced(estimate))
       seen.push(bill.isBilled)
     }
     await failing(settle, charge(estimate))

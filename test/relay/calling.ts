@@ -32,7 +32,11 @@ type Calling = {
   addChannel(id: string, answer: (request: RawRequest) => void, members?: ChannelInput): Promise<RawUpstream>
   /** Adds a channel to whose upstream nothing connects. */
   addDeadChannel(id: string, members?: ChannelInput): Promise<void>
-  call(members?: Partial<UpstreamCall>): Promise<UpstreamReply>
+  /** @param relay hands out the reply unless told otherwise. */
+  call(
+    members?: Partial<UpstreamCall>,
+    relay?: (reply: UpstreamReply) => Promise<UpstreamReply>,
+  ): Promise<UpstreamReply>
 }
 
 /** Calls by a context of their own for each test of a file. */
@@ -76,8 +80,10 @@ export function useCalling(): Calling {
       await upstream.stop()
       add(id, upstream.origin, members)
     },
-    call: (members) =>
-      callUpstream(contextOf(state, connections), { ...CALL, deadline: performance.now() + 290_000, ...members }),
+    call: (members, relay = async (reply) => reply) => {
+      const call = { ...CALL, deadline: performance.now() + 290_000, ...members }
+      return callUpstream(contextOf(state, connections), call, relay)
+    },
   }
 }
 

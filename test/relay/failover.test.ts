@@ -1,6 +1,7 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { ResponseBrokenError } from '#adapters/http/response-broken-error.ts'
 import { UpstreamFailedError, UpstreamTimeoutError } from '#core/errors.ts'
+import { NothingRelayedError, type UpstreamReply } from '#lambdas/relay/upstream-reply.ts'
 import { errorBody, useCalling } from './calling.ts'
 import { chunksOf } from './posting.ts'
 import { CHUNKED_HEAD, chunkOf, httpAnswer, type RawRequest } from './raw-upstream.ts'
@@ -110,10 +111,16 @@ describe('the next channel is asked', () => {
 
   it('and the one that answered and broke off before anything was relayed is left out', async () => {
     const main = await addChannel('main', ok)
-    await addChannel('spare', ok)
-    expect(await call({ failedChannels: ['main'] })).toMatchObject({ channel: { id: 'spare' }, attempts: 2 })
-    expect(main.requests).toHaveLength(0)
-    await expect(call({ failedChannels: ['main', 'spare'] })).rejects.toBeInstanceOf(UpstreamFailedError)
+    const spare = await addChannel('spare', ok)
+    const unrelayed = (broken: readonly string[]) => async (reply: UpstreamReply) => {
+      if (broken.includes(reply.channel.id)) {
+        throw new NothingRelayedError()
+      }
+      return reply
+    }
+    expect(await call({}, unrelayed(['main']))).toMatchObject({ channel: { id: 'spare' }, attempts: 2 })
+    expect([main.requests.length, spare.requests.length]).toStrictEqual([1, 1])
+    await expect(call({}, unrelayed(['main', 'spare']))).rejects.toBeInstanceOf(UpstreamFailedError)
   })
 
   it('within a second although the error of the first does not end, whose connection is closed', async () => {
@@ -181,8 +188,16 @@ describe('no other channel is asked', () => {
     const main = await addChannel('main', ok)
     const deadline = performance.now()
     await expect(call({ deadline })).rejects.toBeInstanceOf(UpstreamTimeoutError)
-    await expect(call({ deadline, failedChannels: ['gone'] })).rejects.toBeInstanceOf(UpstreamFailedError)
     expect(main.requests).toHaveLength(0)
+    await addChannel('spare', ok)
+    const clock = vi.spyOn(performance, 'now')
+    const late = async () => {
+      clock.mockReturnValue(Number.MAX_SAFE_INTEGER)
+      throw new NothingRelayedError()
+    }
+    await expect(call({ deadline: performance.now() + 10_000 }, late)).rejects.toBeInstanceOf(UpstreamFailedError)
+    clock.mockRestore()
+    expect(main.requests).toHaveLength(1)
   })
 
   it('and an upstream that is slower than what is left of the time is not waited for', async () => {

@@ -59,16 +59,16 @@ describe('cutReply', () => {
     telemetry.reset()
     const { reply, body, told } = fakeReply()
     body.end(REST)
-    const error = await cutReply(reply, unfinished(body), { form })
-    expect(error.reply).toMatchObject({ usage: { total_tokens: 3 }, entries: 1, end: 'cut' })
+    const large = await cutReply(reply, unfinished(body), { form })
+    expect(large).toMatchObject({ usage: { total_tokens: 3 }, entries: 1, end: 'cut' })
     expect([told, telemetry.counted()]).toEqual([[], ['answer_cut_short']])
   })
 
   it('gives a reply up at the deadline of its client, billed for what came', async () => {
     const { reply, body } = fakeReply()
-    const error = await cutReply(reply, unfinished(body), { form, deadline: performance.now() + 20 })
+    const large = await cutReply(reply, unfinished(body), { form, deadline: performance.now() + 20 })
     expect(body.isDestroyed).toBe(true)
-    expect(error.reply).toMatchObject({ usage: undefined, entries: 1, end: 'cut' })
+    expect(large).toMatchObject({ usage: undefined, entries: 1, end: 'cut' })
   })
 
   it('blames the channel for a reply without any entry', async () => {

@@ -1,7 +1,7 @@
 import { Metrics } from '@aws-lambda-powertools/metrics'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
-import { tokenCounts } from '#core/quota/token-counts.ts'
-import { measureRequest, tokensOf } from '#lambdas/relay/measure-request.ts'
+import { tokenCounts, tokenFacts } from '#core/quota/token-counts.ts'
+import { measureRequest } from '#lambdas/relay/measure-request.ts'
 
 const addMetric = vi.spyOn(Metrics.prototype, 'addMetric')
 const addMetadata = vi.spyOn(Metrics.prototype, 'addMetadata')
@@ -38,7 +38,7 @@ describe('measureRequest', () => {
   })
 
   it('measures the tokens and the bill', () => {
-    const tokens = tokensOf(tokenCounts({ input: 3, output: 4 }))
+    const tokens = tokenFacts(tokenCounts({ input: 3, output: 4 }))
     measureRequest(200, { model: 'chat-default', ...tokens, billedCredits: 0.5 })
     expect(measured()).toEqual({ relay_succeeded: 1, input_tokens: 3, output_tokens: 4, billed_credits: 0.5 })
     expect(addMetadata.mock.calls).toEqual(

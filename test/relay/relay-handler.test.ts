@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { UpstreamFailedError } from '#core/errors.ts'
 import type { RelayExchange } from '#lambdas/relay/relay-exchange.ts'
 import { relayHandlers } from '#lambdas/relay/relay-handler.ts'
-import { sendWhole } from '#lambdas/relay/send-response.ts'
+import { sendJson } from '#lambdas/relay/send-response.ts'
 import { type RelayRig, startRelayRig } from '../engines/relay-rig.ts'
 import { runStreamHandler } from '../engines/run-stream-handler.ts'
 import { apiEvent, context } from '../middleware/api-exchange.ts'
@@ -34,7 +34,7 @@ async function serve(
 }
 
 async function respond({ response }: RelayExchange): Promise<void> {
-  sendWhole(response, { statusCode: 200, body: OK })
+  await sendJson(response, { statusCode: 200, pieces: [OK] })
 }
 
 describe('relayHandlers', () => {

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { ChatStream } from '#core/relay/chat-stream.ts'
-import { NothingRelayedError, relayStream } from '#lambdas/relay/relay-stream.ts'
+import { EventSender } from '#lambdas/relay/event-sender.ts'
+import { relayEvents } from '#lambdas/relay/relay-stream.ts'
+import { NothingRelayedError } from '#lambdas/relay/upstream-reply.ts'
 import { rulesOf } from '../core/relay/reply-rules.ts'
 import { ROLE_CHOICES, roleEvent } from '../core/relay/role-chunks.ts'
 import { word } from '../engines/relay-upstream.ts'
@@ -23,7 +25,7 @@ function start() {
     withoutCredentials: (text) => text,
     costOf: () => undefined,
   })
-  return { body, answer, told, over: relayStream(reply, stream, answer) }
+  return { body, answer, told, over: relayEvents(reply, stream, { sender: new EventSender(answer), response: answer }) }
 }
 
 describe('what comes before anything was generated', () => {

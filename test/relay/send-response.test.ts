@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { UpstreamFailedError } from '#core/errors.ts'
-import { sendError, sendWhole } from '#lambdas/relay/send-response.ts'
+import { microcredits } from '#core/money/money.ts'
+import { costHeaders, sendError, sendJson } from '#lambdas/relay/send-response.ts'
 import { setTestLogging } from '../logs/test-logging.ts'
 import { FakeResponse } from './fake-response.ts'
 
@@ -22,30 +23,44 @@ describe('an error of a relayed request', () => {
   })
 })
 
-describe('a body of an upstream', () => {
-  const sent = (contentType: string | undefined, body: Buffer) => {
+describe('costHeaders', () => {
+  it.each([
+    [5_195, '0.005195'],
+    [1_000_000, '1'],
+    [0, '0'],
+  ])('writes %d millionths of a credit as %s', (amount, cost) => {
+    expect(costHeaders(microcredits(amount))).toStrictEqual({ 'x-reelgate-cost': cost })
+  })
+
+  it('is empty where nothing is billed', () => {
+    expect(costHeaders(undefined)).toStrictEqual({})
+  })
+})
+
+describe('sendJson', () => {
+  it('sends pieces of views with their length, and waits for a slow client between two of them', async () => {
     const response = new FakeResponse()
-    sendWhole(response, { statusCode: 422, contentType, body })
-    return [response.head?.headers['content-type'], response.text, response.head?.headers['content-length']]
-  }
+    const room = Promise.withResolvers<void>()
+    response.room = room.promise
+    const sent = sendJson(response, {
+      statusCode: 201,
+      pieces: [new Uint8Array([0, 91]).subarray(1), Buffer.from(']')],
+    })
+    await new Promise(setImmediate)
+    expect(response.text).toBe('[')
+    room.resolve()
+    await sent
+    expect([response.text, response.ends]).toEqual(['[]', 1])
+    expect(response.head).toEqual({
+      statusCode: 201,
+      headers: { 'content-type': 'application/json', 'content-length': '2' },
+    })
+  })
 
-  it.each(['application/json', 'application/json; charset=utf-8', 'Application/Problem+JSON', 'text/event-stream'])(
-    'keeps the type %s',
-    (type) => {
-      expect(sent(type, Buffer.from('{}'))).toEqual([type, '{}', '2'])
-    },
-  )
-
-  it.each(['text/html', 'text/html; charset=nonsense', 'image/svg+xml', 'text/javascript', 'application/jsonp', ''])(
-    'of type %j goes out as plain text',
-    (type) => {
-      const body = '<script>alert("é")</script>'
-      expect(sent(type, Buffer.from(body))).toEqual(['text/plain; charset=utf-8', body, '28'])
-    },
-  )
-
-  it('in another charset is turned into UTF-8', () => {
-    const latin = Buffer.from('déjà', 'latin1')
-    expect(sent('text/html; charset="ISO-8859-1"', latin)).toEqual(['text/plain; charset=utf-8', 'déjà', '6'])
+  it('does not wait for a slow client after the last piece', async () => {
+    const response = new FakeResponse()
+    response.room = new Promise(() => undefined)
+    await sendJson(response, { statusCode: 200, pieces: [Buffer.from('{}')] })
+    expect(response.ends).toBe(1)
   })
 })

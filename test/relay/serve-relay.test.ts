@@ -4,7 +4,7 @@ import { keyIdOf } from '#core/api-key.ts'
 import { UpstreamFailedError } from '#core/errors.ts'
 import { ResponseHeaders } from '#lambdas/relay/client-response.ts'
 import { RelayExchange } from '#lambdas/relay/relay-exchange.ts'
-import { sendWhole } from '#lambdas/relay/send-response.ts'
+import { sendJson } from '#lambdas/relay/send-response.ts'
 import { type RelayedOperation, serveRelay } from '#lambdas/relay/serve-relay.ts'
 import { receivedRequest } from '#middleware/received-request.ts'
 import { type RelayRig, startRelayRig } from '../engines/relay-rig.ts'
@@ -26,7 +26,7 @@ async function serve(body: string | null, { key, headers = {}, ...operation }: S
   const response = new FakeResponse()
   const relay = async (exchange: RelayExchange) => {
     relayed.push(exchange)
-    sendWhole(exchange.response, { statusCode: 200, body: Buffer.from('{"ok":true}') })
+    await sendJson(exchange.response, { statusCode: 200, pieces: [Buffer.from('{"ok":true}')] })
   }
   const event = apiEvent({
     path: '/v1/images/generations',

@@ -3,18 +3,35 @@ import { type CompletionRequest, parseCompletionRequest } from '#core/contract/c
 import { InvalidRequestError } from '#core/errors.ts'
 import type { Microcredits } from '#core/money/money.ts'
 import { adviseOnOutput } from '#core/money/shortfall.ts'
-import { completionChargeMax, type PromptBounds } from '#core/quota/completion-cost.ts'
+import { tokensByLength } from '#core/parameters/tokens-by-length.ts'
+import { type ChatCall, chatChargeMax, priceChatCalls } from '#core/quota/chat-cost.ts'
+import type { CallEnd, CheckedUsage, Priced } from '#core/quota/counted-usage.ts'
+import { sumOfTokenCounts, type TokenCounts } from '#core/quota/token-counts.ts'
+import { believedUsage, readTokenUsage } from '#core/quota/token-usage.ts'
+import { chatUsageMax, checkTokenCounts } from '#core/quota/usage-bounds.ts'
 import type { ChatChannel } from '#core/relay/chat-call.ts'
+import { ChatStream } from '#core/relay/chat-stream.ts'
 import {
-  type CompletionCallBytes,
   measureCompletionCalls,
   prepareCompletionCalls,
+  type WriteCompletionCall,
 } from '#core/relay/completion-calls.ts'
-import { billRequest } from '../../relay/bill-request.ts'
-import { refuseIgnoredFields } from '../../relay/refuse-ignored-fields.ts'
+import { type CompletionHead, CompletionWriter, readChatChoices } from '#core/relay/completion-reply.ts'
+import { CompletionStream } from '#core/relay/completion-stream.ts'
+import type { ReplyRules } from '#core/relay/reply-members.ts'
 import type { RelayContext } from '../../relay/relay-context.ts'
 import type { RelayExchange } from '../../relay/relay-exchange.ts'
-import { PromptRelay } from './prompt-relay.ts'
+import {
+  type CallTarget,
+  type RelayProtocol,
+  type RelayRequest,
+  type RequestStream,
+  runRequest,
+  type WholeReply,
+} from '../../relay/run-request.ts'
+
+/** All completions that a request may ask for, at any model's length, stay below. */
+const REPLY_BYTES_MAX = 16 * 1024 * 1024
 
 /**
  * What all calls of one request together may repeat of its body: 64 KiB for each of 128 prompts. Without a bound, a body of
@@ -24,57 +41,23 @@ const REPEATED_BYTES_MAX = 8 * 1024 * 1024
 
 const REPEATED_MESSAGE = `\`prompt\` holds too many strings: each repeats all other fields upstream, which may take at most ${REPEATED_BYTES_MAX / 1024 / 1024} MiB in total; send fewer strings or shorter fields`
 
-/**
- * POST /v1/completions: validates, reserves once for all prompts, asks a chat model for one prompt after the other, and settles
- * by the sum of what the upstreams report.
- */
-export async function createCompletion(exchange: RelayExchange, context: RelayContext): Promise<void> {
-  const { body, caller, requestId } = exchange
-  const { catalogue } = context
-  const completion = parseCompletionRequest(body.json, { catalogue, allowedModels: caller.models })
-  const { model, stream, prompts, maxTokens, maxTokensField } = completion
-  refuseIgnoredFields(exchange, { list: 'completions', channels: catalogue.relayChannels(model.id) })
-  exchange.note({ model: model.id, stream, prompts: prompts.length })
-  const longestCall = channelOfAll(catalogue.configuredRelayChannels(model.id))
-  const bounds = promptBounds(completion, measureCompletionCalls(body.text, completion, longestCall))
-  const estimate = completionChargeMax(model, bounds)
-  const adviseFor = (available: Microcredits) => {
-    const boundsOf = (outputTokensMax: number) => bounds.map((each) => ({ ...each, outputTokensMax }))
-    const costOf = (outputTokensMax: number) => completionChargeMax(model, boundsOf(outputTokensMax)).amount
-    return adviseOnOutput(available, { model, name: maxTokensField, most: maxTokens, costOf })
-  }
-  await billRequest(context, { exchange, model, estimate, adviseFor }, async (bill) => {
-    const relay = new PromptRelay({
-      exchange,
-      context,
-      bill,
-      completion,
-      bounds,
-      hidden: hiddenFields(catalogue.config),
-      writeCall: prepareCompletionCalls(body.text, completion),
-      fallback: { id: `cmpl-${requestId}`, created: Math.trunc(context.nowMilliseconds() / 1000) },
+const completionProtocol: RelayProtocol<TokenCounts> = {
+  path: '/chat/completions',
+  fields: 'completions',
+  read: ({ body, caller, requestId }, { catalogue, nowMilliseconds }) => {
+    const completion = parseCompletionRequest(body.json, { catalogue, allowedModels: caller.models })
+    const { id } = completion.model
+    return new Completion(body.text, completion, {
+      rules: { publicModel: id, hidden: hiddenFields(catalogue.config) },
+      longestCall: channelOfAll(catalogue.configuredRelayChannels(id)),
+      fallback: { id: `cmpl-${requestId}`, created: Math.trunc(nowMilliseconds() / 1000) },
     })
-    await relay.run()
-  })
+  },
 }
 
-/**
- * No tokenizer makes more tokens than bytes, and the call's own syntax is longer than what a chat template adds.
- * @throws InvalidRequestError where the prompts together would repeat the other fields above {@link REPEATED_BYTES_MAX}.
- */
-function promptBounds(
-  { model, prompts, n, maxTokens }: CompletionRequest,
-  { common, calls }: CompletionCallBytes,
-): readonly PromptBounds[] {
-  if (prompts.length > 1 && prompts.length * common > REPEATED_BYTES_MAX) {
-    throw new InvalidRequestError([{ path: 'prompt', message: REPEATED_MESSAGE }])
-  }
-  return calls.map((bodyBytes) => ({
-    bodyBytes,
-    promptTokensMax: Math.min(model.context_tokens, bodyBytes),
-    outputTokensMax: maxTokens,
-    choices: n,
-  }))
+/** POST /v1/completions */
+export async function createCompletion(exchange: RelayExchange, context: RelayContext): Promise<void> {
+  await runRequest(exchange, context, completionProtocol)
 }
 
 /** A channel whose calls are as long as the longest calls of these channels. */
@@ -82,4 +65,130 @@ function channelOfAll(channels: readonly ChatChannel[]): ChatChannel {
   const chat = channels.flatMap((channel) => channel.pass_members.chat)
   const longer = channels.find((channel) => channel.output_limit_member === 'max_completion_tokens')
   return { pass_members: { chat, embeddings: [], images: [] }, output_limit_member: longer?.output_limit_member }
+}
+
+type Surroundings = {
+  readonly rules: ReplyRules
+  readonly longestCall: ChatChannel
+  /** Replaces an id and a time that an upstream leaves out. */
+  readonly fallback: CompletionHead
+}
+
+/** One legacy completion: a chat call for each prompt. */
+class Completion implements RelayRequest<TokenCounts> {
+  readonly list = 'choices'
+  readonly bytesMax = REPLY_BYTES_MAX
+  readonly passesLarge = false
+  readonly rules: ReplyRules
+  readonly #text: string
+  readonly #completion: CompletionRequest
+  readonly #longestCall: ChatChannel
+  readonly #writeCall: WriteCompletionCall
+  readonly #writer: CompletionWriter
+  #bounds: readonly ChatCall[] = []
+  /** Of the prompts so far. */
+  readonly #elements: object[] = []
+  #events = ''
+
+  constructor(text: string, completion: CompletionRequest, { rules, longestCall, fallback }: Surroundings) {
+    this.#text = text
+    this.#completion = completion
+    this.#longestCall = longestCall
+    this.#writeCall = prepareCompletionCalls(text, completion)
+    this.#writer = new CompletionWriter(completion, fallback)
+    this.rules = rules
+  }
+
+  get model() {
+    return this.#completion.model
+  }
+
+  get calls(): number {
+    return this.#completion.prompts.length
+  }
+
+  get facts() {
+    return { stream: this.#completion.stream, prompts: this.calls }
+  }
+
+  /**
+   * No tokenizer makes more tokens than bytes, and the call's own syntax is longer than what a chat template adds.
+   * @throws InvalidRequestError where the prompts together would repeat the other fields above {@link REPEATED_BYTES_MAX}.
+   */
+  estimate() {
+    const { model, n: choices, maxTokens: outputTokensMax } = this.#completion
+    const { common, calls } = measureCompletionCalls(this.#text, this.#completion, this.#longestCall)
+    if (calls.length > 1 && calls.length * common > REPEATED_BYTES_MAX) {
+      throw new InvalidRequestError([{ path: 'prompt', message: REPEATED_MESSAGE }])
+    }
+    this.#bounds = calls.map((bytes) => {
+      const promptTokensMax = Math.min(model.context_tokens, bytes)
+      const promptTokensEstimate = Math.min(promptTokensMax, tokensByLength(bytes))
+      return { promptTokensMax, promptTokensEstimate, outputTokensMax, choices }
+    })
+    return chatChargeMax(model, ...this.#bounds)
+  }
+
+  advise(available: Microcredits): string | undefined {
+    const { model, maxTokens, maxTokensField } = this.#completion
+    const boundsOf = (outputTokensMax: number) => this.#bounds.map((bounds) => ({ ...bounds, outputTokensMax }))
+    const costOf = (outputTokensMax: number) => chatChargeMax(model, ...boundsOf(outputTokensMax)).amount
+    return adviseOnOutput(available, { model, name: maxTokensField, most: maxTokens, costOf })
+  }
+
+  body(promptIndex: number, { channel, upstreamModel }: CallTarget) {
+    return this.#writeCall({ promptIndex, model: upstreamModel, channel })
+  }
+
+  read(promptIndex: number, bytes: Buffer): WholeReply<TokenCounts> {
+    const reply = readChatChoices(bytes.toString('utf8'))
+    if (reply === undefined) {
+      return { kind: 'unusable', reason: 'the reply is not a chat completion' }
+    }
+    if (this.#completion.stream) {
+      this.#events = this.#writer.events(promptIndex, reply)
+    } else {
+      this.#elements.push(...this.#writer.elements(promptIndex, reply))
+    }
+    return { kind: 'answer', usage: reply.usage }
+  }
+
+  usageOfLarge({ usage, entries }: { readonly usage: unknown; readonly entries: number }): TokenCounts | undefined {
+    return believedUsage(readTokenUsage(usage), entries > 0)
+  }
+
+  check(usage: TokenCounts): CheckedUsage<TokenCounts> {
+    const { model, n } = this.#completion
+    return checkTokenCounts(usage, chatUsageMax(model, n))
+  }
+
+  price(ends: readonly CallEnd<TokenCounts>[]): Priced | undefined {
+    return priceChatCalls(this.model, this.#bounds, ends)
+  }
+
+  respond(ends: readonly CallEnd<TokenCounts>[], cost: Microcredits | undefined): readonly Uint8Array[] {
+    return [Buffer.from(this.#writer.whole(this.#elements, sumOfUsages(ends), cost))]
+  }
+
+  get streaming(): RequestStream<TokenCounts> | undefined {
+    const { stream, n } = this.#completion
+    if (!stream) {
+      return undefined
+    }
+    return {
+      open: (promptIndex, { withoutCredentials }) => {
+        const costOf = () => undefined
+        const chat = new ChatStream({ ...this.rules, relaysUsage: false, choices: n, withoutCredentials, costOf })
+        return new CompletionStream({ chat, writer: this.#writer, promptIndex, n })
+      },
+      events: () => this.#events,
+      end: (ends, cost) => this.#writer.end(sumOfUsages(ends), cost),
+    }
+  }
+}
+
+/** Undefined if one of the usages is: a part of a sum is no usage. */
+function sumOfUsages(ends: readonly CallEnd<TokenCounts>[]): TokenCounts | undefined {
+  const known = ends.flatMap(({ usage }) => usage ?? [])
+  return known.length === ends.length ? sumOfTokenCounts(known) : undefined
 }

@@ -1,119 +1,131 @@
 import { boundInputTokens } from '#adapters/tokens/bound-input-tokens.ts'
 import { hiddenFields } from '#core/catalogue/hidden-fields.ts'
-import type { EmbeddingModel } from '#core/catalogue/model.ts'
-import { type EmbeddingInputs, parseEmbeddingRequest } from '#core/contract/embedding-request.ts'
+import { type EmbeddingRequest, parseEmbeddingRequest } from '#core/contract/embedding-request.ts'
 import { replaceFields } from '#core/json/json-fields.ts'
-import { keepPassingFields } from '#core/parameters/keep-passing-fields.ts'
+import type { Microcredits } from '#core/money/money.ts'
+import { keepPassingFields, type PassedBody } from '#core/parameters/keep-passing-fields.ts'
 import { passingFields } from '#core/parameters/passing-fields.ts'
+import type { CallEnd, Charge, CheckedUsage, Priced } from '#core/quota/counted-usage.ts'
 import { embeddingChargeMax, settleEmbeddingCost } from '#core/quota/embedding-cost.ts'
 import { embeddingTokensMax } from '#core/quota/usage-bounds.ts'
-import { readEmbeddingReply, readPromptTokens } from '#core/relay/embedding-reply.ts'
-import { type Bill, billRequest, shownCost } from '../../relay/bill-request.ts'
-import { costHeaders } from '../../relay/cost-headers.ts'
-import { callUpstream, replyDeadline } from '../../relay/failover.ts'
-import { readBilledReply } from '../../relay/read-billed-reply.ts'
-import { refuseReply, relayRefusal } from '../../relay/read-reply.ts'
-import { refuseIgnoredFields } from '../../relay/refuse-ignored-fields.ts'
+import { type EmbeddingReply, readEmbeddingReply, readPromptTokens } from '#core/relay/embedding-reply.ts'
+import type { ReplyRules } from '#core/relay/reply-members.ts'
 import type { RelayContext } from '../../relay/relay-context.ts'
 import type { RelayExchange } from '../../relay/relay-exchange.ts'
-import { reportUsageAboveBound } from '../../relay/report-usage.ts'
-import { sendPieces } from '../../relay/send-response.ts'
-import { isSuccess, type UpstreamReply } from '../../relay/upstream-reply.ts'
+import {
+  type CallTarget,
+  type RelayProtocol,
+  type RelayRequest,
+  runRequest,
+  type WholeReply,
+} from '../../relay/run-request.ts'
 
-/** Advice for a balance that is too low: no single number would help. */
-const adviseFor = () => 'send fewer or shorter inputs'
+/** Undefined where the upstream reports no plausible number. */
+type EmbeddingUsage = { readonly promptTokens: number | undefined }
 
-/** POST /v1/embeddings: validates, reserves, relays, and settles by the tokens that the upstream reports. */
+const embeddingProtocol: RelayProtocol<EmbeddingUsage> = {
+  path: '/embeddings',
+  fields: 'embeddings',
+  read: ({ body, caller }, { catalogue }) => {
+    const embedding = parseEmbeddingRequest(body.json, { catalogue, allowedModels: caller.models })
+    return new Embedding(body.text, embedding, {
+      publicModel: embedding.model.id,
+      hidden: hiddenFields(catalogue.config),
+    })
+  },
+}
+
+/** POST /v1/embeddings */
 export async function createEmbedding(exchange: RelayExchange, context: RelayContext): Promise<void> {
-  const { body, caller, response } = exchange
-  const { catalogue } = context
-  const embedding = parseEmbeddingRequest(body.json, { catalogue, allowedModels: caller.models })
-  const { model, inputs, encodingFormat } = embedding
-  refuseIgnoredFields(exchange, { list: 'embeddings', channels: catalogue.relayChannels(model.id) })
-  const tokenBounds = await boundInputTokens(inputs, { model })
-  exchange.note({ model: model.id, inputs: tokenBounds.length })
-  const estimate = embeddingChargeMax(model, tokenBounds)
-  const deadline = replyDeadline(context, exchange.receivedAt)
-  await billRequest(context, { exchange, model, estimate, adviseFor }, async (bill) => {
-    const reply = await callUpstream(context, {
-      exchange,
-      signal: response.gone,
-      givenUp: response.ending,
-      modelId: model.id,
-      path: '/embeddings',
-      deadline,
-      body: (upstreamModel, channel) => {
-        const passing = passingFields('embeddings', channel.pass_members.embeddings)
-        const { text, ignored } = keepPassingFields(body.text, passing)
-        exchange.tellIgnored(ignored)
-        return replaceFields(text, new Map([['model', JSON.stringify(upstreamModel)]]))
-      },
-    })
-    exchange.noteReply(reply)
-    const hidden = hiddenFields(catalogue.config)
-    if (!isSuccess(reply)) {
-      return await relayRefusal(reply, response, { deadline, hidden })
-    }
-    const rules = { publicModel: model.id, hidden }
-    const asked = { ...rules, inputs: countInputs(inputs), encodingFormat }
-    const settling = { exchange, reply, bill, model, inputs: asked.inputs }
-    const bytes = await readBilledReply(reply, {
-      response,
-      bill,
-      deadline,
-      form: {
-        ...rules,
-        list: 'data',
-        costOf: ({ usage, entries }) =>
-          entries === 0 ? undefined : shownCost(bill, chargeOf(readPromptTokens(usage), settling).charge),
-      },
-      // Numbers may have to become base64, which takes the whole reply.
-      passes: encodingFormat === 'float',
-      settleLarge: ({ usage }) => settle(readPromptTokens(usage), settling),
-    })
-    if (bytes === undefined) {
-      return
-    }
-    const read = readEmbeddingReply(bytes, asked)
-    if (read.kind === 'unusable') {
-      refuseReply(reply, read.reason)
-    }
-    settle(read.promptTokens, settling)
-    const { pieces } = read.relayed(bill.cost)
-    await sendPieces(response, { statusCode: reply.status, pieces, headers: costHeaders(bill.cost) })
-  })
+  await runRequest(exchange, context, embeddingProtocol)
 }
 
-type Settling = {
-  readonly exchange: RelayExchange
-  readonly reply: UpstreamReply
-  readonly bill: Bill
-  readonly model: EmbeddingModel
-  readonly inputs: number
-}
+class Embedding implements RelayRequest<EmbeddingUsage> {
+  readonly calls = 1
+  readonly list = 'data'
+  readonly rules: ReplyRules
+  readonly #text: string
+  readonly #embedding: EmbeddingRequest
+  readonly #inputs: number
+  #estimate: Charge | undefined
+  #reply: Extract<EmbeddingReply, { kind: 'answer' }> | undefined
 
-/** What the reported tokens cost, within the bounds of the model. */
-function chargeOf(reported: number | undefined, { bill, model, inputs }: Settling) {
-  const promptTokens = reported === undefined ? undefined : Math.min(reported, embeddingTokensMax(model, inputs))
-  return { promptTokens, ...settleEmbeddingCost(model, { estimate: bill.estimate, promptTokens }) }
-}
-
-/** Bills what the upstream reports, within the bounds of the model. */
-function settle(reported: number | undefined, settling: Settling): void {
-  const { exchange, reply, bill, model } = settling
-  const { promptTokens, charge, billedAtEstimate } = chargeOf(reported, settling)
-  if (reported !== undefined && reported !== promptTokens) {
-    const call = { requestId: exchange.requestId, channelId: reply.channel.id, modelId: model.id }
-    reportUsageAboveBound(call, { promptTokens: reported })
+  constructor(text: string, embedding: EmbeddingRequest, rules: ReplyRules) {
+    const { inputs } = embedding
+    this.#text = text
+    this.#embedding = embedding
+    this.#inputs = inputs.kind === 'texts' ? inputs.texts.length : inputs.counts.length
+    this.rules = rules
   }
-  exchange.note({ inputTokens: promptTokens })
-  if (billedAtEstimate) {
-    bill.settleByEstimate(charge)
-  } else {
-    bill.settle(charge)
-  }
-}
 
-function countInputs(inputs: EmbeddingInputs): number {
-  return inputs.kind === 'texts' ? inputs.texts.length : inputs.counts.length
+  get model() {
+    return this.#embedding.model
+  }
+
+  get facts() {
+    return { inputs: this.#inputs }
+  }
+
+  /** Numbers may have to become base64, which takes the whole reply. */
+  get passesLarge(): boolean {
+    return this.#embedding.encodingFormat === 'float'
+  }
+
+  async estimate() {
+    const { inputs, model } = this.#embedding
+    this.#estimate = embeddingChargeMax(model, await boundInputTokens(inputs, { model }))
+    return this.#estimate
+  }
+
+  /** No single number would help. */
+  advise(): string {
+    return 'send fewer or shorter inputs'
+  }
+
+  body(_call: number, { channel, upstreamModel }: CallTarget): PassedBody {
+    const { text, ignored } = keepPassingFields(
+      this.#text,
+      passingFields('embeddings', channel.pass_members.embeddings),
+    )
+    return { text: replaceFields(text, new Map([['model', JSON.stringify(upstreamModel)]])), ignored }
+  }
+
+  read(_call: number, bytes: Buffer): WholeReply<EmbeddingUsage> {
+    const { encodingFormat } = this.#embedding
+    const reply = readEmbeddingReply(bytes, { ...this.rules, inputs: this.#inputs, encodingFormat })
+    if (reply.kind === 'unusable') {
+      return reply
+    }
+    this.#reply = reply
+    return { kind: 'answer', usage: { promptTokens: reply.promptTokens } }
+  }
+
+  usageOfLarge({ usage }: { readonly usage: unknown }): EmbeddingUsage {
+    return { promptTokens: readPromptTokens(usage) }
+  }
+
+  check(usage: EmbeddingUsage): CheckedUsage<EmbeddingUsage> {
+    const { promptTokens = 0 } = usage
+    const most = embeddingTokensMax(this.model, this.#inputs)
+    return promptTokens <= most
+      ? { usage, doubts: [] }
+      : { usage: { promptTokens: most }, doubts: [{ kind: 'above_bound', reported: { promptTokens } }] }
+  }
+
+  price([end]: readonly CallEnd<EmbeddingUsage>[]): Priced | undefined {
+    const estimate = this.#estimate
+    if (end === undefined || estimate === undefined) {
+      return undefined
+    }
+    if (end.usage === undefined) {
+      return { charge: estimate, isEstimated: true }
+    }
+    const { promptTokens } = end.usage
+    const { charge, billedAtEstimate } = settleEmbeddingCost(this.model, { estimate, promptTokens })
+    return { charge, isEstimated: billedAtEstimate, facts: { inputTokens: promptTokens } }
+  }
+
+  respond(_ends: readonly CallEnd<EmbeddingUsage>[], cost: Microcredits | undefined): readonly Uint8Array[] {
+    return this.#reply?.relayed(cost).pieces ?? []
+  }
 }

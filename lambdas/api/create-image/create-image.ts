@@ -1,84 +1,110 @@
 import { hiddenFields } from '#core/catalogue/hidden-fields.ts'
-import { imageRequestBody, parseImageRequest } from '#core/contract/image-request.ts'
+import { type ImageRequest, imageRequestBody, parseImageRequest } from '#core/contract/image-request.ts'
 import type { Microcredits } from '#core/money/money.ts'
 import { affordableCount } from '#core/money/shortfall.ts'
+import type { PassedBody } from '#core/parameters/keep-passing-fields.ts'
 import { passingFields } from '#core/parameters/passing-fields.ts'
+import type { CallEnd, CheckedUsage, Priced } from '#core/quota/counted-usage.ts'
 import { imageCharge, imageChargeMax } from '#core/quota/image-cost.ts'
-import { readImageReply } from '#core/relay/image-reply.ts'
-import { billRequest, shownCost } from '../../relay/bill-request.ts'
-import { costHeaders } from '../../relay/cost-headers.ts'
-import { callUpstream, replyDeadline } from '../../relay/failover.ts'
-import { readBilledReply } from '../../relay/read-billed-reply.ts'
-import { refuseReply, relayRefusal } from '../../relay/read-reply.ts'
-import { refuseIgnoredFields } from '../../relay/refuse-ignored-fields.ts'
+import { type ImageReply, readImageReply } from '#core/relay/image-reply.ts'
+import type { ReplyRules } from '#core/relay/reply-members.ts'
 import type { RelayContext } from '../../relay/relay-context.ts'
 import type { RelayExchange } from '../../relay/relay-exchange.ts'
-import { reportUsageAboveBound } from '../../relay/report-usage.ts'
-import { sendPieces } from '../../relay/send-response.ts'
-import { isSuccess } from '../../relay/upstream-reply.ts'
+import {
+  type CallTarget,
+  type RelayProtocol,
+  type RelayRequest,
+  runRequest,
+  type WholeReply,
+} from '../../relay/run-request.ts'
 
-/** POST /v1/images/generations: validates, reserves, relays, and settles by the images in the reply. */
+/** Images in a reply. */
+type ImageUsage = number
+
+const imageProtocol: RelayProtocol<ImageUsage> = {
+  path: '/images/generations',
+  fields: 'images',
+  read: ({ body, caller }, { catalogue }) => {
+    const image = parseImageRequest(body.json, { catalogue, allowedModels: caller.models })
+    return new Images(body.text, image, { publicModel: image.model.id, hidden: hiddenFields(catalogue.config) })
+  },
+}
+
+/** POST /v1/images/generations */
 export async function createImage(exchange: RelayExchange, context: RelayContext): Promise<void> {
-  const { body, caller, response } = exchange
-  const image = parseImageRequest(body.json, { catalogue: context.catalogue, allowedModels: caller.models })
-  const { model } = image
-  refuseIgnoredFields(exchange, { list: 'images', channels: context.catalogue.relayChannels(model.id) })
-  exchange.note({ model: model.id, images: image.count })
-  const adviseFor = (available: Microcredits) => {
-    const costOf = (count: number) => imageChargeMax({ ...image, count }).amount
-    const count = affordableCount(available, { most: image.count, costOf })
+  await runRequest(exchange, context, imageProtocol)
+}
+
+/** One image request, which is billed by the images in its reply. */
+class Images implements RelayRequest<ImageUsage> {
+  readonly calls = 1
+  readonly list = 'data'
+  readonly passesLarge = true
+  readonly rules: ReplyRules
+  readonly #text: string
+  readonly #image: ImageRequest
+  #reply: Extract<ImageReply, { kind: 'answer' }> | undefined
+
+  constructor(text: string, image: ImageRequest, rules: ReplyRules) {
+    this.#text = text
+    this.#image = image
+    this.rules = rules
+  }
+
+  get model() {
+    return this.#image.model
+  }
+
+  get facts() {
+    return { images: this.#image.count }
+  }
+
+  estimate() {
+    return imageChargeMax(this.#image)
+  }
+
+  advise(available: Microcredits): string | undefined {
+    const costOf = (count: number) => imageChargeMax({ ...this.#image, count }).amount
+    const count = affordableCount(available, { most: this.#image.count, costOf })
     return count > 0 ? `set n to at most ${count}` : undefined
   }
-  const deadline = replyDeadline(context, exchange.receivedAt)
-  await billRequest(context, { exchange, model, estimate: imageChargeMax(image), adviseFor }, async (bill) => {
-    const reply = await callUpstream(context, {
-      exchange,
-      signal: response.gone,
-      givenUp: response.ending,
-      modelId: model.id,
-      path: '/images/generations',
-      deadline,
-      body: (upstreamModel, channel) => {
-        const passing = passingFields('images', channel.pass_members.images)
-        const { text, ignored } = imageRequestBody(body.text, { upstreamModel, image, passing })
-        exchange.tellIgnored(ignored)
-        return text
-      },
-    })
-    exchange.noteReply(reply)
-    const hidden = hiddenFields(context.catalogue.config)
-    if (!isSuccess(reply)) {
-      return await relayRefusal(reply, response, { deadline, hidden })
+
+  body(_call: number, { channel, upstreamModel }: CallTarget): PassedBody {
+    const passing = passingFields('images', channel.pass_members.images)
+    return imageRequestBody(this.#text, { upstreamModel, image: this.#image, passing })
+  }
+
+  read(_call: number, bytes: Buffer): WholeReply<ImageUsage> {
+    const reply = readImageReply(bytes, this.rules)
+    if (reply.kind === 'unusable') {
+      return reply
     }
-    const rules = { publicModel: model.id, hidden }
-    const settle = (images: number) => {
-      if (images > image.count) {
-        const call = { requestId: exchange.requestId, channelId: reply.channel.id, modelId: model.id }
-        reportUsageAboveBound(call, { images })
-      }
-      bill.settle(imageCharge(image, images))
+    this.#reply = reply
+    return { kind: 'answer', usage: reply.images }
+  }
+
+  usageOfLarge({ entries }: { readonly entries: number }): ImageUsage {
+    return entries
+  }
+
+  /** Images that nobody asked for are not billed. */
+  check(images: ImageUsage): CheckedUsage<ImageUsage> {
+    const { count } = this.#image
+    return images <= count
+      ? { usage: images, doubts: [] }
+      : { usage: count, doubts: [{ kind: 'above_bound', reported: { images } }] }
+  }
+
+  price([end]: readonly CallEnd<ImageUsage>[]): Priced | undefined {
+    if (end === undefined) {
+      return undefined
     }
-    const bytes = await readBilledReply(reply, {
-      response,
-      bill,
-      deadline,
-      form: {
-        ...rules,
-        list: 'data',
-        costOf: ({ entries }) => (entries === 0 ? undefined : shownCost(bill, imageCharge(image, entries))),
-      },
-      passes: true,
-      settleLarge: ({ entries }) => settle(entries),
-    })
-    if (bytes === undefined) {
-      return
-    }
-    const read = readImageReply(bytes, rules)
-    if (read.kind === 'unusable') {
-      refuseReply(reply, read.reason)
-    }
-    settle(read.images)
-    const { pieces } = read.relayed(bill.cost)
-    await sendPieces(response, { statusCode: reply.status, pieces, headers: costHeaders(bill.cost) })
-  })
+    return end.usage === undefined
+      ? { charge: this.estimate(), isEstimated: true }
+      : { charge: imageCharge(this.#image, end.usage), isEstimated: false }
+  }
+
+  respond(_ends: readonly CallEnd<ImageUsage>[], cost: Microcredits | undefined): readonly Uint8Array[] {
+    return this.#reply?.relayed(cost).pieces ?? []
+  }
 }

@@ -1,8 +1,8 @@
 import type { ChatModel } from '../catalogue/model.ts'
 import { atLeastOne, divideHalfUp, type Microcredits, parseCredits, ZERO } from '../money/money.ts'
 import { tokensByLength } from '../parameters/tokens-by-length.ts'
-import type { Charge } from './counted-usage.ts'
-import { countedTokens, type TokenCounts, tokenCounts } from './token-counts.ts'
+import type { CallEnd, Charge, Priced } from './counted-usage.ts'
+import { countedTokens, sumOfTokenCounts, type TokenCounts, tokenCounts, tokenFacts } from './token-counts.ts'
 import { highestInputRate, ratedCounts, tokenRates } from './token-rates.ts'
 
 /** Token prices are per million tokens, so costs are summed in millionths of a microcredit and rounded once. */
@@ -16,13 +16,13 @@ export type ChatBounds = {
 }
 
 /** The exact cost of a usage, in millionths of a microcredit: tokens times prices, or the fixed price of a request. */
-export function chatPicocredits(model: ChatModel, counts: TokenCounts): bigint {
+function chatPicocredits(model: ChatModel, counts: TokenCounts): bigint {
   const row = priceRow(model)
   return 'price' in row ? parseCredits(row.price) * PICOCREDITS_PER_MICROCREDIT : ratedCounts(counts, tokenRates(row))
 }
 
 /** An upper bound of the exact cost of a call: all of its input may have the highest rate. */
-export function chatPicocreditsMax(model: ChatModel, bounds: ChatBounds): bigint {
+function chatPicocreditsMax(model: ChatModel, bounds: ChatBounds): bigint {
   const row = priceRow(model)
   if ('price' in row) {
     return parseCredits(row.price) * PICOCREDITS_PER_MICROCREDIT
@@ -33,12 +33,12 @@ export function chatPicocreditsMax(model: ChatModel, bounds: ChatBounds): bigint
 }
 
 /** The usage of a call at its bounds. No upstream has said yet what a cache has to do with it. */
-export function countsMax({ promptTokensMax, outputTokensMax, choices }: ChatBounds): TokenCounts {
+function countsMax({ promptTokensMax, outputTokensMax, choices }: ChatBounds): TokenCounts {
   return tokenCounts({ input: promptTokensMax, output: outputTokensMax * choices })
 }
 
 /** Rounds an exact cost half up, to at least one microcredit if the model has a price. */
-export function roundedCost(model: ChatModel, picocredits: bigint): Microcredits {
+function roundedCost(model: ChatModel, picocredits: bigint): Microcredits {
   const cost = divideHalfUp(picocredits, PICOCREDITS_PER_MICROCREDIT) as Microcredits
   // Nearly every cost is above zero, and then the prices need not be read.
   return cost > ZERO ? cost : atLeastOne(cost, isFree(model))
@@ -49,9 +49,82 @@ export function chatCharge(model: ChatModel, counts: TokenCounts): Charge {
   return { amount: roundedCost(model, chatPicocredits(model, counts)), usage: countedTokens(counts) }
 }
 
-/** What to reserve before a chat call: an upper bound of its cost. */
-export function chatChargeMax(model: ChatModel, bounds: ChatBounds): Charge {
-  return { amount: roundedCost(model, chatPicocreditsMax(model, bounds)), usage: countedTokens(countsMax(bounds)) }
+/** What to reserve before chat calls: an upper bound of their cost. */
+export function chatChargeMax(model: ChatModel, ...calls: readonly ChatBounds[]): Charge {
+  return rounded(
+    model,
+    calls.map((bounds) => costMax(model, bounds)),
+  )
+}
+
+/** Bounds of one chat call, and the likely tokens of its prompt. */
+export type ChatCall = ChatBounds & { readonly promptTokensEstimate: number }
+
+/**
+ * What is billed for chat calls: the sum of their costs, rounded once. A call costs the usage that its upstream reported.
+ * Without one, a reply that broke off or was abandoned costs the estimated prompt and its text, counted by its length, and any
+ * other reply costs its share of the reservation, which is also the most that is estimated. A reply that broke off before any
+ * text is free.
+ * @param ends of the calls that were made, in the order of `calls`.
+ * @returns undefined if nothing is billed.
+ */
+export function priceChatCalls(
+  model: ChatModel,
+  calls: readonly ChatCall[],
+  ends: readonly CallEnd<TokenCounts>[],
+): Priced | undefined {
+  const [only] = ends
+  if (ends.length === 1 && only?.usage !== undefined) {
+    return { charge: chatCharge(model, only.usage), isEstimated: false, facts: tokenFacts(only.usage) }
+  }
+  const billed = calls.flatMap((call, index) => {
+    const end = ends[index]
+    return end === undefined || isWorthless(end) ? [] : [{ call, end }]
+  })
+  if (billed.length === 0) {
+    return undefined
+  }
+  const costs = billed.map(({ call, end }) => callCost(model, call, end))
+  const usages = ends.flatMap(({ usage }) => usage ?? [])
+  return {
+    charge: rounded(model, costs),
+    isEstimated: billed.some(({ end }) => end.usage === undefined),
+    facts: usages.length < ends.length ? undefined : tokenFacts(sumOfTokenCounts(usages)),
+  }
+}
+
+function isWorthless({ how, usage, textBytes }: CallEnd<TokenCounts>): boolean {
+  return how === 'broken' && usage === undefined && textBytes === 0
+}
+
+/** A usage, and its exact cost. */
+type Cost = { readonly counts: TokenCounts; readonly picocredits: bigint }
+
+function callCost(model: ChatModel, call: ChatCall, { how, usage, textBytes }: CallEnd<TokenCounts>): Cost {
+  if (usage !== undefined) {
+    return costOf(model, usage)
+  }
+  const most = costMax(model, call)
+  if (how !== 'broken' && how !== 'abandoned') {
+    return most
+  }
+  const output = tokensByLength(textBytes)
+  const generated = costOf(model, tokenCounts({ input: call.promptTokensEstimate, output }))
+  return generated.picocredits < most.picocredits ? generated : most
+}
+
+function costMax(model: ChatModel, bounds: ChatBounds): Cost {
+  return { counts: countsMax(bounds), picocredits: chatPicocreditsMax(model, bounds) }
+}
+
+function costOf(model: ChatModel, counts: TokenCounts): Cost {
+  return { counts, picocredits: chatPicocredits(model, counts) }
+}
+
+function rounded(model: ChatModel, costs: readonly Cost[]): Charge {
+  const picocredits = costs.reduce((sum, cost) => sum + cost.picocredits, 0n)
+  const counts = sumOfTokenCounts(costs.map((cost) => cost.counts))
+  return { amount: roundedCost(model, picocredits), usage: countedTokens(counts) }
 }
 
 function priceRow({ id, prices: [row] }: ChatModel): ChatModel['prices'][number] {
@@ -64,23 +137,4 @@ function priceRow({ id, prices: [row] }: ChatModel): ChatModel['prices'][number]
 /** Whether every price of a model is zero. */
 function isFree({ prices }: ChatModel): boolean {
   return prices.every((row) => Object.values(row).every((price) => price === undefined || parseCredits(price) === 0n))
-}
-
-type BrokenStream = {
-  readonly promptTokens: number
-  readonly relayedTextBytes: number
-  /** What was reserved. */
-  readonly estimate: Charge
-}
-
-/**
- * What is billed for a stream that its upstream broke off without reporting usage: the relayed text, counted by its length, and
- * the estimated prompt; never more than was reserved.
- */
-export function brokenStreamCharge(
-  model: ChatModel,
-  { promptTokens, relayedTextBytes, estimate }: BrokenStream,
-): Charge {
-  const charge = chatCharge(model, tokenCounts({ input: promptTokens, output: tokensByLength(relayedTextBytes) }))
-  return charge.amount < estimate.amount ? charge : estimate
 }

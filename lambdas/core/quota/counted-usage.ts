@@ -40,3 +40,35 @@ export function nonZeroCounts(usage: CountedUsage): Partial<CountedUsage> {
 
 /** An amount, and the usage that it is the price of. */
 export type Charge = { readonly amount: Microcredits; readonly usage: CountedUsage }
+
+/** How one call of an upstream ended, for the bill of its request. */
+export type CallEnd<Usage> = {
+  /**
+   * `whole`: the reply is complete. `broken`: a reply broke off. `abandoned`: a stream was not read to its end because the
+   * client had left. `unread`: a whole reply was not for the same reason. `cut`: a reply was larger than what the gateway holds.
+   */
+  readonly how: 'whole' | 'broken' | 'abandoned' | 'unread' | 'cut'
+  /** What the upstream reported, within the bounds of the model. */
+  readonly usage: Usage | undefined
+  /** Bytes that were generated, as far as they arrived. */
+  readonly textBytes: number
+}
+
+/** What a request is billed. */
+export type Priced = {
+  readonly charge: Charge
+  /** Whether any part of it is billed without a usage from an upstream. */
+  readonly isEstimated: boolean
+  /** For the log line of the request. */
+  readonly facts?: Readonly<Record<string, number | undefined>> | undefined
+}
+
+/** A reported usage as it is billed, and what cannot be true of what was reported. */
+export type CheckedUsage<Usage> = {
+  readonly usage: Usage
+  /** `above_bound`: more than the model can have used. `contradictory`: a part was above its whole. `reported` is for the log. */
+  readonly doubts: readonly {
+    readonly kind: 'above_bound' | 'contradictory'
+    readonly reported: Readonly<Record<string, number>>
+  }[]
+}

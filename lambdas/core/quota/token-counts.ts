@@ -62,3 +62,14 @@ export function countedTokens(counts: TokenCounts): CountedUsage {
     outputTokens: counts.output,
   })
 }
+
+/** The tokens by the names that the log line and the metrics have for them: all input, and its parts that a cache had to do with. */
+export function tokenFacts(counts: TokenCounts) {
+  const { cachedInputTokens, cacheWriteTokens } = countedTokens(counts)
+  return {
+    inputTokens: inputTokensOf(counts),
+    cachedInputTokens: cachedInputTokens || undefined,
+    cacheWriteTokens: cacheWriteTokens || undefined,
+    outputTokens: counts.output,
+  }
+}

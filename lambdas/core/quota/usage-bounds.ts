@@ -1,5 +1,6 @@
 import type { ChatModel, EmbeddingModel } from '../catalogue/model.ts'
-import { type TokenCounts, tokenCounts } from './token-counts.ts'
+import type { CheckedUsage } from './counted-usage.ts'
+import { inputTokensOf, type TokenCounts, tokenCounts } from './token-counts.ts'
 
 /**
  * Upper bounds of the usage of a model, regardless of what its upstream reports. They are the limits of the model, not of the
@@ -48,6 +49,22 @@ export function boundTokenCounts(counts: TokenCounts, most: ChatUsageMax): Token
     bounded.cachedInputExplicit === counts.cachedInputExplicit
   return isWithin ? counts : bounded
 }
+
+/** Reduces what one chat call reported to the bound ({@link chatUsageMax}). */
+export function checkTokenCounts(counts: TokenCounts, most: ChatUsageMax): CheckedUsage<TokenCounts> {
+  const usage = boundTokenCounts(counts, most)
+  if (usage === counts && counts.isCorrected !== true) {
+    return { usage, doubts: NO_DOUBTS }
+  }
+  const reported = { promptTokens: inputTokensOf(counts), completionTokens: counts.output }
+  const doubts = [
+    ...(usage === counts ? [] : [{ kind: 'above_bound', reported } as const]),
+    ...(counts.isCorrected === true ? [{ kind: 'contradictory', reported } as const] : []),
+  ]
+  return { usage, doubts }
+}
+
+const NO_DOUBTS = [] as const
 
 /** The bound of one embedding request. */
 export function embeddingTokensMax(

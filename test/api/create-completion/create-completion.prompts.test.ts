@@ -1,10 +1,11 @@
 import fc from 'fast-check'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { NoChannelAvailableError, UpstreamFailedError } from '#core/errors.ts'
+import { createCompletion } from '#lambdas/api/create-completion/create-completion.ts'
 import { ClientGoneError } from '#lambdas/relay/client-response.ts'
 import { textsOf } from '../../core/relay/completion-chunks.ts'
 import { chatAnswer, chatEvent, DONE, FINISH, USAGE, USAGE_CHUNK, word } from '../../engines/relay-upstream.ts'
-import { type FakedCompletion, startCompletion } from './faked-completion.ts'
+import { type FakedRequest, MODEL, startRequest } from '../../relay/faked-request.ts'
 
 /** What one prompt costs by its usage: 9 tokens at 1,000 and 3 at 2,000. */
 const BY_USAGE = 15_000n
@@ -13,6 +14,9 @@ const JSON_REPLY = { contentType: 'application/json' }
 const WHOLE = JSON.stringify(chatAnswer())
 const STREAM = [word('Hi'), FINISH, USAGE_CHUNK, DONE]
 
+const startCompletion = (members: object) =>
+  startRequest(createCompletion, 'create-completion', { model: MODEL, max_tokens: 10, ...members })
+
 afterEach(() => {
   vi.useRealTimers()
 })
@@ -20,7 +24,7 @@ afterEach(() => {
 const useFakeTimers = () => vi.useFakeTimers({ toNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] })
 
 /** Replies to a prompt as soon as it is sent: with events, or whole. */
-async function reply(run: FakedCompletion, prompt: string, ...pieces: readonly string[]): Promise<void> {
+async function reply(run: FakedRequest, prompt: string, ...pieces: readonly string[]): Promise<void> {
   await run.settle()
   run.callFor(prompt).answer(pieces.length > 1 ? {} : JSON_REPLY)
   run.callFor(prompt).body.end(...pieces)
@@ -30,16 +34,16 @@ async function reply(run: FakedCompletion, prompt: string, ...pieces: readonly s
 const pieces = (stream: boolean) => (stream ? STREAM : [WHOLE])
 
 /** The share of one prompt in what was reserved, when all of them are alike. */
-const shareOf = ({ reserved }: FakedCompletion, count: number) => (reserved[0] ?? 0n) / BigInt(count)
+const shareOf = ({ reserved }: FakedRequest, count: number) => (reserved[0] ?? 0n) / BigInt(count)
 
 /** What a prompt costs by length: a token for four bytes of its call, and of its text. */
-function byLength(run: FakedCompletion, prompt: string, textBytes: number): bigint {
+function byLength(run: FakedRequest, prompt: string, textBytes: number): bigint {
   const tokens = Math.ceil(Buffer.byteLength(run.callFor(prompt).post.body) / 4)
   return BigInt(tokens * 1_000 + Math.ceil(textBytes / 4) * 2_000)
 }
 
-const promptsOf = ({ calls }: FakedCompletion) => calls.map(({ prompt }) => prompt)
-const reportsOf = ({ calls }: FakedCompletion) => calls.flatMap(({ reports }) => reports)
+const promptsOf = ({ calls }: FakedRequest) => calls.map(({ prompt }) => prompt)
+const reportsOf = ({ calls }: FakedRequest) => calls.flatMap(({ reports }) => reports)
 
 describe('createCompletion', () => {
   it.each([false, true])('sends a prompt when the one before has its reply (stream: %s)', async (stream) => {
@@ -148,7 +152,7 @@ describe('createCompletion', () => {
     )
   })
 
-  function perform(call: FakedCompletion['calls'][number], act: string, stream: boolean): void {
+  function perform(call: FakedRequest['calls'][number], act: string, stream: boolean): void {
     if (act === 'failed') {
       call.fail(new UpstreamFailedError())
     } else if (act === 'refused') {
@@ -338,7 +342,7 @@ describe('createCompletion, when a reply is larger than what is held', () => {
 
   it('counts all replies of a response that is sent as a whole', async () => {
     const run = startCompletion({ prompt: ['a', 'b', 'c', 'd'] })
-    const nearly = [before, ...Array<string>(11).fill(MEBIBYTE), `"usage":${JSON.stringify(USAGE)}`, after]
+    const nearly = [before, ...Array<string>(6).fill(MEBIBYTE), `"usage":${JSON.stringify(USAGE)}`, after]
     for (const prompt of ['a', 'b', 'c']) {
       await run.settle()
       run.callFor(prompt).answer(JSON_REPLY)
@@ -409,17 +413,12 @@ describe('createCompletion, when its client leaves', () => {
     expect(vi.getTimerCount()).toBe(0)
   })
 
-  it.each([
-    ['replied', true],
-    ['not replied', false],
-  ])('bills the prompt of a stream without a word in half a minute, whose upstream has %s', async (_, hasReplied) => {
+  it('bills the prompt of a stream without a word in half a minute', async () => {
     useFakeTimers()
     const run = startCompletion({ prompt: 'a', stream: true })
     await run.settle()
-    if (hasReplied) {
-      run.callFor('a').answer()
-      await run.settle()
-    }
+    run.callFor('a').answer()
+    await run.settle()
     run.answer.leaving.abort()
     vi.advanceTimersByTime(PATIENCE_MILLISECONDS)
     expect(await run.over).toStrictEqual({ error: undefined })
@@ -428,43 +427,56 @@ describe('createCompletion, when its client leaves', () => {
     expect(vi.getTimerCount()).toBe(0)
   })
 
-  it.each([
-    ['replied', true],
-    ['not replied', false],
-  ])(
-    'bills the share of a whole reply that does not end in half a minute, whose upstream has %s',
-    async (_, hasReplied) => {
+  it.each([false, true])(
+    'waits for an upstream that has the prompt, and bills its usage (stream: %s)',
+    async (stream) => {
       useFakeTimers()
-      const run = startCompletion({ prompt: ['a', 'b', 'c'] })
-      await reply(run, 'a', WHOLE)
-      if (hasReplied) {
-        run.callFor('b').answer(JSON_REPLY)
-        await run.settle()
-      }
+      const run = startCompletion({ prompt: ['a', 'b'], stream })
+      await reply(run, 'a', ...pieces(stream))
       run.answer.leaving.abort()
-      vi.advanceTimersByTime(PATIENCE_MILLISECONDS)
+      vi.advanceTimersByTime(2 * PATIENCE_MILLISECONDS)
+      await run.settle()
+      expect(run.resolved).toHaveLength(0)
+      await reply(run, 'b', ...pieces(stream))
       expect(await run.over).toStrictEqual({ error: undefined })
-      expect(run.answer.isOpen).toBe(false)
-      expect(reportsOf(run)).not.toContain('failed')
-      const actual = BY_USAGE + shareOf(run, 3)
-      expect(run.resolved).toStrictEqual([{ kind: 'settle', actual, estimated: true }])
+      expect(run.resolved).toStrictEqual([{ kind: 'settle', actual: 2n * BY_USAGE, estimated: false }])
       expect(vi.getTimerCount()).toBe(0)
     },
   )
 
-  it('bills a reply once that is too large and does not end in half a minute', async () => {
+  it('gives a prompt no more time than the request has', async () => {
     useFakeTimers()
-    const run = startCompletion({ prompt: ['a', 'b'] })
+    const run = startCompletion({ prompt: ['a', 'b', 'c', 'd'], stream: true })
     await run.settle()
-    run.callFor('a').answer(JSON_REPLY)
-    run.answer.leaving.abort()
-    run.callFor('a').body.write('{"choices":[{}],"x":"', ...Array<string>(17).fill(' '.repeat(1024 * 1024)))
+    for (const prompt of ['a', 'b', 'c']) {
+      vi.advanceTimersByTime(250_000)
+      await reply(run, prompt, ...STREAM)
+    }
+    expect((run.callFor('d').post.deadline ?? Number.NaN) - performance.now()).toBe(55_000)
+    run.callFor('d').fail(new UpstreamFailedError())
+    await run.over
+  })
+
+  it.each([
+    ['small', [] as string[]],
+    ['too large to be held', ['{"choices":[{}],"x":"', ...Array<string>(17).fill(' '.repeat(1024 * 1024))]],
+  ])('bills the share of a whole reply that does not end in half a minute: %s', async (_, bytes) => {
+    useFakeTimers()
+    const run = startCompletion({ prompt: ['a', 'b', 'c'] })
+    await reply(run, 'a', WHOLE)
+    run.callFor('b').answer(JSON_REPLY)
+    run.callFor('b').body.write(...bytes)
     for (let turn = 0; turn < 10; turn += 1) {
       await run.settle()
     }
+    run.answer.leaving.abort()
     vi.advanceTimersByTime(PATIENCE_MILLISECONDS)
-    expect(await run.over).toStrictEqual({ error: undefined })
-    expect(run.resolved).toStrictEqual([{ kind: 'settle', actual: shareOf(run, 2), estimated: true }])
+    expect((await run.over).error).toBeInstanceOf(UpstreamFailedError)
+    expect(run.answer.isOpen).toBe(false)
+    expect(reportsOf(run)).not.toContain('failed')
+    const actual = BY_USAGE + shareOf(run, 3)
+    expect(run.resolved).toStrictEqual([{ kind: 'settle', actual, estimated: true }])
+    expect(vi.getTimerCount()).toBe(0)
   })
 
   it('bills nothing for a prompt that was not sent', async () => {

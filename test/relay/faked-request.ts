@@ -4,17 +4,17 @@ import type { UpstreamPost } from '#adapters/providers/openai/upstream-connectio
 import type { RelayResolution } from '#adapters/store/money/relay-reservation.ts'
 import { createCatalogue } from '#core/catalogue/catalogue.ts'
 import { gatewayConfigSchema } from '#core/catalogue/gateway-config.ts'
-import { createCompletion } from '#lambdas/api/create-completion/create-completion.ts'
 import { AdmittedCall } from '#lambdas/relay/breakers.ts'
-import { unswitched } from '../../engines/unswitched.ts'
-import { setTestLogging } from '../../logs/test-logging.ts'
-import { FakeBody } from '../../relay/fake-body.ts'
-import { fakeExchange } from '../../relay/fake-exchange.ts'
-import { FakeResponse } from '../../relay/fake-response.ts'
+import type { Relay } from '#lambdas/relay/serve-relay.ts'
+import { unswitched } from '../engines/unswitched.ts'
+import { setTestLogging } from '../logs/test-logging.ts'
+import { FakeBody } from './fake-body.ts'
+import { fakeExchange } from './fake-exchange.ts'
+import { FakeResponse } from './fake-response.ts'
 
 setTestLogging()
 
-const MODEL = 'chat-a'
+export const MODEL = 'chat-a'
 
 /** 1,000 and 2,000 credits per million tokens: a token is 1,000 or 2,000 millionths. */
 const catalogue = createCatalogue(
@@ -47,7 +47,7 @@ type FakeCall = {
   readonly reports: readonly string[]
 }
 
-/** A resolution without the usage and the channel, which `completion-cost.test.ts` and `bill-request.test.ts` cover. */
+/** A resolution without the usage and the channel, which `chat-cost.test.ts` and `bill-request.test.ts` cover. */
 function withoutDetails(resolution: RelayResolution): Settled {
   if (resolution.kind === 'release') {
     return resolution
@@ -58,8 +58,8 @@ function withoutDetails(resolution: RelayResolution): Settled {
 
 type Settled = { readonly kind: string; readonly actual?: bigint; readonly estimated?: boolean }
 
-/** One legacy completion under way against a fake upstream, client and ledger. */
-export type FakedCompletion = {
+/** One request under way against a fake upstream, client and ledger. */
+export type FakedRequest = {
   readonly calls: readonly FakeCall[]
   /** What the log line of the request says. */
   readonly notes: Readonly<Record<string, unknown>>
@@ -76,17 +76,17 @@ export type FakedCompletion = {
   callFor(prompt: string): FakeCall
 }
 
-export function startCompletion(members: object): FakedCompletion {
+/** @param json the body of the request. */
+export function startRequest(relay: Relay, operation: string, json: object): FakedRequest {
   const calls: FakeCall[] = []
   const admitted: string[][] = []
   const reserved: bigint[] = []
   const resolved: Settled[] = []
   const failures: { isBilled: boolean }[] = []
   const answer = new FakeResponse()
-  const json = { model: MODEL, max_tokens: 10, ...members }
-  const exchange = fakeExchange({ operation: 'create-completion', json, response: answer })
+  const exchange = fakeExchange({ operation, json, response: answer })
   vi.spyOn(exchange, 'tellFailure').mockImplementation((_, { isBilled }) => void failures.push({ isBilled }))
-  const running = createCompletion(exchange, {
+  const running = relay(exchange, {
     catalogue,
     currentCatalogue: unswitched(catalogue),
     nowMilliseconds: () => 1_700_000_000_000,

@@ -1,0 +1,444 @@
+import { count } from '#adapters/telemetry/count.ts'
+import { logger } from '#adapters/telemetry/logger.ts'
+import type { RelayChannel } from '#core/catalogue/channel.ts'
+import type { RelayModel } from '#core/catalogue/model.ts'
+import { fieldsIgnoredBySome } from '#core/contract/fields-ignored-by-some.ts'
+import { HttpError } from '#core/errors.ts'
+import { parseJsonObject } from '#core/json/json-object.ts'
+import { type Microcredits, ZERO } from '#core/money/money.ts'
+import type { PassedBody } from '#core/parameters/keep-passing-fields.ts'
+import type { PassingList } from '#core/parameters/passing-fields.ts'
+import type { CallEnd, Charge, CheckedUsage, Priced } from '#core/quota/counted-usage.ts'
+import { isEventStream } from '#core/relay/event-stream-type.ts'
+import type { PassingForm } from '#core/relay/passing-reply.ts'
+import type { ReplyRules } from '#core/relay/reply-members.ts'
+import { DO_NOT_RETRY } from '#core/should-retry.ts'
+import { logWord } from '#core/telemetry/log-word.ts'
+import { type Bill, billRequest } from './bill-request.ts'
+import { ClientGoneError, hasLeft } from './client-response.ts'
+import { EventSender, UPSTREAM_BROKE_OFF } from './event-sender.ts'
+import { callUpstream, replyDeadline } from './failover.ts'
+import { cutReply, passOn, ReplyTooLargeError, type Unfinished } from './large-reply.ts'
+import { boundWhenGone } from './leave-reply.ts'
+import { readRefusal, readSuccessUpTo, refuseReply } from './read-reply.ts'
+import type { RelayContext } from './relay-context.ts'
+import type { RelayExchange } from './relay-exchange.ts'
+import { type EventStream, relayEvents, type StreamEnd } from './relay-stream.ts'
+import { costHeaders, sendJson } from './send-response.ts'
+import { isSuccess, NothingRelayedError, type UpstreamReply } from './upstream-reply.ts'
+
+/** One kind of relayed request. The relay knows a protocol by this alone: how requests are read, written, priced and answered. */
+export type RelayProtocol<Usage> = {
+  /** Where upstreams serve it, below the base url of a channel. */
+  readonly path: string
+  /** The fields that pass upstream, besides those that a channel adds. */
+  readonly fields: PassingList
+  /** Checks a request, before anything is reserved. @throws InvalidRequestError, ModelNotFoundError */
+  readonly read: (
+    exchange: Pick<RelayExchange, 'body' | 'caller' | 'requestId'>,
+    context: Pick<RelayContext, 'catalogue' | 'nowMilliseconds'>,
+  ) => RelayRequest<Usage>
+}
+
+/** One request in the terms of its protocol. */
+export interface RelayRequest<Usage> {
+  readonly model: RelayModel
+  /** For the log line. */
+  readonly facts: Readonly<Record<string, string | number | boolean>>
+  /** Calls of upstreams, one after the other. Their replies make one response, and the end of one ends all. */
+  readonly calls: number
+  readonly rules: ReplyRules
+  /** The top-level list of a whole reply that has what was asked for. */
+  readonly list: PassingForm['list']
+  /** Bytes of all whole replies that are held; undefined for the most of any. */
+  readonly bytesMax?: number
+  /** Whether a larger reply is the response, but for its model, its cost and what is hidden. */
+  readonly passesLarge: boolean
+  /** For a client that wants events. */
+  readonly streaming?: RequestStream<Usage> | undefined
+  /** An upper bound of the price. @throws InvalidRequestError */
+  estimate(): Charge | Promise<Charge>
+  /** The smaller request that an amount would cover; undefined if none is possible. */
+  advise(available: Microcredits): string | undefined
+  /** The JSON of one call for a channel. */
+  body(call: number, target: CallTarget): PassedBody
+  /** Reads a whole reply, and keeps it for {@link respond}. */
+  read(call: number, bytes: Buffer): WholeReply<Usage>
+  /** The usage of a reply that is too large to be held; undefined for none that can be believed. */
+  usageOfLarge(read: { readonly usage: unknown; readonly entries: number }): Usage | undefined
+  /** Limits a reported usage to what the model can have used. */
+  check(usage: Usage): CheckedUsage<Usage>
+  /** What the calls cost that were made, in their order; undefined for nothing. */
+  price(ends: readonly CallEnd<Usage>[]): Priced | undefined
+  /** The response of the replies that were read. @param cost shown in it; undefined for none. */
+  respond(ends: readonly CallEnd<Usage>[], cost: Microcredits | undefined): readonly Uint8Array[]
+}
+
+/** The channel that gets a call, and the id under which its upstream knows the model. */
+export type CallTarget = { readonly channel: RelayChannel; readonly upstreamModel: string }
+
+/** How a request is streamed. */
+export type RequestStream<Usage> = {
+  /** @param costOf the cost of a usage to show; undefined where nothing is billed. */
+  open(
+    call: number,
+    reply: Pick<UpstreamReply, 'withoutCredentials'>,
+    costOf: (usage: Usage) => Microcredits | undefined,
+  ): EventStream<Usage>
+  /** The events for the whole reply that was read last; undefined for one that cannot be sent as a stream. */
+  events(call: number, cost: Microcredits | undefined): string | undefined
+  /** The last events, after those of all replies. */
+  end(ends: readonly CallEnd<Usage>[], cost: Microcredits | undefined): string
+}
+
+/** A reply of status 2xx. `error`: the upstream reports an error of its own. `reason` is for the log and holds nothing of the reply. */
+export type WholeReply<Usage> =
+  | { readonly kind: 'answer'; readonly usage: Usage | undefined }
+  | { readonly kind: 'error' }
+  | { readonly kind: 'unusable'; readonly reason: string }
+
+/** Serves one request of a protocol: validates, reserves, relays, and settles by what the upstreams report. */
+export async function runRequest<Usage>(
+  exchange: RelayExchange,
+  context: RelayContext,
+  { path, fields, read }: RelayProtocol<Usage>,
+): Promise<void> {
+  const request = read(exchange, context)
+  const { model } = request
+  const channels = context.catalogue.relayChannels(model.id)
+  exchange.refuseIgnored(() => fieldsIgnoredBySome(exchange.body.text, fields, channels))
+  const estimate = await request.estimate()
+  exchange.note({ model: model.id, ...request.facts })
+  await billRequest(context, { exchange, request, estimate }, async (bill) => {
+    await new RequestRun({ exchange, context, path, request, bill }).run()
+  })
+}
+
+type Run<Usage> = {
+  readonly exchange: RelayExchange
+  readonly context: RelayContext
+  readonly path: string
+  readonly request: RelayRequest<Usage>
+  readonly bill: Bill
+}
+
+/** How a request ends for its client. `sent`: the response is complete, whatever became of the reply. */
+type RunEnd = Exclude<StreamEnd, 'cut'> | 'sent'
+
+/**
+ * How long a request may take from the first byte of its body to the last one of its response. An upstream is read on for its usage
+ * for 30 s after that, and a ledger that is out of reach is tried for a minute: both end before a Lambda function would, and before
+ * Reconcile gives the reservation back.
+ */
+export const REQUEST_MILLISECONDS_MAX = 805_000
+
+/** Upstreams' ids in a log line; a request with more calls is found by its channel. */
+const NOTED_IDS_MAX = 8
+
+/**
+ * The way of one request after its reservation: calls, failover, response and price. Before the first byte, a failure is a status,
+ * and free; but if an upstream refuses a later call, or sends more than the gateway holds, what came before is billed. After the
+ * first byte, one event with the error ends a stream.
+ */
+class RequestRun<Usage> {
+  readonly #run: Run<Usage>
+  readonly #sender: EventSender
+  readonly #ends: CallEnd<Usage>[] = []
+  #heldBytes = 0
+  #statusCode = 200
+  #ignored: readonly string[] = []
+  #attempts = 0
+  #upstreamRequestIds: readonly string[] = []
+
+  constructor(run: Run<Usage>) {
+    this.#run = run
+    this.#sender = new EventSender(run.exchange.response)
+  }
+
+  async run(): Promise<void> {
+    const { exchange, request } = this.#run
+    let end: RunEnd = 'whole'
+    try {
+      for (let call = 0; call < request.calls && end === 'whole'; call += 1) {
+        end = call > 0 && exchange.response.gone.aborted ? 'abandoned' : await this.#call(call)
+      }
+    } catch (error) {
+      end = this.#fail(error)
+    } finally {
+      this.#sender.stop()
+    }
+    await this.#finish(end)
+  }
+
+  /** Bills the calls as they ended, and completes the response, which shows what was billed. */
+  async #finish(end: RunEnd): Promise<void> {
+    const { exchange, request, bill } = this.#run
+    this.#settle()
+    if (end === 'sent') {
+      return
+    }
+    if (request.streaming !== undefined) {
+      this.#sender.end(end === 'whole' ? request.streaming.end(this.#ends, bill.cost) : '')
+    } else if (end === 'whole') {
+      const pieces = request.respond(this.#ends, bill.cost)
+      await sendJson(exchange.response, { statusCode: this.#statusCode, pieces, headers: costHeaders(bill.cost) })
+    }
+  }
+
+  /** @throws the failure of a request that has no response yet. */
+  #fail(error: unknown): RunEnd {
+    const { response } = this.#run.exchange
+    if (error instanceof ClientGoneError && this.#ends.length > 0) {
+      return 'abandoned'
+    }
+    if (response.isOpen && this.#ends.length > 0 && error instanceof HttpError) {
+      return this.#breakOff(UPSTREAM_BROKE_OFF)
+    }
+    if (response.isOpen || error instanceof ReplyTooLargeError || this.#ends.at(-1)?.how === 'unread') {
+      this.#settle()
+    }
+    throw error
+  }
+
+  #breakOff(event: string): RunEnd {
+    this.#sender.write(event)
+    this.#run.exchange.note({ streamEnd: 'broken' })
+    return 'broken'
+  }
+
+  #settle(): void {
+    const { exchange, request, bill } = this.#run
+    const priced = request.price(this.#ends)
+    if (priced !== undefined) {
+      exchange.note(priced.facts ?? {})
+      bill.settle(priced)
+    }
+  }
+
+  /** A client that has bytes of a stream waits anew for each reply. */
+  async #call(call: number): Promise<RunEnd> {
+    const { exchange, context, path, request } = this.#run
+    const { receivedAt, response } = exchange
+    const since = response.isOpen ? performance.now() : receivedAt
+    const deadline = Math.min(replyDeadline(context, since), receivedAt + REQUEST_MILLISECONDS_MAX)
+    const upstreamCall = {
+      exchange,
+      modelId: request.model.id,
+      path,
+      signal: response.gone,
+      givenUp: response.ending,
+      deadline,
+      body: (upstreamModel: string, channel: RelayChannel) => {
+        const { text, ignored } = request.body(call, { channel, upstreamModel })
+        // Calls may go to several channels: the client hears of every field that one of them leaves out.
+        this.#ignored = request.calls === 1 ? ignored : [...new Set([...this.#ignored, ...ignored])]
+        exchange.tellIgnored(this.#ignored)
+        return text
+      },
+    }
+    return await callUpstream(context, upstreamCall, (reply) => this.#relay(reply, call, deadline))
+  }
+
+  async #relay(reply: UpstreamReply, call: number, deadline: number): Promise<RunEnd> {
+    const { streaming } = this.#run.request
+    this.#note(reply)
+    if (!isSuccess(reply)) {
+      return await this.#refuse(reply, deadline)
+    }
+    if (streaming !== undefined && isEventStream(reply.contentType)) {
+      return await this.#relayStream(reply, call, streaming)
+    }
+    return await this.#relayWhole(reply, call, deadline)
+  }
+
+  #note(reply: UpstreamReply): void {
+    const { exchange, request } = this.#run
+    exchange.noteReply(reply)
+    if (request.calls > 1) {
+      this.#attempts += reply.attempts
+      const ids = [
+        ...this.#upstreamRequestIds,
+        ...(reply.upstreamRequestId === undefined ? [] : [reply.upstreamRequestId]),
+      ]
+      this.#upstreamRequestIds = ids.slice(0, NOTED_IDS_MAX)
+      // No id contains a blank.
+      const upstreamRequestIds = this.#upstreamRequestIds.join(' ') || undefined
+      exchange.note({ upstreamRequestId: undefined, upstreamRequestIds, attempts: this.#attempts })
+    }
+  }
+
+  /** Relays what an upstream says against a call. Only the calls before it are billed. */
+  async #refuse(reply: UpstreamReply, deadline: number): Promise<RunEnd> {
+    const { exchange, request, bill } = this.#run
+    const body = await readRefusal(reply, { deadline, hidden: request.rules.hidden })
+    if (exchange.response.isOpen) {
+      return this.#breakOff(refusalEvent(body))
+    }
+    this.#settle()
+    const headers = bill.isBilled ? { ...DO_NOT_RETRY, ...costHeaders(bill.cost) } : {}
+    await sendJson(exchange.response, { statusCode: reply.status, pieces: [body], headers })
+    return 'sent'
+  }
+
+  async #relayStream(reply: UpstreamReply, call: number, streaming: RequestStream<Usage>): Promise<RunEnd> {
+    const { exchange } = this.#run
+    const { response } = exchange
+    const stream = streaming.open(call, reply, (usage) => this.#costOf(usage))
+    const sender = this.#sender
+    sender.keepAlive()
+    let end: StreamEnd
+    try {
+      end = await relayEvents(reply, stream, { sender, response })
+    } catch (error) {
+      if (!response.isOpen) {
+        // No comment comes before the status of the next channel.
+        sender.stop()
+      }
+      throw error
+    }
+    const isBroken = end === 'broken' || end === 'cut'
+    exchange.note({ streamEnd: isBroken ? 'broken' : end })
+    if (isBroken) {
+      reply.failed()
+    }
+    this.#keepEnd(reply, { how: end, usage: stream.usage, textBytes: stream.relayedTextBytes })
+    // The response to a client that has left stays closed, whatever the upstream sent.
+    if (end === 'cut' && !(response.isOpen || response.gone.aborted)) {
+      throw new ReplyTooLargeError()
+    }
+    return end === 'cut' ? 'broken' : end
+  }
+
+  async #relayWhole(reply: UpstreamReply, call: number, deadline: number): Promise<RunEnd> {
+    const { request } = this.#run
+    const bytes = await this.#readWhole(reply, deadline)
+    if (bytes === undefined) {
+      return 'sent'
+    }
+    const read = request.read(call, bytes)
+    if (read.kind === 'error') {
+      reply.failed()
+      throw new NothingRelayedError('the upstream reported an error under a status of success')
+    }
+    if (read.kind === 'unusable') {
+      return refuseReply(reply, read.reason)
+    }
+    // Made before anything is billed: a reply that cannot become a stream costs nothing.
+    const events = request.streaming?.events(call, this.#costOf(read.usage))
+    if (request.streaming !== undefined && events === undefined) {
+      return refuseReply(reply, 'the reply has choices that cannot be sent as a stream')
+    }
+    this.#statusCode = reply.status
+    this.#keepEnd(reply, { how: 'whole', usage: read.usage, textBytes: 0 })
+    if (events !== undefined) {
+      const hasRoom = this.#sender.write(events)
+      if (call + 1 < request.calls) {
+        this.#sender.keepAlive()
+        await (hasRoom ? undefined : this.#sender.drained())
+      }
+    }
+    return 'whole'
+  }
+
+  /**
+   * Reads a success for a client that may leave meanwhile: the reply is then read on for a bounded time, and billed at the
+   * estimate when it is not whole by then. A reply that is too large to be held is relayed while it arrives.
+   * @returns undefined when the reply was relayed.
+   * @throws UpstreamFailedError, UpstreamTimeoutError, ReplyTooLargeError.
+   */
+  async #readWhole(reply: UpstreamReply, deadline: number): Promise<Buffer | undefined> {
+    const { exchange, request } = this.#run
+    const { response } = exchange
+    const bytesMax = request.bytesMax === undefined ? undefined : request.bytesMax - this.#heldBytes
+    const bounds = { bytesMax, deadline: response.isOpen ? undefined : deadline, gone: response.gone }
+    const stopWaiting = boundWhenGone(reply.body, response)
+    try {
+      const read = await readSuccessUpTo(reply, bounds).catch((error: unknown) => {
+        if (hasLeft(response)) {
+          this.#keepEnd(reply, { how: 'unread', usage: undefined, textBytes: 0 })
+        }
+        throw error
+      })
+      if (!Buffer.isBuffer(read)) {
+        await this.#relayLarge(reply, read, bounds)
+        return undefined
+      }
+      this.#heldBytes += request.streaming === undefined ? read.length : 0
+      return read
+    } finally {
+      stopWaiting()
+    }
+  }
+
+  /** @throws ReplyTooLargeError for a reply that cannot be relayed while it arrives. */
+  async #relayLarge(
+    reply: UpstreamReply,
+    unfinished: Unfinished,
+    { deadline }: { readonly deadline: number | undefined },
+  ): Promise<void> {
+    const { exchange, request } = this.#run
+    const { response } = exchange
+    const { list, rules } = request
+    const costOf = (read: { readonly usage: unknown; readonly entries: number }) => {
+      const usage = read.entries === 0 ? undefined : request.usageOfLarge(read)
+      return usage === undefined ? undefined : this.#costOf(usage)
+    }
+    const form = { ...rules, list, costOf }
+    const isCut = request.streaming !== undefined || !request.passesLarge || response.isBuffered === true
+    const large = isCut
+      ? await cutReply(reply, unfinished, { form, deadline })
+      : await passOn(unfinished, { form, status: reply.status, response })
+    if (large.entries > 0 || large.end === 'abandoned') {
+      const how = large.end === 'abandoned' ? 'unread' : large.end
+      this.#keepEnd(reply, { how, usage: request.usageOfLarge(large), textBytes: large.bytes })
+    }
+    if (isCut) {
+      throw new ReplyTooLargeError()
+    }
+    if (large.entries === 0 || large.end === 'broken') {
+      reply.failed()
+    }
+  }
+
+  /** The cost of a whole reply with this usage, for the client; undefined for a model without a price. */
+  #costOf(usage: Usage | undefined): Microcredits | undefined {
+    const { request, bill } = this.#run
+    const checked = usage === undefined ? undefined : request.check(usage).usage
+    const priced = request.price([{ how: 'whole', usage: checked, textBytes: 0 }])
+    return bill.estimate.amount === ZERO ? undefined : priced?.charge.amount
+  }
+
+  /** Keeps how a call ended for the bill. What cannot be true of its usage is logged and counted. */
+  #keepEnd(reply: UpstreamReply, end: CallEnd<Usage>): void {
+    const { exchange, request } = this.#run
+    if (end.usage === undefined) {
+      this.#ends.push(end)
+      return
+    }
+    const { usage, doubts } = request.check(end.usage)
+    this.#ends.push({ ...end, usage })
+    for (const { kind, reported } of doubts) {
+      const words = Object.entries(reported).map(([name, value]) => [name, logWord(String(value))])
+      const facts = { requestId: exchange.requestId, model: request.model.id, channelId: reply.channel.id }
+      logger.error(DOUBTS[kind], { ...facts, ...Object.fromEntries(words) })
+      if (kind === 'above_bound') {
+        count('usage_above_bound', { channel: reply.channel.id })
+      } else {
+        count('usage_refused', { model: request.model.id })
+      }
+    }
+  }
+}
+
+const DOUBTS = {
+  above_bound: 'the upstream reported a usage above the bound of its model',
+  contradictory: 'the upstream reported more cached tokens than its prompt has',
+} as const
+
+/** The refusal of a later call, for a client that has events: on one line, as an event needs it. */
+function refusalEvent(body: Buffer): string {
+  const refusal = parseJsonObject(body.toString('utf8'))
+  return refusal !== undefined && 'error' in refusal
+    ? `data: ${JSON.stringify({ error: refusal.error })}\n\n`
+    : UPSTREAM_BROKE_OFF
+}
