@@ -13,7 +13,7 @@ export async function makeFinishedJob(table: Table, videoUrl: string): Promise<S
   const { tenantId, jobId, videoKey, createdAt } = await reserveJob(table, await openTenant(table))
   const job = { tenantId, jobId }
   await claimSubmit(table, { job, channel: CHANNEL, nowSeconds: createdAt })
-  await recordAccepted(table, job, { taskId: 'task', submitText: { inline: '{"id":"task"}' } })
+  await recordAccepted(table, job, { taskId: 'task', submitText: { inline: '{"id":"task"}' }, acceptedAt: createdAt })
   const answer = JSON.stringify({ id: 'task', status: 'succeeded', content: { video_url: videoUrl } })
   await recordPoll(table, job, { pollText: { inline: answer }, finishedAt: createdAt })
   return { ...job, videoKey }

@@ -129,8 +129,7 @@ export const API_NEEDS: Readonly<Record<ApiFunction, FunctionNeeds>> = {
   'get-video-events': {
     timeoutSeconds: FUNCTION_TIMEOUT_SECONDS.relay,
     memoryMegabytes: EVENTS_MEMORY_MEGABYTES,
-    // The ledger says how a job ended whose record an older version wrote.
-    table: [{ actions: ['BatchGetItem', 'GetItem'], partitions: ['K#*', 'L#*', 'T#*'] }, counts],
+    table: [{ actions: ['BatchGetItem', 'GetItem'], partitions: ['K#*', 'T#*'] }, counts],
   },
   'create-video-quote': {
     ...api,

@@ -117,7 +117,11 @@ async function succeedLongAgo(table: Table, job: Awaited<ReturnType<typeof reser
     channel: { id: 'p1-main', max_open_jobs: 100, provider: 'p2' },
     nowSeconds: job.createdAt,
   })
-  await recordAccepted(table, job, { taskId: uuidv7(), submitText: { inline: '{}' } })
+  await recordAccepted(table, job, {
+    taskId: uuidv7(),
+    submitText: { inline: '{}' },
+    acceptedAt: Math.trunc(Date.now() / 1000),
+  })
   const record = { job: await requireVideoJob(table, job), reservation: await requireReservation(table, job) }
   await resolveReservation(table, { ...record, resolution: settle('0.1'), nowMilliseconds: job.createdAt * 1000 })
   return job.jobId

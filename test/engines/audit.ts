@@ -51,7 +51,7 @@ export async function auditTenant(table: Table, tenantId: string): Promise<strin
     check(balance.held === held, 'I2: held is not the sum of the open reservations'),
     check(balance.spent === sum('settle', 'actual'), 'I3: spent is not the sum of the settlements'),
     check(
-      openJobs.count === reservations.filter(({ state, counted }) => state === 'held' && counted).length,
+      openJobs.count === reservations.filter(({ state }) => state === 'held').length,
       'the count of open jobs is not that of the open reservations',
     ),
     ...reservations.map(({ jobId, state }) =>

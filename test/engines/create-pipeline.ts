@@ -98,7 +98,11 @@ export async function createPipeline({
       const job = await create(changes)
       const channel = { id: 'main', max_open_jobs: 9, provider: 'p2' } as const
       await claimSubmit(table, { job, channel, nowSeconds: job.createdAt })
-      await recordAccepted(table, job, { taskId: 'task', submitText: { inline: '{}' } })
+      await recordAccepted(table, job, {
+        taskId: 'task',
+        submitText: { inline: '{}' },
+        acceptedAt: Math.trunc(Date.now() / 1000),
+      })
       return job
     },
     spent: async () => formatCredits((await getTenant(table, tenant.tenantId)).balance.spent),

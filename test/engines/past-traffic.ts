@@ -102,7 +102,11 @@ export class PastTraffic {
     const table = this.#table
     const claimed = { ...channel, max_open_jobs: OPEN_JOBS_MAX }
     await claimSubmit(table, { job, channel: claimed, nowSeconds: job.createdAt + 1 })
-    await recordAccepted(table, job, { taskId: randomUUID(), submitText: { inline: '{"status":"accepted"}' } })
+    await recordAccepted(table, job, {
+      taskId: randomUUID(),
+      submitText: { inline: '{"status":"accepted"}' },
+      acceptedAt: job.createdAt + 2,
+    })
     const endedAt = job.createdAt + tookSeconds
     const durationSeconds = String(request.duration)
     if (error === undefined) {

@@ -25,7 +25,11 @@ export async function settleJob(
 ): Promise<void> {
   const channel = { id: `ch-${made.jobId}`, max_open_jobs: 1, provider: 'p2' } as const
   await claimSubmit(table, { job: made, channel, nowSeconds: made.createdAt })
-  await recordAccepted(table, made, { taskId: 'task', submitText: { inline: '{}' } })
+  await recordAccepted(table, made, {
+    taskId: 'task',
+    submitText: { inline: '{}' },
+    acceptedAt: Math.trunc(Date.now() / 1000),
+  })
   const job = await getVideoJob(table, made.tenantId, made.jobId)
   if (job === undefined) {
     throw new Error('no job')

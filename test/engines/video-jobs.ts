@@ -82,7 +82,9 @@ export function newJob(tenant: TestTenant, changes: Partial<NewVideoJob> = {}): 
     snapshot: {
       billing: 'per_second',
       prices: [{ resolution: 'any', audio: 'any', video_input: 'any', price: '0.14' }],
+      quantityMax: 60,
     },
+    line: { what: 'video', quantity: '5', unit: 'second', unitPrice: '0.14', amount: ESTIMATE },
     tier: { resolution: '720P', audio: true, videoInput: false },
     idempotency: undefined,
     ...changes,

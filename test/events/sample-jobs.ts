@@ -90,6 +90,7 @@ export class SampleJobs {
 
   async #reserve({ jobId, createdAt, callbackUrl }: Reservable) {
     const request = this.#request()
+    const line = estimateVideoLine(request, this.#model)
     await reserveQuota(this.#options.table, {
       tenantId: TENANT_ID,
       keyDigest: this.#options.keyDigest,
@@ -102,7 +103,8 @@ export class SampleJobs {
       videoKey: `v/00000000000000000000000000000000/${jobId}.mp4`,
       callbackUrl,
       request: { inline: JSON.stringify(request) },
-      estimate: estimateVideoLine(request, this.#model).amount,
+      estimate: line.amount,
+      line,
       snapshot: snapshotPrices(this.#model, requestedTier(request)),
       tier: requestedTier(request),
       idempotency: undefined,
@@ -126,7 +128,11 @@ export class SampleJobs {
     if (outcome.kind !== 'accepted') {
       throw new TypeError(`the upstream said ${outcome.kind}`)
     }
-    await recordAccepted(table, job, { taskId: outcome.taskId, submitText: { inline: outcome.text } })
+    await recordAccepted(table, job, {
+      taskId: outcome.taskId,
+      submitText: { inline: outcome.text },
+      acceptedAt: Math.trunc(Date.now() / 1000),
+    })
     return outcome.taskId
   }
 

@@ -58,7 +58,7 @@ describe('credit amounts at their limits', () => {
       channel: { id: 'main', max_open_jobs: 9, provider: 'p2' },
       nowSeconds: job.createdAt,
     })
-    const task = { taskId: 'task', submitText: { inline: '{}' } }
+    const task = { taskId: 'task', submitText: { inline: '{}' }, acceptedAt: job.createdAt }
     const processing = (await recordAccepted(table, job, task)) ?? (await getVideoJob(table, job.tenantId, job.jobId))
     if (processing === undefined) {
       throw new Error('no job')

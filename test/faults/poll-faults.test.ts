@@ -75,7 +75,7 @@ async function open({ provider = 'p2', polls = ['{}'] }: Polls): Promise<Pipelin
 }
 
 const TOKENS = [{ resolution: 'any', audio: 'any', video_input: 'any', price: '7' }] as const
-const BY_TOKENS: Changes = { snapshot: { billing: 'token', prices: TOKENS } }
+const BY_TOKENS: Changes = { snapshot: { billing: 'token', prices: TOKENS, quantityMax: 1_000_000_000 } }
 
 describe('an upstream that returns HTTP 500 to polls for ten minutes', () => {
   it('does not affect the job, which succeeds and is billed by the reported usage', async () => {

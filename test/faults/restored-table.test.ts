@@ -44,7 +44,11 @@ async function resolve(resolution: Resolution): Promise<Transaction> {
     channel: { id: 'main', max_open_jobs: 9, provider: 'p2' },
     nowSeconds: job.createdAt,
   })
-  await recordAccepted(table, job, { taskId: 'task', submitText: { inline: '{}' } })
+  await recordAccepted(table, job, {
+    taskId: 'task',
+    submitText: { inline: '{}' },
+    acceptedAt: Math.trunc(Date.now() / 1000),
+  })
   const record = { job: await requireVideoJob(table, job), reservation: await requireReservation(table, job) }
   return await around(table, () => resolveReservation(table, { ...record, resolution, nowMilliseconds: Date.now() }))
 }

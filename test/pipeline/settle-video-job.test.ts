@@ -95,7 +95,7 @@ describe('a settlement', () => {
   it('uses the prices frozen at creation, whatever the configuration says now', async () => {
     const pipeline = await pipelineWith({ seconds: 10 })
     const prices = [{ resolution: 'any' as const, audio: 'any' as const, video_input: 'any' as const, price: '0.01' }]
-    const job = await pipeline.create({ snapshot: { billing: 'per_second', prices } })
+    const job = await pipeline.create({ snapshot: { billing: 'per_second', prices, quantityMax: 60 } })
     await createVideoMachine(pipeline).run(job)
     expect(await pipeline.spent()).toBe('0.1')
   })
@@ -103,7 +103,7 @@ describe('a settlement', () => {
   it('bills the locked estimate when a token-billed upstream leaves its usage out', async () => {
     const pipeline = await pipelineWith({})
     const prices = [{ resolution: 'any' as const, audio: 'any' as const, video_input: 'any' as const, price: '7' }]
-    const job = await pipeline.create({ snapshot: { billing: 'token', prices } })
+    const job = await pipeline.create({ snapshot: { billing: 'token', prices, quantityMax: 1_000_000 } })
     await createVideoMachine(pipeline).run(job)
     expect(await pipeline.spent()).toBe('0.7')
     expect(engines.counted()).toContain('billed_at_estimate')

@@ -21,7 +21,7 @@ export async function getTenantDetail(event: ApiEvent, { table, now }: ReadConte
   return {
     body: {
       ...tenantView({ ...record, ...readBalance(balance) }, now()),
-      created_at: record.createdAt == null ? null : Math.trunc(record.createdAt / 1000),
+      created_at: Math.trunc(record.createdAt / 1000),
       alerts: {
         thresholds,
         low_balance: lowBalance === undefined ? null : formatCredits(lowBalance),

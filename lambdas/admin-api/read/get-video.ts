@@ -51,7 +51,7 @@ export async function getVideo(event: ApiEvent, context: ReadContext): Promise<A
       request: parsed(request),
       submit_reply: parsed(submit),
       poll_reply: parsed(poll),
-      events: jobEvents(job, { nowSeconds, resolution: rows?.resolution }),
+      events: jobEvents(job, nowSeconds),
       receipt: rows === undefined ? null : videoReceipt(job.jobId, rows),
       callback: callbackOf(job),
       video_url: await videoUrl(job, context, nowSeconds),

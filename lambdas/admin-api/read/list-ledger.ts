@@ -54,5 +54,5 @@ function positionOf(after: string): LedgerPosition {
 }
 
 function leftOut(tenantId: string): string {
-  return `rows of relayed requests that version 0.2.0 wrote, and grants beyond the first megabyte: npm run admin -- ledger export --tenant ${tenantId}`
+  return `grants and corrections beyond the first megabyte: npm run admin -- ledger export --tenant ${tenantId}`
 }

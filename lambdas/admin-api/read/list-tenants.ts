@@ -30,6 +30,6 @@ function summarizedTenantView(tenant: SummarizedTenant, nowMilliseconds: number)
   const suspension = { at: 0, by: '', reason }
   return {
     ...tenantView({ ...tenant, suspension }, nowMilliseconds),
-    created_at: createdAt === null ? null : Math.trunc(createdAt / 1000),
+    created_at: Math.trunc(createdAt / 1000),
   }
 }

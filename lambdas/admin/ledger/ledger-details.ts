@@ -2,7 +2,7 @@ import * as z from 'zod/mini'
 import { usageAttributes } from '#adapters/store/money/usage-attributes.ts'
 import { type CountedUsage, countedUsage } from '#core/quota/counted-usage.ts'
 
-/** The attributes of a ledger row that say what it was for. Rows of older versions have none of them. */
+/** The attributes of a ledger row that say what it was for. Grants and corrections have none of them. */
 export const ledgerDetailsShape = {
   model: z.optional(z.string()),
   operation: z.optional(z.string()),
@@ -16,7 +16,7 @@ type DetailAttributes = Omit<z.infer<z.ZodMiniObject<typeof ledgerDetailsShape>>
   readonly usage?: Partial<CountedUsage> | undefined
 }
 
-/** What an entry of the ledger was for; null where the version that wrote the row did not record it. */
+/** What an entry of the ledger was for; all null for a grant or a correction. */
 export type LedgerDetails = {
   readonly model: string | null
   readonly operation: string | null

@@ -22,7 +22,7 @@ export type LedgerPage = {
   readonly rows: readonly PlacedRow[]
   /** Continues the reading; undefined if every row was read. */
   readonly next: LedgerPosition | undefined
-  /** Whether there are rows that this order cannot place, or more grants and corrections than one query reads. */
+  /** Whether there are more grants and corrections than one query reads. */
   readonly isIncomplete: boolean
 }
 
@@ -77,7 +77,7 @@ async function readRequests(
     return { rows: [], rest: undefined }
   }
   const { items, nextKey } = await table.queryPage(query)
-  const rest = nextKey === undefined ? undefined : restOf(String(nextKey.SK))
+  const rest = nextKey === undefined ? undefined : positionOf(String(nextKey.SK))
   return { rows: items.flatMap(placedRequest), rest }
 }
 
@@ -118,20 +118,13 @@ function requestQuery(
       }
 }
 
-/** A random id of an older version says nothing about the time. */
 function placedRequest(item: Item): PlacedRow[] {
-  const position = positionOf(String(item.SK))
-  const [row] = position === undefined ? [] : readLedgerItem(item)
-  return position === undefined || row === undefined ? [] : [{ ...position, row }]
+  const [row] = readLedgerItem(item)
+  return row === undefined ? [] : [{ ...positionOf(String(item.SK)), row }]
 }
 
-function positionOf(key: string): LedgerPosition | undefined {
-  const beganAt = timeOfId(key.slice(0, key.lastIndexOf('#')))
-  return beganAt === undefined ? undefined : { beganAt, key }
-}
-
-/** Where a query stopped, in the order of ids: the id of an older version counts as if it began with a time. */
-function restOf(key: string): LedgerPosition {
+/** The ids of jobs and requests begin with their time. */
+function positionOf(key: string): LedgerPosition {
   return { beganAt: Number.parseInt(key.replace('-', '').slice(0, 12), 16), key }
 }
 
@@ -147,7 +140,7 @@ function justBefore(key: string): string {
   return `${key.slice(0, -1)}${String.fromCharCode(key.charCodeAt(key.length - 1) - 1)}~`
 }
 
-/** Between the two classes stand random ids of older versions, and nothing else. */
+/** Corrections and grants sort behind all jobs and requests: no id of those begins with their prefixes. */
 async function readOthers(
   table: Pick<Table, 'queryPage'>,
   tenantId: string,
@@ -166,8 +159,7 @@ async function readOthers(
     ConsistentRead: true,
     ScanIndexForward: false,
   })
-  const others = items.filter(({ SK }) => !isRequest(String(SK)))
-  const rows = others.flatMap((item) => {
+  const rows = items.flatMap((item) => {
     const [row] = readLedgerItem(item)
     return row === undefined ? [] : [{ beganAt: row.at, key: String(item.SK), row }]
   })
@@ -176,7 +168,7 @@ async function readOthers(
     placed.beganAt < before &&
     (kind === undefined || placed.row.kind === kind) &&
     (after === undefined || latestFirst({ ...after, row: placed.row }, placed) < 0)
-  return { rows: rows.filter(isWanted), isIncomplete: nextKey !== undefined || others.length < items.length }
+  return { rows: rows.filter(isWanted), isIncomplete: nextKey !== undefined }
 }
 
 /** The rows of one job, request, grant or correction, by its id, in one request. */

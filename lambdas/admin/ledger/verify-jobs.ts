@@ -9,7 +9,7 @@ import { checkRow, checkTimes } from './verify-rows.ts'
 
 /** A job's record with its bill. */
 export type BilledJob = VideoJob & {
-  /** Undefined before the settlement, and on records that are older than this field. */
+  /** Undefined before the settlement. */
   readonly billed: Microcredits | undefined
 }
 
@@ -73,7 +73,7 @@ function checkBill(job: BilledJob, { state, actual }: Reservation, rows: readonl
   return unequal(`${name} has unequal bills`, [
     ...rows.filter(isKind('settle')).map((row) => ['settle row', row.actual ?? undefined] as const),
     ['reservation', actual],
-    ...(job.billed === undefined ? [] : [['record', job.billed] as const]),
+    ['record', job.billed],
   ])
 }
 

@@ -1,9 +1,8 @@
 import { queryItems } from '#adapters/store/table/query-items.ts'
 import type { Table } from '#adapters/store/table/table.ts'
 import { type TableKey, tableKeys } from '#adapters/store/table/table-keys.ts'
-import { ZERO } from '#core/money/money.ts'
 import { countedUsage } from '#core/quota/counted-usage.ts'
-import { type CountedSettlement, UNKNOWN } from '#core/quota/usage-counter.ts'
+import type { CountedSettlement } from '#core/quota/usage-counter.ts'
 import { type LedgerRow, readLedgerItem } from '#lambdas/admin/ledger/read-ledger.ts'
 
 /** A settled row of the ledger: its key, and what a usage counter counts of it. */
@@ -26,8 +25,9 @@ export async function* streamSettledRows(
   })
   for await (const item of items) {
     const [row] = readOrSkip(item)
-    if (row !== undefined) {
-      yield { key: { PK, SK: String(item.SK) }, settlement: settlementOf(tenantId, row) }
+    const settlement = row && settlementOf(tenantId, row)
+    if (settlement !== undefined) {
+      yield { key: { PK, SK: String(item.SK) }, settlement }
     }
   }
 }
@@ -40,14 +40,10 @@ function readOrSkip(item: Record<string, unknown>): readonly LedgerRow[] {
   }
 }
 
-function settlementOf(tenantId: string, { at, actual, usage, ...row }: LedgerRow): CountedSettlement {
-  return {
-    tenantId,
-    at,
-    keyId: row.keyId ?? UNKNOWN,
-    operation: row.operation ?? UNKNOWN,
-    model: row.model ?? UNKNOWN,
-    usage: usage ?? countedUsage({}),
-    actual: actual ?? ZERO,
-  }
+/** Undefined for a malformed row. */
+function settlementOf(tenantId: string, row: LedgerRow): CountedSettlement | undefined {
+  const { at, actual, keyId, operation, model, usage } = row
+  return keyId === null || operation === null || model === null || actual === null
+    ? undefined
+    : { tenantId, at, keyId, operation, model, usage: usage ?? countedUsage({}), actual }
 }

@@ -1,7 +1,7 @@
 import { ServiceUnavailableError } from '#core/errors.ts'
 import type { VideoJob } from '#core/jobs/video-job.ts'
 import type { EventMessages } from './event-messages.ts'
-import type { JobReading } from './job-reading.ts'
+import { readingOf } from './job-reading.ts'
 
 /** Between two requests to the table: the most that a stream costs, and the longest that an event is late. */
 const PAUSE_MILLISECONDS = 1_000
@@ -16,7 +16,6 @@ export type FollowContext = {
   readonly pause: (milliseconds: number) => Promise<void>
   /** Undefined if the job may not be seen any more. */
   readonly readJob: (nowSeconds: number) => Promise<VideoJob | undefined>
-  readonly readingOf: (job: VideoJob, nowSeconds: number) => Promise<JobReading>
   /** Fires when the client has left. */
   readonly gone: AbortSignal
   /** Resolves when the client can take more. */
@@ -36,7 +35,7 @@ export async function followJob(
     if (job === undefined) {
       return { end: 'removed', readings }
     }
-    const reading = await context.readingOf(job, context.nowMilliseconds() / 1000)
+    const reading = readingOf(job, context.nowMilliseconds() / 1000)
     await context.send(messages.next(reading.events))
     if (context.gone.aborted) {
       return { end: 'left', readings }

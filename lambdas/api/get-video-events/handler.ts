@@ -57,7 +57,7 @@ function chain({ isLive }: { readonly isLive: boolean }) {
       if (job === undefined || !isVisible(job, nowSeconds)) {
         throw new VideoJobNotFoundError()
       }
-      const { events, isComplete } = await readingOf(table(), job, nowSeconds)
+      const { events, isComplete } = readingOf(job, nowSeconds)
       if (!prefersEventStream(event)) {
         return jsonResult(200, JSON.stringify({ object: 'list', data: events }))
       }
@@ -145,7 +145,6 @@ async function follow({ job, messages, lease }: Stream, following: Following): P
       nowMilliseconds: () => Date.now(),
       pause: (milliseconds) => delay(milliseconds, undefined, { signal: response.gone }).catch(() => undefined),
       readJob: (nowSeconds) => readFollowedJob(table(), job, nowSeconds),
-      readingOf: (current, nowSeconds) => readingOf(table(), current, nowSeconds),
       gone: response.gone,
       send: (events) => sender.send(events),
       endsAt: startedAt + time,

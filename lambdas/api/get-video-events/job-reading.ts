@@ -1,18 +1,15 @@
 import { readVideoJobItem } from '#adapters/store/jobs/video-job-item.ts'
-import { readReceiptRows } from '#adapters/store/money/receipt-rows.ts'
 import type { Table } from '#adapters/store/table/table.ts'
 import { tableKeys } from '#adapters/store/table/table-keys.ts'
-import { isComplete, type JobEvent, jobEvents, lacksEnd } from '#core/jobs/job-events.ts'
+import { isComplete, type JobEvent, jobEvents } from '#core/jobs/job-events.ts'
 import { isVisible, type VideoJob } from '#core/jobs/video-job.ts'
 
 /** The events of a job until now, and whether more are expected. */
 export type JobReading = { readonly events: readonly JobEvent[]; readonly isComplete: boolean }
 
-/** Reads the ledger for records alone that an older version wrote. */
-export async function readingOf(table: Table, job: VideoJob, nowSeconds: number): Promise<JobReading> {
-  const resolution = lacksEnd(job) ? (await readReceiptRows(table, job))?.resolution : undefined
-  const events = jobEvents(job, { nowSeconds, resolution })
-  return { events, isComplete: isComplete(job, nowSeconds) }
+/** What a record tells at a time. */
+export function readingOf(job: VideoJob, nowSeconds: number): JobReading {
+  return { events: jobEvents(job, nowSeconds), isComplete: isComplete(job, nowSeconds) }
 }
 
 /**

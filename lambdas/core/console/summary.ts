@@ -15,7 +15,7 @@ export type SummarizedTenant = {
   readonly name: string
   readonly state: 'active' | 'suspended'
   readonly suspendedReason: string | null
-  readonly createdAt: number | null
+  readonly createdAt: number
   readonly balance: Readonly<Record<'available' | 'held' | 'spent' | 'granted', Microcredits>>
   readonly openJobs: { readonly count: number; readonly max: number | null }
   readonly budget: Budget | null
@@ -23,7 +23,7 @@ export type SummarizedTenant = {
   readonly lowBalance: Microcredits | null
   /** What the tenant had spent when its usage was read; null before the first complete reading, and with too many counters to read. */
   readonly countedSpent: Microcredits | null
-  /** When its usage was last read, in Unix milliseconds; left out before, and in a summary of an earlier version. */
+  /** When its usage was last read, in Unix milliseconds; left out before. */
   readonly countedAt?: number
   /** Left out where none failed. */
   readonly failedJobs?: FailedJobs

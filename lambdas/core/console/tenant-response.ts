@@ -18,12 +18,10 @@ export const tenantResponse = z.strictObject({
   budget: budgetResponse.nullable(),
 })
 
-const created = { created_at: timeField.nullable().describe('Null for a tenant of an older version.') }
-
 /** A tenant with how it is alerted. */
 export const tenantDetailResponse = z.strictObject({
   ...tenantResponse.shape,
-  ...created,
+  created_at: timeField,
   alerts: z.strictObject({
     thresholds: z.array(z.number()).describe('Percentages of every budget of the tenant.'),
     low_balance: amountField.nullable().describe('The balance below which an alert is sent; null for none.'),
@@ -32,4 +30,4 @@ export const tenantDetailResponse = z.strictObject({
 })
 
 /** Tenants by id. */
-export const tenantListResponse = pageOf(z.strictObject({ ...tenantResponse.shape, ...created }))
+export const tenantListResponse = pageOf(z.strictObject({ ...tenantResponse.shape, created_at: timeField }))

@@ -28,11 +28,7 @@ export const usageResponse = z.looseObject({
   from: z.string().describe('First day, UTC.'),
   to: z.string().describe('Last day, UTC.'),
   group_by: z.array(z.string()),
-  data: z
-    .array(usageGroup)
-    .describe(
-      'Groups, sorted by their values. `unknown` stands for what an older version of the gateway did not record.',
-    ),
+  data: z.array(usageGroup).describe('Groups, sorted by their values.'),
   total: z.looseObject(sums).describe('The sums of all groups of all pages.'),
   has_more: z.boolean(),
   next: z.string().nullable().describe('The value of `after` for the next page; null on the last page.'),

@@ -25,10 +25,7 @@ export const videoEventResponse = z.looseObject({
     .min(0)
     .optional()
     .describe('Of `progress`: seconds until half of such jobs have finished. Absent if that is unknown or over.'),
-  cost: z
-    .string()
-    .optional()
-    .describe('Of `settled`: credits, as a decimal string. Absent if an older version did not record it.'),
+  cost: z.string().optional().describe('Of `settled`: credits, as a decimal string.'),
   error: z.string().optional().describe('Of `failed` and `cancelled`: why the job has no video.'),
   status: z
     .int()

@@ -4,9 +4,9 @@ const amount = z.string().describe('Credits, as a decimal string.')
 
 const line = z.looseObject({
   what: z.string().describe('What is billed: the tier of the price.'),
-  quantity: z.string().nullable().describe('An exact decimal.'),
-  unit: z.string().nullable().describe('`second`, `million tokens` or `request`.'),
-  unit_price: amount.nullable(),
+  quantity: z.string().describe('An exact decimal.'),
+  unit: z.string().describe('`second`, `million tokens` or `request`.'),
+  unit_price: amount,
   amount: amount.describe('quantity × unit_price, rounded half up to a millionth of a credit.'),
 })
 
@@ -24,15 +24,11 @@ export const videoQuoteResponse = z.looseObject({
 export const videoReceiptResponse = z.looseObject({
   object: z.literal('video.receipt'),
   id: z.string().describe('Id of the job.'),
-  model: z.string().describe('`unknown` if an older version of the gateway did not record it.'),
-  billing: z.string().describe('`per_second`, `token` or `per_request`; `unknown` like `model`.'),
+  model: z.string(),
+  billing: z.string().describe('`per_second`, `token` or `per_request`.'),
   estimate: amount.describe('What was reserved.'),
   cost: amount.nullable().describe('What was billed; null while the job is open, `0` for a job that failed.'),
-  lines: z
-    .array(line)
-    .describe(
-      'The cost in its parts, whose amounts sum to it. One line with nulls if an older version did not record them.',
-    ),
+  lines: z.array(line).describe('The cost in its parts, whose amounts sum to it.'),
   ledger: z.array(
     z.looseObject({
       kind: z.enum(['reserve', 'settle', 'release']),

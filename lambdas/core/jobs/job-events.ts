@@ -1,4 +1,4 @@
-import { formatCredits, type Microcredits } from '../money/money.ts'
+import { formatCredits } from '../money/money.ts'
 import { FAILURE_TEXT } from './job-failure.ts'
 import { jobPercent } from './job-percent.ts'
 import { isTerminal, type VideoJob } from './video-job.ts'
@@ -43,40 +43,21 @@ export type JobEvent = {
   readonly attempt?: number
 }
 
-/** What the ledger says of the end of a job, for records that do not say it themselves. */
-type LedgerResolution = {
-  readonly kind: 'settle' | 'release'
-  readonly actual: Microcredits
-  /** Milliseconds. */
-  readonly at: number
-}
-
-type Reading = {
-  readonly nowSeconds: number
-  /** Used for records of older versions alone. */
-  readonly resolution?: LedgerResolution | undefined
-}
-
-/** An event whose time may be unknown, because an older version did not record it: it then happened with the event in front of it. */
+/** An event whose time may be unknown, because a process died before it recorded the time: it then happened with the event in front of it. */
 type Found = Omit<JobEvent, 'id' | 'at'> & { readonly at: number | undefined; readonly id?: string }
 
 /**
  * The events of a job until now, in order. An event stays in every later list, except `progress`, of which a list has the
  * current one.
  */
-export function jobEvents(job: VideoJob, reading: Reading): readonly JobEvent[] {
+export function jobEvents(job: VideoJob, nowSeconds: number): readonly JobEvent[] {
   let latest = job.createdAt
-  const end = job.cancelledAt === undefined ? endEvents(job, reading) : cancellationEvents(job, reading)
-  return [...workEvents(job, reading), ...end].map((found) => {
+  const end = job.cancelledAt === undefined ? endEvents(job, nowSeconds) : cancellationEvents(job, nowSeconds)
+  return [...workEvents(job, nowSeconds), ...end].map((found) => {
     latest = Math.max(latest, Math.trunc(found.at ?? latest))
     const { type, ...details } = found
     return { id: eventId(found), type, ...details, at: latest }
   })
-}
-
-/** The ledger's row adds something to the record: the time, or the bill, of an end that an older version wrote. */
-export function lacksEnd(job: Pick<VideoJob, 'status' | 'endedAt' | 'billed'>): boolean {
-  return isTerminal(job) && (job.endedAt === undefined || (job.status === 'succeeded' && job.billed === undefined))
 }
 
 function eventId({ id, type, percent, attempt }: Found): string {
@@ -87,18 +68,18 @@ function eventId({ id, type, percent, attempt }: Found): string {
   return number === undefined ? type : `${type}:${number}`
 }
 
-function workEvents(job: VideoJob, { nowSeconds }: Reading): Found[] {
+function workEvents(job: VideoJob, nowSeconds: number): Found[] {
   const { submittedAt, acceptedAt, finishedAt, storedAt, cancelledAt } = job
   const found: Found[] = [{ type: 'queued', at: job.createdAt }]
   // What an upstream still does for a cancelled job is no event: it would stand in front of the cancellation that was listed before.
-  const counts = (at = job.createdAt) => cancelledAt === undefined || at <= cancelledAt
-  const isAccepted = job.taskId !== undefined && counts(acceptedAt ?? submittedAt)
+  const counts = (at: number) => cancelledAt === undefined || at <= cancelledAt
+  const isAccepted = acceptedAt !== undefined && counts(acceptedAt)
   // A claim may be given back, and an event that was listed must not disappear.
   if (submittedAt !== undefined && (isAccepted || (cancelledAt === undefined && isTerminal(job)))) {
     found.push({ type: 'submitted', at: submittedAt })
   }
   if (isAccepted) {
-    found.push({ type: 'processing', at: acceptedAt ?? submittedAt })
+    found.push({ type: 'processing', at: acceptedAt })
   }
   const progress =
     job.status === 'processing' && !isUnwanted(job) && finishedAt === undefined
@@ -112,39 +93,37 @@ function workEvents(job: VideoJob, { nowSeconds }: Reading): Found[] {
   if (finishedAt !== undefined && counts(finishedAt)) {
     found.push({ type: 'finished', at: finishedAt })
   }
-  if (job.storedDurationSeconds !== undefined && counts(storedAt)) {
+  if (storedAt !== undefined && counts(storedAt)) {
     found.push({ type: 'stored', at: storedAt })
   }
   return found
 }
 
-function endEvents(job: VideoJob, reading: Reading): Found[] {
-  const { resolution } = reading
-  const at = job.endedAt ?? (resolution === undefined ? undefined : resolution.at / 1000)
+function endEvents(job: VideoJob, nowSeconds: number): Found[] {
+  const { endedAt: at, billed } = job
   if (job.status === 'succeeded') {
-    const billed = job.billed ?? (resolution?.kind === 'settle' ? resolution.actual : undefined)
     return [
       { type: 'settled', at, ...(billed === undefined ? {} : { cost: formatCredits(billed) }) },
       { type: 'progress', at, percent: 100 },
       { type: 'succeeded', at },
-      ...callbackEvents(job, reading),
+      ...callbackEvents(job, nowSeconds),
     ]
   }
   if (job.status !== 'failed') {
     return []
   }
   const error = job.error ?? ''
-  return [{ type: isCancellation(error) ? 'cancelled' : 'failed', at, error }, ...callbackEvents(job, reading)]
+  return [{ type: isCancellation(error) ? 'cancelled' : 'failed', at, error }, ...callbackEvents(job, nowSeconds)]
 }
 
 /**
  * A job that its client cancels ends at once for the client, and its callback is sent. Its upstream may finish minutes later and bill
  * it: that settlement has an id of its own, and waits for the first callback, so that no event is put in front of an earlier one.
  */
-function cancellationEvents(job: VideoJob, reading: Reading): Found[] {
-  const callbacks = callbackEvents(job, reading)
+function cancellationEvents(job: VideoJob, nowSeconds: number): Found[] {
+  const callbacks = callbackEvents(job, nowSeconds)
   const isFirst = ({ attempt }: Found) => attempt === 1
-  const isBilled = isTerminal(job) && job.billed !== undefined && isFirstCallbackOver(job, reading.nowSeconds)
+  const isBilled = isTerminal(job) && job.billed !== undefined && isFirstCallbackOver(job, nowSeconds)
   return [
     { type: 'cancelled', at: job.cancelledAt, error: visibleError(job) },
     ...callbacks.filter(isFirst),
@@ -162,7 +141,7 @@ function isCancellation(error: string): boolean {
 /** A callback takes at most half a minute; one without a recorded outcome after this was sent, and its outcome is unknown. */
 const CALLBACK_SECONDS_MAX = 60
 
-function callbackEvents(job: VideoJob, { nowSeconds }: Reading): Found[] {
+function callbackEvents(job: VideoJob, nowSeconds: number): Found[] {
   if (!hasEnded(job)) {
     return []
   }

@@ -52,11 +52,11 @@ export type VideoJob = {
   readonly provider: VideoChannel['provider'] | undefined
   readonly submittedAt: number | undefined
   readonly taskId: string | undefined
-  /** When the upstream's acceptance was recorded; absent before it, and on older records. */
+  /** When the upstream's acceptance was recorded; absent before it. */
   readonly acceptedAt?: number | undefined
   /** Absent if no reply said one. */
   readonly upstreamPercent?: ReportedPercent | undefined
-  /** Written with the acceptance; absent before it, and on records older than the learning. */
+  /** Written with the acceptance; absent before it. */
   readonly timing?: JobTiming | undefined
   readonly submitText: StoredText | undefined
   /** The reply to the latest poll. */
@@ -69,7 +69,7 @@ export type VideoJob = {
   readonly finishedAt: number | undefined
   /** Set when the video is in the bucket: decimal seconds, or an empty string when the header has no length. */
   readonly storedDurationSeconds: string | undefined
-  /** When the video was in the bucket; absent before, and on older records. */
+  /** When the video was in the bucket; absent before. */
   readonly storedAt?: number | undefined
   /** Why the job is about to fail, written before the step reports it. */
   readonly failure: string | undefined
@@ -83,10 +83,10 @@ export type VideoJob = {
   readonly durationSeconds: string | undefined
   /** What was billed, final, with status succeeded. */
   readonly billed?: Microcredits | undefined
-  /** When the job ended: the second of its settlement or release; absent before, and on older records. */
+  /** When the job ended: the second of its settlement or release; absent before. */
   readonly endedAt?: number | undefined
   readonly callbackState: 'sent' | undefined
-  /** Every try to deliver the callback, oldest first; absent before the first, and on older records. */
+  /** Every try to deliver the callback, oldest first; absent before the first. */
   readonly callbackAttempts?: readonly CallbackAttempt[] | undefined
   /** How many resends of the callback were claimed; absent before the first. */
   readonly callbackResends?: number | undefined

@@ -1,9 +1,6 @@
 import type { UsageView } from './usage-view.ts'
 
-/**
- * A row of the append-only ledger, as the admin command line shows it. Amounts are decimal strings in credits. Rows of older versions
- * lack what was not recorded then.
- */
+/** A row of the append-only ledger, as the admin command line shows it. Amounts are decimal strings in credits. */
 export type LedgerEntry = {
   readonly kind: 'grant' | 'adjust' | 'reserve' | 'settle' | 'release'
   /** The video job or the relayed request; null for a grant or an adjustment. */

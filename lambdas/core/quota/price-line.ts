@@ -1,7 +1,7 @@
 import type { VideoPrice } from '../catalogue/model.ts'
 import { findVideoPrice, type VideoPriceTier } from '../catalogue/price-rows.ts'
 import { formatCredits, type Microcredits, parseCredits } from '../money/money.ts'
-import type { PriceSnapshot } from './price-snapshot.ts'
+import type { Prices } from './price-snapshot.ts'
 import { type DecimalQuantity, videoCost } from './video-cost.ts'
 
 /** One line of a bill: quantity times unit price, rounded half up, is the amount. */
@@ -25,7 +25,7 @@ const TOKEN_PLACES = 6
  * The line of a video: what {@link videoCost} computes, in its parts.
  * @throws NoPriceError if no row matches the tier.
  */
-export function videoPriceLine(snapshot: PriceSnapshot, tier: VideoPriceTier, quantity: DecimalQuantity): PriceLine {
+export function videoPriceLine(snapshot: Prices, tier: VideoPriceTier, quantity: DecimalQuantity): PriceLine {
   const amount = videoCost(snapshot, tier, quantity)
   const row = findVideoPrice(snapshot.prices, tier)
   return {
@@ -46,7 +46,7 @@ function namesOf({ resolution, audio, video_input }: VideoPrice): string[] {
   ]
 }
 
-function quantityText(billing: PriceSnapshot['billing'], { numerator, denominator }: DecimalQuantity): string {
+function quantityText(billing: Prices['billing'], { numerator, denominator }: DecimalQuantity): string {
   if (billing === 'per_request') {
     return '1'
   }

@@ -9,9 +9,12 @@ import { videoQuantityMax } from './video-quantity.ts'
 export type PriceSnapshot = {
   readonly billing: VideoModel['billing']
   readonly prices: readonly VideoPrice[]
-  /** Most tokens or seconds that are billed. Missing in reservations of older versions. */
-  readonly quantityMax?: number | undefined
+  /** Most tokens or seconds that are billed. */
+  readonly quantityMax: number
 }
+
+/** What a price is computed from. */
+export type Prices = Omit<PriceSnapshot, 'quantityMax'>
 
 /** The current billing and prices of a model, and the bound of one job. */
 export function snapshotPrices(model: VideoModel, tier: Pick<VideoPriceTier, 'videoInput'>): PriceSnapshot {

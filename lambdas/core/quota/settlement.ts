@@ -6,7 +6,6 @@ import { countedVideo } from './counted-video.ts'
 import { type PriceLine, videoPriceLine } from './price-line.ts'
 import type { PriceSnapshot } from './price-snapshot.ts'
 import { type DecimalQuantity, NoPriceError, parseQuantity, wholeQuantity } from './video-cost.ts'
-import { anyVideoQuantityMax } from './video-quantity.ts'
 
 /**
  * A clip has one frame more than its nominal length, and upstreams may round its length up. Less than a second above the bound
@@ -65,8 +64,8 @@ type BilledQuantity = Pick<Settlement, 'usageRefused' | 'usageAboveBound'> & {
   readonly quantity: DecimalQuantity | undefined
 }
 
-function billedQuantity({ snapshot, requested, result, durationSeconds }: SettlementInput): BilledQuantity {
-  const most = snapshot.quantityMax ?? anyVideoQuantityMax(snapshot.billing, requested)
+function billedQuantity({ snapshot, result, durationSeconds }: SettlementInput): BilledQuantity {
+  const most = snapshot.quantityMax
   switch (snapshot.billing) {
     case 'per_request':
       return { quantity: wholeQuantity(1), usageRefused: false, usageAboveBound: false }

@@ -1,9 +1,6 @@
 import { type Microcredits, ZERO } from '../money/money.ts'
 import { type CountedUsage, countedUsage } from './counted-usage.ts'
 
-/** Stands for what an older version did not record. */
-export const UNKNOWN = 'unknown'
-
 /** What distinguishes a usage counter from the others of its tenant. */
 export type UsageDimensions = {
   /** UTC, `yyyy-mm-dd`: the day of the settlements. */

@@ -1,6 +1,6 @@
 import { findVideoPrice, type VideoPriceTier } from '../catalogue/price-rows.ts'
 import { divideHalfUp, type Microcredits, parseCredits } from '../money/money.ts'
-import type { PriceSnapshot } from './price-snapshot.ts'
+import type { Prices } from './price-snapshot.ts'
 
 /** Token prices are per million tokens. */
 const TOKENS_PER_PRICE = 1_000_000n
@@ -36,7 +36,7 @@ export function wholeQuantity(value: number): DecimalQuantity {
  * ignores it.
  * @throws NoPriceError if no row matches the tier.
  */
-export function videoCost(snapshot: PriceSnapshot, tier: VideoPriceTier, quantity: DecimalQuantity): Microcredits {
+export function videoCost(snapshot: Prices, tier: VideoPriceTier, quantity: DecimalQuantity): Microcredits {
   const row = findVideoPrice(snapshot.prices, tier)
   if (row === undefined) {
     throw new NoPriceError(`no price for ${tier.resolution}, audio ${tier.audio}, video input ${tier.videoInput}`)

@@ -1,18 +1,27 @@
-import { formatCredits, type Microcredits, ZERO } from '../money/money.ts'
+import { formatCredits, type Microcredits } from '../money/money.ts'
 import { type PriceLine, priceLineView } from './price-line.ts'
-import { UNKNOWN } from './usage-counter.ts'
 
-/** The two ledger rows of a video job. Rows of older versions lack what was not recorded then. */
+/** The two ledger rows of a video job. */
 export type ReceiptRows = {
-  readonly reserve: ReceiptRow & { readonly model: string | undefined; readonly billing: string | undefined }
+  readonly reserve: ReceiptRow & {
+    readonly model: string
+    readonly billing: string
+    readonly lines: readonly PriceLine[]
+  }
   /** Undefined for an open job. */
-  readonly resolution: (ReceiptRow & { readonly kind: 'settle' | 'release'; readonly actual: Microcredits }) | undefined
+  readonly resolution: Resolved | undefined
 }
 
 type ReceiptRow = {
   readonly amount: Microcredits
   /** Milliseconds. */
   readonly at: number
+}
+
+type Resolved = ReceiptRow & {
+  readonly kind: 'settle' | 'release'
+  readonly actual: Microcredits
+  /** Undefined for a release, and for a bill at the estimate. */
   readonly lines: readonly PriceLine[] | undefined
 }
 
@@ -22,8 +31,8 @@ export function videoReceipt(jobId: string, rows: ReceiptRows) {
   return {
     object: 'video.receipt',
     id: jobId,
-    model: reserve.model ?? UNKNOWN,
-    billing: reserve.billing ?? UNKNOWN,
+    model: reserve.model,
+    billing: reserve.billing,
     estimate: formatCredits(reserve.amount),
     // A release costs nothing.
     cost: resolution === undefined ? null : formatCredits(resolution.actual),
@@ -46,14 +55,7 @@ function entry(kind: string, { amount, at }: ReceiptRow, actual: Microcredits | 
   }
 }
 
-/** A bill at the estimate has the lines of the estimate. A bill whose parts were not recorded is one line. */
+/** A bill at the estimate has the lines of the estimate. */
 function billedLines({ reserve, resolution }: ReceiptRows) {
-  if (resolution?.kind !== 'settle') {
-    return []
-  }
-  const lines = resolution.lines ?? reserve.lines ?? []
-  const sum = lines.reduce((total, { amount }) => total + amount, ZERO as bigint)
-  return lines.length > 0 && sum === resolution.actual
-    ? lines.map(priceLineView)
-    : [{ what: 'video', quantity: null, unit: null, unit_price: null, amount: formatCredits(resolution.actual) }]
+  return resolution?.kind === 'settle' ? (resolution.lines ?? reserve.lines).map(priceLineView) : []
 }

@@ -16,7 +16,7 @@ const template = z.object({
 /**
  * The configuration in use: from the template of a deployed stage, or from the data directory of a running local host, which has the
  * addresses of its simulators.
- * @throws DeploymentNotFoundError if there is none, or the stage was deployed by a version that did not keep it.
+ * @throws DeploymentNotFoundError if there is none, or this version cannot read it.
  */
 export async function readDeployedConfig(context: Pick<AdminContext, 'local' | 'stage' | 'dataDirectory' | 'output'>) {
   return context.local ? await readLocalConfig(context) : await readTemplateConfig(stackName(context.stage))

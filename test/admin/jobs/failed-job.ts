@@ -19,7 +19,11 @@ export async function failedJob(table: Table, tenant: TestTenant) {
     channel: { id: 'main', max_open_jobs: 9, provider: 'p2' },
     nowSeconds: job.createdAt,
   })
-  await recordAccepted(table, job, { taskId: 'task-7', submitText: { inline: '{"secret":1}' } })
+  await recordAccepted(table, job, {
+    taskId: 'task-7',
+    submitText: { inline: '{"secret":1}' },
+    acceptedAt: Math.trunc(Date.now() / 1000),
+  })
   await recordFailure(table, job, { failure: 'no', cause: `HTTP 401 at ${SECRET_URL}` })
   const processing = await getVideoJob(table, job.tenantId, job.jobId)
   if (processing === undefined) {

@@ -26,7 +26,9 @@ describe('find-job', () => {
     const others = Array.from({ length: 105 }, (_, index) => tableKeys.tenant(`0000-${index}`))
     await Promise.all(
       others.map((key) =>
-        table.client.send(new PutCommand({ TableName: table.name, Item: { ...key, name: '', webhookSecret: '' } })),
+        table.client.send(
+          new PutCommand({ TableName: table.name, Item: { ...key, name: '', webhookSecret: '', createdAt: 1 } }),
+        ),
       ),
     )
     expect(await findJob(table, jobId, undefined)).toMatchObject({ jobId, tenantId: tenant.tenantId })

@@ -11,7 +11,7 @@ describe('readDetails', () => {
     expect(readDetails(row)).toEqual({ ...about, channel: 'main', usage, isCounted: true })
   })
 
-  it('has nothing for a row of an older version', () => {
+  it('has nothing for a grant', () => {
     const nothing = { model: null, operation: null, keyId: null, channel: null, usage: null, isCounted: false }
     expect(readDetails({})).toEqual(nothing)
     expect(NO_DETAILS).toEqual(nothing)

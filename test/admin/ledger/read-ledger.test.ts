@@ -136,13 +136,6 @@ describe('the ledger of a tenant', () => {
     ])
   })
 
-  it('shows rows of older versions without what they did not record', async () => {
-    const row = { kind: 'settle', job: 'job1', amount: 7, actual: 3, at: now }
-    await put({ ...tableKeys.ledgerResolution(tenant.tenantId, 'job1'), ...row })
-    const expected = { kind: 'settle', job: 'job1', amount: '0.000007', actual: '0.000003', at: iso(now) }
-    expect(await entries(1)).toEqual([expected])
-  })
-
   it('shows people only the columns that an entry has', async () => {
     const show = async () => (await showLedger(table, { tenant: tenant.tenantId, limit: 1 })).text.split('\n')
     expect((await show())[0]).toMatch(/^AT +KIND +AMOUNT +ACTUAL +JOB +ID$/)

@@ -7,7 +7,7 @@ import { startTestTable, type TestTable } from '../../engines/start-test-table.t
 import type { TableWithClient } from '../../engines/table-with-client.ts'
 import { putSettledRow } from '../usage/settle-rows.ts'
 
-const COUNTER = '2026-11-22#unknown#unknown#m'
+const COUNTER = '2026-11-22#k1#create-chat-completion#m'
 
 let engine: TestTable
 let table: TableWithClient
@@ -54,7 +54,7 @@ describe('checkCounters', () => {
   it('finds a marked row without a counter', async () => {
     await putSettledRow(table, 'lost', { counted: true, model: 'other' })
     expect(await checkCounters(table, 'acme')).toEqual([
-      'the usage counter 2026-11-22#unknown#unknown#other differs from its settlements: requests by -1, cost by -0.000003',
+      'the usage counter 2026-11-22#k1#create-chat-completion#other differs from its settlements: requests by -1, cost by -0.000003',
     ])
   })
 

@@ -7,6 +7,7 @@ const TENANT = {
   id: 't-1',
   name: 'Acme',
   webhookSecret: 'whsec_secret',
+  createdAt: 1,
   state: 'active',
   suspension: null,
   openJobs: { count: 1, max: null },
@@ -42,9 +43,9 @@ describe('describe-tenant', () => {
     expect(text).toContain('suspended since 2026-11-22T10:00:00.000Z by alice@laptop: unpaid')
   })
 
-  it('says only what is known of a tenant that an older version suspended', () => {
-    expect(stateText({ state: 'suspended', suspension: null })).toBe('suspended')
-    expect(tenantRow({ ...TENANT, state: 'suspended' })).not.toHaveProperty('suspension')
+  it('names a suspension only where there is one, and a reason only where one was given', () => {
+    expect(stateText(TENANT)).toBe('active')
+    expect(tenantRow(TENANT)).not.toHaveProperty('suspension')
     expect(stateText({ ...SUSPENDED, suspension: { ...SUSPENDED.suspension, reason: null } })).toMatch(
       /by alice@laptop$/,
     )

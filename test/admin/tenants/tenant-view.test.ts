@@ -6,7 +6,14 @@ describe('tenant-view', () => {
   it('shows amounts as decimal strings, why a tenant is suspended, and no secret', () => {
     const amount = parseCredits('0.25')
     const tenant = {
-      ...({ id: 'acme', name: 'Acme', state: 'suspended', budget: null, webhookSecret: 'whsec_x' } as const),
+      ...({
+        id: 'acme',
+        name: 'Acme',
+        state: 'suspended',
+        budget: null,
+        webhookSecret: 'whsec_x',
+        createdAt: 1,
+      } as const),
       suspension: { at: 1, by: 'ada', reason: 'unpaid' },
       balance: { available: amount, held: amount, spent: amount, granted: amount },
       openJobs: { count: 2, max: null },

@@ -30,7 +30,11 @@ describe('create-video-job', () => {
     routes.onStart = async (job) => {
       const channel = { id: 'main', max_open_jobs: 9, provider: 'p2' } as const
       await claimSubmit(routes.table, { job, channel, nowSeconds: 1 })
-      await recordAccepted(routes.table, job, { taskId: 'task', submitText: { inline: '{"task_id":"task","n":5.0}' } })
+      await recordAccepted(routes.table, job, {
+        taskId: 'task',
+        submitText: { inline: '{"task_id":"task","n":5.0}' },
+        acceptedAt: Math.trunc(Date.now() / 1000),
+      })
     }
     const { status, json } = await create(client, { body: BODY })
     const { id, created_at, ...rest } = json

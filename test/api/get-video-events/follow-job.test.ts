@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { ServiceUnavailableError } from '#core/errors.ts'
-import { isComplete, jobEvents } from '#core/jobs/job-events.ts'
 import { withReportedPercent } from '#core/jobs/reported-percent.ts'
 import type { VideoJob } from '#core/jobs/video-job.ts'
 import { EventMessages } from '#lambdas/api/get-video-events/event-messages.ts'
@@ -39,10 +38,6 @@ async function follow({ jobAt, lastEventId, secondsMax = 700, leavesAfter, faili
         throw new ServiceUnavailableError()
       }
       return jobAt(secondsNow())
-    },
-    readingOf: async (job, nowSeconds) => {
-      const events = jobEvents(job, { nowSeconds })
-      return { events, isComplete: isComplete(job, nowSeconds) }
     },
     gone: leaving.signal,
     send: async (messages) => {

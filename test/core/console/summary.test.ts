@@ -31,7 +31,7 @@ describe('firstSummaryDay', () => {
 
 describe('leftOutOf', () => {
   const tenant = (id: string, spent: number, countedSpent: number | null) => ({
-    ...({ id, name: id, state: 'active', suspendedReason: null, createdAt: null, budget: null } as const),
+    ...({ id, name: id, state: 'active', suspendedReason: null, createdAt: 1, budget: null } as const),
     balance: { available: NOTHING, held: NOTHING, spent: microcredits(spent), granted: NOTHING },
     ...{ openJobs: { count: 0, max: null }, lowBalance: null },
     countedSpent: countedSpent === null ? null : microcredits(countedSpent),

@@ -4,7 +4,7 @@ import { jobEvents } from '#core/jobs/job-events.ts'
 import { PROCESSING, SUCCEEDED } from './watched-job.ts'
 
 const attempts = [1, 2, 10].map((attempt) => ({ at: 1100, attempt, milliseconds: 1, delivered: false }))
-const events = jobEvents({ ...SUCCEEDED, callbackAttempts: attempts }, { nowSeconds: 5000 })
+const events = jobEvents({ ...SUCCEEDED, callbackAttempts: attempts }, 5000)
 const idsAfter = (id: string) => eventsAfter(events, positionOf(id)).map((event) => event.id)
 
 describe('the position of an event', () => {
@@ -17,7 +17,7 @@ describe('the position of an event', () => {
   })
 
   it('keeps progress from going backwards, and behind later stages', () => {
-    const at = (percent: number) => jobEvents({ ...PROCESSING, upstreamPercent: { percent } }, { nowSeconds: 1010 })
+    const at = (percent: number) => jobEvents({ ...PROCESSING, upstreamPercent: { percent } }, 1010)
     const last = (percent: number, id: string) => eventsAfter(at(percent), positionOf(id)).map((event) => event.id)
     expect(last(37, 'progress:37')).toEqual([])
     expect(last(36, 'progress:37')).toEqual([])

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { eventsAfter, positionOf } from '#core/jobs/event-position.ts'
-import { isComplete, jobEvents, lacksEnd } from '#core/jobs/job-events.ts'
+import { isComplete, jobEvents } from '#core/jobs/job-events.ts'
 import type { VideoJob } from '#core/jobs/video-job.ts'
 import { microcredits } from '#core/money/money.ts'
 import { FINISHED, PROCESSING, QUEUED, STORED, SUCCEEDED } from './watched-job.ts'
 
 const NOW = 5000
-const list = (job: VideoJob, nowSeconds = NOW) => jobEvents(job, { nowSeconds })
+const list = (job: VideoJob, nowSeconds = NOW) => jobEvents(job, nowSeconds)
 const types = (job: VideoJob, nowSeconds?: number) => list(job, nowSeconds).map(({ type }) => type)
 const attempt = { at: 1097, attempt: 1, status: 500, milliseconds: 20, error: 'status 500', delivered: false }
 
@@ -68,40 +68,6 @@ describe('the events of a job', () => {
     const job = { ...SUCCEEDED, submittedAt: 999, acceptedAt: 1005, finishedAt: 1004 }
     const times = list(job).map(({ at }) => at)
     expect(times).toEqual(times.toSorted((left, right) => left - right))
-  })
-})
-
-describe('the events of a record that an older version wrote', () => {
-  const { acceptedAt, storedAt, billed, endedAt, ...old } = SUCCEEDED
-
-  it('take the end from the ledger, and missing times from the event before', () => {
-    const resolution = { kind: 'settle', actual: microcredits(705_600), at: 1_095_700 } as const
-    expect(lacksEnd(old)).toBe(true)
-    expect(jobEvents(old, { nowSeconds: NOW, resolution }).slice(2)).toEqual([
-      { id: 'processing', type: 'processing', at: 1002 },
-      { id: 'finished', type: 'finished', at: 1090 },
-      { id: 'stored', type: 'stored', at: 1090 },
-      { id: 'settled', type: 'settled', at: 1095, cost: '0.7056' },
-      { id: 'progress:100', type: 'progress', at: 1095, percent: 100 },
-      { id: 'succeeded', type: 'succeeded', at: 1095 },
-    ])
-  })
-
-  it('are complete without the ledger too, with what is known', () => {
-    expect(list(old).slice(-3)).toEqual([
-      { id: 'settled', type: 'settled', at: 1090 },
-      { id: 'progress:100', type: 'progress', at: 1090, percent: 100 },
-      { id: 'succeeded', type: 'succeeded', at: 1090 },
-    ])
-  })
-
-  it.each([
-    { ...SUCCEEDED, isExpected: false },
-    { ...PROCESSING, isExpected: false },
-    { ...SUCCEEDED, status: 'failed', billed: undefined, isExpected: false },
-    { ...SUCCEEDED, billed: undefined, isExpected: true },
-  ] as const)('ask the ledger only for what the record lacks (%#)', ({ isExpected, ...job }) => {
-    expect(lacksEnd(job)).toBe(isExpected)
   })
 })
 

@@ -15,7 +15,7 @@ export function snapshot(
   const rows = prices.map(
     (row) => ({ resolution: 'any', audio: 'any', video_input: 'any', price: '1', ...row }) as const,
   )
-  return { billing, prices: rows }
+  return { billing, prices: rows, quantityMax: 1_000_000_000 }
 }
 
 type Case = {

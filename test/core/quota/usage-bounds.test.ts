@@ -8,7 +8,7 @@ import { type PriceSnapshot, snapshotPrices } from '#core/quota/price-snapshot.t
 import { settleVideoCost } from '#core/quota/settlement.ts'
 import { MODEL_ROWS } from '../interface-tables.ts'
 import { shippedModel } from '../shipped-catalogue.ts'
-import { settle, snapshot } from './settling.ts'
+import { settle } from './settling.ts'
 
 /** JSON of whatever an upstream may write where a number belongs. */
 const reported = fc.oneof(
@@ -22,7 +22,7 @@ const reported = fc.oneof(
 const resolution = fc.constantFrom('480', '"720P"', '"1080p"', '1080', '"4K"', 'null')
 
 /** Prices are in microcredits for a unit, or for a million tokens: rounded up, so that it is a bound. */
-function dearest({ billing, prices, quantityMax = 0 }: PriceSnapshot): bigint {
+function dearest({ billing, prices, quantityMax }: PriceSnapshot): bigint {
   const price = prices.map((row) => parseCredits(row.price)).reduce((most, each) => (each > most ? each : most))
   const whole = price * BigInt(quantityMax)
   return billing === 'token' ? whole / 1_000_000n + 1n : whole
@@ -57,26 +57,6 @@ describe.each(MODEL_ROWS)('the bill of $id', ({ id }) => {
       }),
       { numRuns: 500 },
     )
-  })
-})
-
-describe('a job that was reserved before bounds were kept', () => {
-  const seconds = snapshot('per_second', { price: '0.14' })
-
-  it.each([
-    [false, '15', '2.1'],
-    [false, '3600', '2.1'],
-    [true, '75', '10.5'],
-    [true, '3600', '86.1'],
-  ])('is billed no more than any model can make (reference video: %s, %s seconds)', (videoInput, usage, amount) => {
-    const settlement = settle({ snapshot: seconds, requested: { videoInput }, result: { billableSeconds: usage } })
-    expect(settlement).toMatchObject({ amount, usageAboveBound: usage === '3600' })
-  })
-
-  it('is bounded by the widest frame where tokens are billed', () => {
-    const tokens = snapshot('token', { price: '7.00' })
-    const settlement = settle({ snapshot: tokens, result: { completionTokens: '2000000' } })
-    expect(settlement).toMatchObject({ amount: '5.15508', usageAboveBound: true })
   })
 })
 

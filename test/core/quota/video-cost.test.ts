@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { PriceSnapshot } from '#core/quota/price-snapshot.ts'
+import type { Prices } from '#core/quota/price-snapshot.ts'
 import { parseQuantity, videoCost, wholeQuantity } from '#core/quota/video-cost.ts'
 
-const prices: PriceSnapshot = {
+const prices: Prices = {
   billing: 'token',
   prices: [{ resolution: 'any', audio: 'any', video_input: 'any', price: '4.30' }],
 }

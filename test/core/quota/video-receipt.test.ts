@@ -17,14 +17,11 @@ const reserve: ReceiptRows['reserve'] = {
   billing: 'per_second',
 }
 
-function receipt(
-  resolution: Partial<NonNullable<ReceiptRows['resolution']>> | undefined,
-  changes: Partial<ReceiptRows['reserve']> = {},
-) {
+function receipt(resolution: Partial<NonNullable<ReceiptRows['resolution']>> | undefined) {
   const ended = { kind: 'settle', amount: parseCredits('0.7'), at: 1_795_263_862_000, lines: undefined } as const
   const actual = parseCredits('0.7056')
   const resolved = resolution === undefined ? undefined : { ...ended, actual, ...resolution }
-  return videoReceipt(JOB, { reserve: { ...reserve, ...changes }, resolution: resolved })
+  return videoReceipt(JOB, { reserve, resolution: resolved })
 }
 
 const shown = { what: 'video', quantity: '5.04', unit: 'second', unit_price: '0.14', amount: '0.7056' }
@@ -62,17 +59,5 @@ describe('videoReceipt', () => {
       lines: [],
       ledger: [{ kind: 'reserve' }, { kind: 'release', actual: null }],
     })
-  })
-
-  it('has one line with what is known of an older version', () => {
-    const old = receipt({}, { lines: undefined, model: undefined, billing: undefined })
-    expect(old).toMatchObject({ model: 'unknown', billing: 'unknown', cost: '0.7056' })
-    expect(old.lines).toEqual([{ ...shown, quantity: null, unit: null, unit_price: null }])
-  })
-
-  it('never has lines that sum to another amount than the cost', () => {
-    expect(receipt({ lines: [line('5', '0.7')] }).lines).toEqual([
-      { ...shown, quantity: null, unit: null, unit_price: null },
-    ])
   })
 })

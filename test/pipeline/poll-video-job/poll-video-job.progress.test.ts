@@ -21,7 +21,7 @@ describe('the record of a job', () => {
     const record = await pipeline.read(job)
     expect(record.upstreamPercent?.percent).toBe(40)
     expect(record.upstreamPercent?.since).toBeGreaterThan(record.acceptedAt ?? Number.NaN)
-    const events = jobEvents(record, { nowSeconds: pipeline.clock.seconds })
+    const events = jobEvents(record, pipeline.clock.seconds)
     const { createdAt, submittedAt, acceptedAt, finishedAt, storedAt, endedAt } = record
     expect(events.map(({ type, at }) => [type, at])).toEqual([
       ['queued', createdAt],

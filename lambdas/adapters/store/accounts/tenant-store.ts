@@ -14,9 +14,9 @@ export type Tenant = {
   readonly name: string
   readonly webhookSecret: string
   readonly state: TenantState
-  /** Unix milliseconds; null for a tenant of an older version. */
-  readonly createdAt?: number | null
-  /** Null for an active tenant, and for one that a version without this record suspended. */
+  /** Unix milliseconds. */
+  readonly createdAt: number
+  /** Null for an active tenant. */
   readonly suspension: Suspension | null
   readonly openJobs: OpenJobs
   readonly balance: Balance
@@ -49,9 +49,9 @@ const tenantItem = z.object({
   SK: z.string(),
   name: z.string(),
   webhookSecret: z.string(),
-  createdAt: z._default(z.nullable(z.number()), null),
+  createdAt: z.number(),
   suspension: z._default(
-    z.nullable(z.object({ at: z.number(), by: z.string(), reason: z._default(z.nullable(z.string()), null) })),
+    z.nullable(z.object({ at: z.number(), by: z.string(), reason: z.nullable(z.string()) })),
     null,
   ),
 })
@@ -61,7 +61,7 @@ const balanceItem = z.object({
   spent: amount,
   granted: amount,
   state: z.enum(['active', 'suspended']),
-  openJobs: z._default(z.number(), 0),
+  openJobs: z.number(),
   openJobsMax: z._default(z.nullable(z.number()), null),
 })
 

@@ -163,7 +163,7 @@ const mark = z.object({
 })
 
 function summarized(item: Item, balance: Item, known: ReadonlyMap<string, SummarizedTenant>): SummarizedTenant {
-  const { id, name, suspension, createdAt = null } = readTenantRecord(item)
+  const { id, name, suspension, createdAt } = readTenantRecord(item)
   const countedAt = known.get(id)?.countedAt
   return {
     id,

@@ -85,7 +85,7 @@ type Acceptance = {
   readonly submitText: StoredText
   readonly timing?: JobTiming
   /** Unix seconds. */
-  readonly acceptedAt?: number
+  readonly acceptedAt: number
   /** What the reply says. */
   readonly upstreamPercent?: ReportedPercent | undefined
 }
@@ -110,7 +110,7 @@ export async function recordAccepted(
     'taskId = :task',
     '#status = :processing',
     `${text.set} = :text`,
-    ...(acceptedAt === undefined ? [] : ['acceptedAt = if_not_exists(acceptedAt, :at)']),
+    'acceptedAt = if_not_exists(acceptedAt, :at)',
     ...(timing === undefined ? [] : ['timing = :timing']),
     ...(upstreamPercent === undefined ? [] : ['upstreamPercent = :percent']),
   ]
@@ -126,7 +126,7 @@ export async function recordAccepted(
       ':text': text.value,
       ':queued': queued,
       ':sending': 'sending',
-      ...(acceptedAt === undefined ? {} : { ':at': acceptedAt }),
+      ':at': acceptedAt,
       ...(timing === undefined ? {} : { ':timing': timing }),
       ...(upstreamPercent === undefined ? {} : { ':percent': upstreamPercent }),
     },

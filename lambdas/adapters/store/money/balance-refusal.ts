@@ -9,7 +9,7 @@ import type { Item } from '../table/item-codec.ts'
 const balanceItem = z.object({
   state: z.string(),
   available: z.union([z.number(), z.bigint()]),
-  openJobs: z._default(z.number(), 0),
+  openJobs: z.number(),
   openJobsMax: z.optional(z.number()),
 })
 

@@ -172,14 +172,12 @@ function openJobLimitUpdate(
 ): ItemUpdate {
   return {
     Key: tableKeys.balance(tenantId),
-    // The condition of a create compares the two, and a tenant without a job since jobs are counted has no count.
-    UpdateExpression:
-      limit === null ? 'REMOVE openJobsMax' : 'SET openJobsMax = :limit, openJobs = if_not_exists(openJobs, :none)',
+    UpdateExpression: limit === null ? 'REMOVE openJobsMax' : 'SET openJobsMax = :limit',
     ConditionExpression:
       was === null ? 'attribute_exists(PK) AND attribute_not_exists(openJobsMax)' : 'openJobsMax = :was',
     // One of the two is a number, because an equal limit is not set.
     ExpressionAttributeValues: {
-      ...(limit === null ? {} : { ':limit': limit, ':none': 0 }),
+      ...(limit === null ? {} : { ':limit': limit }),
       ...(was === null ? {} : { ':was': was }),
     },
   }
@@ -196,7 +194,7 @@ async function recountOpenJobs(table: Table, tenantId: string): Promise<void> {
 
 /** @returns whether the count is right now. */
 async function isRecounted(table: Table, tenantId: string): Promise<boolean> {
-  const { openJobs = 0, available, held, spent } = { ...(await table.readItem(tableKeys.balance(tenantId))) }
+  const { openJobs, available, held, spent } = { ...(await table.readItem(tableKeys.balance(tenantId))) }
   const counted = await countReservations(table, tenantId)
   if (openJobs === counted) {
     return true
@@ -218,15 +216,14 @@ async function isRecounted(table: Table, tenantId: string): Promise<boolean> {
   return isWritten
 }
 
-/** Open reservations of jobs that the count includes. */
 async function countReservations(table: Table, tenantId: string): Promise<number> {
   const { PK, SK } = tableKeys.reservation(tenantId, '')
   const open = queryItems(table, {
     KeyConditionExpression: 'PK = :pk AND begins_with(SK, :sk)',
-    FilterExpression: '#state = :held AND counted = :true',
+    FilterExpression: '#state = :held',
     ProjectionExpression: 'SK',
     ExpressionAttributeNames: { '#state': 'state' },
-    ExpressionAttributeValues: { ':pk': PK, ':sk': SK, ':held': 'held', ':true': true },
+    ExpressionAttributeValues: { ':pk': PK, ':sk': SK, ':held': 'held' },
     ConsistentRead: true,
   })
   let count = 0

@@ -2,7 +2,7 @@ import type { VideoJob } from '#core/jobs/video-job.ts'
 import type { Microcredits } from '#core/money/money.ts'
 import { type CountedUsage, countedUsage, nonZeroCounts } from '#core/quota/counted-usage.ts'
 import type { PriceLine } from '#core/quota/price-line.ts'
-import { isCounted, UNKNOWN } from '#core/quota/usage-counter.ts'
+import { isCounted } from '#core/quota/usage-counter.ts'
 import type { Item } from '../table/item-codec.ts'
 import type { NamedWrites, TableWrite } from '../table/table.ts'
 import { tableKeys } from '../table/table-keys.ts'
@@ -45,7 +45,7 @@ export function countSettlement(context: JobResolution): NamedWrites {
   if (resolution.kind !== 'settle') {
     return {}
   }
-  const { keyId = UNKNOWN, operation = UNKNOWN } = reservation
+  const { keyId, operation } = reservation
   const { usage = countedUsage({}), actual } = resolution
   return countUsage([{ tenantId: job.tenantId, at, keyId, operation, model: job.model, usage, actual }])
 }

@@ -30,7 +30,7 @@ export type NewVideoJob = {
   readonly request: { readonly inline: string } | { readonly bucketKey: string }
   readonly estimate: Microcredits
   /** The estimate in its parts. */
-  readonly line?: PriceLine | undefined
+  readonly line: PriceLine
   readonly snapshot: PriceSnapshot
   readonly tier: VideoPriceTier
   readonly idempotency: { readonly digest: string; readonly bodyHash: string; readonly expiresAt: number } | undefined
@@ -61,7 +61,6 @@ export function putReservation(job: NewVideoJob, known: KnownBudgets): TableWrit
         budgetId: budget?.id,
         budgetPeriod: budget?.kind,
         tenantBudgetPeriod: known.tenant?.kind,
-        counted: true,
         restarts: 0,
         createdAt: job.createdAt,
         GSI1PK: openShard(job.jobId),
@@ -106,7 +105,7 @@ export function putReserveRow(job: NewVideoJob): TableWrite {
         operation: job.operation,
         keyId: job.keyId,
         billing: job.snapshot.billing,
-        lines: job.line && [job.line],
+        lines: [job.line],
       },
     },
   }

@@ -6,24 +6,24 @@ import { tableKeys } from '../table/table-keys.ts'
 
 const amount = z.pipe(z.union([z.number(), z.bigint()]), z.transform(microcredits))
 
-const row = {
+const lines = z.array(
+  z.object({
+    what: z.string(),
+    quantity: z.string(),
+    unit: z.enum(['second', 'million tokens', 'request']),
+    unitPrice: z.string(),
+    amount,
+  }),
+)
+
+const reserveRow = z.object({ amount, at: z.number(), model: z.string(), billing: z.string(), lines })
+const resolutionRow = z.object({
   amount,
   at: z.number(),
-  lines: z.optional(
-    z.array(
-      z.object({
-        what: z.string(),
-        quantity: z.string(),
-        unit: z.enum(['second', 'million tokens', 'request']),
-        unitPrice: z.string(),
-        amount,
-      }),
-    ),
-  ),
-}
-
-const reserveRow = z.object({ ...row, model: z.optional(z.string()), billing: z.optional(z.string()) })
-const resolutionRow = z.object({ ...row, kind: z.enum(['settle', 'release']), actual: z._default(amount, ZERO) })
+  kind: z.enum(['settle', 'release']),
+  actual: z._default(amount, ZERO),
+  lines: z.optional(lines),
+})
 
 /**
  * Reads the ledger rows of a video job in one request; undefined for a job that the tenant never had. The ledger keeps them after the
@@ -46,15 +46,11 @@ export function receiptRowsOf(reserve: unknown, resolution: unknown): ReceiptRow
   return reserve === undefined
     ? undefined
     : {
-        reserve: withKnown(reserveRow.parse(reserve)),
+        reserve: reserveRow.parse(reserve),
         resolution: resolution === undefined ? undefined : withLines(resolutionRow.parse(resolution)),
       }
 }
 
-function withKnown({ model, billing, lines, ...rest }: z.infer<typeof reserveRow>) {
-  return { ...rest, model, billing, lines }
-}
-
-function withLines({ lines, ...rest }: z.infer<typeof resolutionRow>) {
-  return { ...rest, lines }
+function withLines({ lines: billed, ...rest }: z.infer<typeof resolutionRow>) {
+  return { ...rest, lines: billed }
 }

@@ -17,12 +17,10 @@ export type Reservation = {
   readonly tier: VideoPriceTier
   /** The validated request as JSON, inline or in the bucket. */
   readonly request: { readonly inline: string } | { readonly bucketKey: string }
-  /** Whether its tenant's count of open jobs includes it; false where it was made before jobs were counted. */
-  readonly counted: boolean
-  /** Public id of the key that made it; undefined on reservations of older versions, as are the next three. */
-  readonly keyId: string | undefined
+  /** Public id of the key that made it. */
+  readonly keyId: string
   /** As in the table of routes. */
-  readonly operation: string | undefined
+  readonly operation: string
   /** The budget of the key in which it counts; undefined without one. */
   readonly budget: BudgetOfKey | undefined
   /** The kind of period that the tenant's budget had; undefined without one. The budget may have changed since. */
@@ -43,15 +41,14 @@ const reservationItem = z.object({
     prices: z.array(
       z.object({ resolution: z.enum([...RESOLUTIONS, 'any']), audio: tier, video_input: tier, price: z.string() }),
     ),
-    quantityMax: z.optional(z.number()),
+    quantityMax: z.number(),
   }),
   tier: z.object({ resolution: z.enum(RESOLUTIONS), audio: z.boolean(), videoInput: z.boolean() }),
   request: z.optional(z.string()),
   requestKey: z.optional(z.string()),
-  counted: z._default(z.boolean(), false),
-  restarts: z._default(z.number(), 0),
-  keyId: z.optional(z.string()),
-  operation: z.optional(z.string()),
+  restarts: z.number(),
+  keyId: z.string(),
+  operation: z.string(),
   budgetId: z.optional(z.string()),
   budgetPeriod: z._default(z.enum(PERIOD_KINDS), 'total'),
   tenantBudgetPeriod: z.optional(z.enum(PERIOD_KINDS)),
@@ -59,13 +56,11 @@ const reservationItem = z.object({
 
 /** A reservation from its item in the table. @throws ZodError for an item of another form. */
 export function readReservationItem(item: unknown): Reservation {
-  const { request, requestKey, actual, keyId, operation, budgetId, budgetPeriod, tenantBudgetPeriod, ...rest } =
+  const { request, requestKey, actual, budgetId, budgetPeriod, tenantBudgetPeriod, ...rest } =
     reservationItem.parse(item)
   return {
     ...rest,
     actual,
-    keyId,
-    operation,
     budget: budgetId === undefined ? undefined : { id: budgetId, kind: budgetPeriod },
     tenantBudgetKind: tenantBudgetPeriod,
     request: requestKey === undefined ? { inline: request ?? '{}' } : { bucketKey: requestKey },

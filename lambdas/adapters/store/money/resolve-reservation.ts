@@ -79,22 +79,20 @@ async function explainRefusal(
 }
 
 /**
- * Gives back the difference between estimate and actual; it may be negative (docs/decisions/0029).
- * A job that its tenant's count of open jobs includes leaves that count.
+ * Gives back the difference between estimate and actual; it may be negative (docs/decisions/0029). The job leaves the count of open jobs.
  */
 function moveFunds(context: JobResolution, { tenant }: KnownBudgets): TableWrite {
   const { job, reservation, resolution } = context
   const actual = resolution.kind === 'settle' ? resolution.actual : 0n
   const budget = moveTenantBudget({ ...giveBack(context), known: tenant })
-  const leave = reservation.counted ? ' ADD openJobs :minusOne' : ''
   return {
     Update: {
       Key: tableKeys.balance(job.tenantId),
-      UpdateExpression: `SET held = held - :amount, spent = spent + :actual, available = available + :rest${budget.set}${leave}`,
+      UpdateExpression: `SET held = held - :amount, spent = spent + :actual, available = available + :rest${budget.set} ADD openJobs :minusOne`,
       ConditionExpression: ['held >= :amount', budget.condition].join(' AND '),
       ExpressionAttributeValues: {
         ...budget.values,
-        ...(reservation.counted ? { ':minusOne': -1 } : {}),
+        ':minusOne': -1,
         ':amount': reservation.amount,
         ':actual': actual,
         ':rest': reservation.amount - actual,

@@ -164,20 +164,3 @@ describe('a limit', () => {
     expect(Item).toBeUndefined()
   })
 })
-
-describe('a table from before open jobs were counted', () => {
-  it('counts none of its open jobs, then or when they end, and keeps the limit for new ones', async () => {
-    const old = await reserveJob(table, tenant)
-    await change(tableKeys.reservation(tenant.tenantId, old.jobId), 'REMOVE counted')
-    await change(tableKeys.balance(tenant.tenantId), 'REMOVE openJobs')
-    await inOrder()
-    await limit(1)
-    const job = await reserveJob(table, tenant)
-    await expect(reserveJob(table, tenant)).rejects.toBeInstanceOf(TooManyOpenJobsError)
-    await release(old)
-    expect(await openJobs()).toEqual({ count: 1, max: 1 })
-    await release(job)
-    expect(await openJobs()).toEqual({ count: 0, max: 1 })
-    await inOrder()
-  })
-})

@@ -37,7 +37,7 @@ const claim = (job: NewVideoJob, channel: Channel) => claimSubmit(table, { job, 
 const openJobs = async ({ id }: Channel) => (await readChannelCount(table, id))?.open
 const read = ({ tenantId, jobId }: NewVideoJob) => getVideoJob(table, tenantId, jobId)
 const accept = (job: NewVideoJob, taskId = 'task') =>
-  recordAccepted(table, job, { taskId, submitText: { inline: '{}' } })
+  recordAccepted(table, job, { taskId, submitText: { inline: '{}' }, acceptedAt: Math.trunc(Date.now() / 1000) })
 
 async function end(job: NewVideoJob): Promise<void> {
   const record = await read(job)

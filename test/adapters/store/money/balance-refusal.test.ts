@@ -5,7 +5,7 @@ import { BudgetExceededError } from '#core/money/budget-exceeded-error.ts'
 import { microcredits } from '#core/money/money.ts'
 
 const WANTED = { estimate: microcredits(10), createdAt: 1_000 }
-const BALANCE = { state: 'active', available: 10 }
+const BALANCE = { state: 'active', available: 10, openJobs: 0 }
 
 describe('balance-refusal', () => {
   it.each([
@@ -23,7 +23,7 @@ describe('balance-refusal', () => {
     ['a limit of no open jobs', { ...BALANCE, openJobsMax: 0 }, TooManyOpenJobsError],
     ['a suspended tenant', { ...BALANCE, state: 'suspended' }, InvalidApiKeyError],
     ['too few funds and too many jobs', { ...BALANCE, available: 9, openJobsMax: 0 }, InsufficientQuotaError],
-    ['a suspended tenant without funds', { state: 'suspended', available: 0 }, InvalidApiKeyError],
+    ['a suspended tenant without funds', { ...BALANCE, state: 'suspended', available: 0 }, InvalidApiKeyError],
   ])('%s: the refusal that is foreseen is the refusal of the transaction', (_, balance, expected) => {
     expect(foreseeRefusal(WANTED, { balance, keyBudget: undefined })).toBeInstanceOf(expected)
     expect(explainBalance(WANTED, balance)).toBeInstanceOf(expected)

@@ -11,9 +11,12 @@ const CONTEXT = {
   reservation: readReservationItem({
     amount: 700_000,
     state: 'held',
-    snapshot: { billing: 'per_request', prices: [] },
+    snapshot: { billing: 'per_request', prices: [], quantityMax: 1 },
     tier: { resolution: '720P', audio: true, videoInput: false },
     request: '{}',
+    keyId: 'k1',
+    operation: 'create-video-job',
+    restarts: 0,
   }),
   resolution: { kind: 'settle', actual: microcredits(500_000), durationSeconds: '5' },
   nowMilliseconds: 2_000_000,

@@ -15,14 +15,20 @@ const JOB = { ...videoJobRecord(), tenantId: 'acme', jobId: 'j1', model: 'm#1', 
 const ITEM = {
   amount: 700_000,
   state: 'held',
-  snapshot: { billing: 'per_second', prices: [{ resolution: 'any', audio: 'any', video_input: 'any', price: '0.14' }] },
+  snapshot: {
+    billing: 'per_second',
+    prices: [{ resolution: 'any', audio: 'any', video_input: 'any', price: '0.14' }],
+    quantityMax: 60,
+  },
   tier: { resolution: '720P', audio: true, videoInput: false },
   request: '{}',
+  keyId: 'k1',
+  operation: 'create-video-job',
+  restarts: 0,
 }
-const NAMED = { ...ITEM, keyId: 'k1', operation: 'create-video-job' }
 
-function resolution(change: Resolution, item: object = NAMED): JobResolution {
-  return { job: JOB, reservation: readReservationItem(item), resolution: change, nowMilliseconds: AT }
+function resolution(change: Resolution): JobResolution {
+  return { job: JOB, reservation: readReservationItem(ITEM), resolution: change, nowMilliseconds: AT }
 }
 
 const USAGE = countedUsage({ videoMilliseconds: 5_000 })
@@ -69,11 +75,6 @@ describe('putResolutionRow', () => {
     expect(Put.Item).not.toHaveProperty('counted')
     expect(Put.Item).not.toHaveProperty('actual')
   })
-
-  it('leaves out what a reservation of an older version does not know', () => {
-    const row = putResolutionRow(resolution(settlement(500_000), ITEM))
-    expect(row).toMatchObject({ Put: { Item: { keyId: undefined, operation: undefined, counted: true } } })
-  })
 })
 
 describe('countSettlement', () => {
@@ -85,11 +86,6 @@ describe('countSettlement', () => {
         ExpressionAttributeValues: { ':requests': 1, ':videoMilliseconds': 5_000, ':cost': 500_000n },
       },
     })
-  })
-
-  it('counts what an older version did not record as unknown', () => {
-    const [write] = Object.values(countSettlement(resolution(settlement(500_000), ITEM)))
-    expect(write).toMatchObject({ Update: { Key: { SK: '2026-11-30#unknown#unknown#m#1' } } })
   })
 
   it.each([

@@ -17,15 +17,6 @@ async function put(Item: Record<string, unknown>): Promise<void> {
 const read = (jobId: string) => readReceiptRows(engine.table, { tenantId: 'acme', jobId })
 
 describe('readReceiptRows', () => {
-  it('reads the rows of version 0.2.0, which say nothing but amounts', async () => {
-    await put({ ...tableKeys.ledgerReserve('acme', 'old'), kind: 'reserve', job: 'old', amount: 700_000, at: 1 })
-    await put({ ...tableKeys.ledgerResolution('acme', 'old'), kind: 'settle', amount: 700_000, actual: 5, at: 2 })
-    expect(await read('old')).toEqual({
-      reserve: { amount: 700_000n, at: 1, model: undefined, billing: undefined, lines: undefined },
-      resolution: { kind: 'settle', amount: 700_000n, actual: 5n, at: 2, lines: undefined },
-    })
-  })
-
   it('reads lines', async () => {
     const line = { what: 'video', quantity: '5', unit: 'second', unitPrice: '0.14', amount: 700_000 }
     const about = { model: 'm', billing: 'per_second', lines: [line] }

@@ -15,9 +15,12 @@ afterAll(() => engine.close())
 const ITEM = {
   amount: 700_000,
   state: 'held',
-  snapshot: { billing: 'per_second', prices: [] },
+  snapshot: { billing: 'per_second', prices: [], quantityMax: 60 },
   tier: { resolution: '720P', audio: true, videoInput: false },
   request: '{}',
+  keyId: 'k1',
+  operation: 'create-video-job',
+  restarts: 0,
 }
 
 describe('getReservation', () => {
@@ -30,7 +33,6 @@ describe('getReservation', () => {
       snapshot,
       tier,
       request,
-      counted: true,
       keyId: tenant.keyDigest.slice(0, 8),
       operation: 'create-video-job',
       restarts: 0,
@@ -58,10 +60,6 @@ describe('getReservation', () => {
 })
 
 describe('readReservationItem', () => {
-  it('a reservation from before jobs were counted is not counted', () => {
-    expect(readReservationItem(ITEM)).toMatchObject({ counted: false, restarts: 0, actual: undefined })
-  })
-
   it.each([
     ['a state that does not exist', { state: 'paid' }],
     ['no prices', { snapshot: { billing: 'per_second' } }],

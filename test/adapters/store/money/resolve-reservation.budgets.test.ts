@@ -45,7 +45,11 @@ async function acceptedJob(tenant: TestTenant, changes: Partial<NewVideoJob> = {
   const job = await reserveJob(table, tenant, { createdAt: EVE, ...changes })
   const channel = { id: `ch-${job.jobId}`, max_open_jobs: 1, provider: 'p2' } as const
   await claimSubmit(table, { job, channel, nowSeconds: job.createdAt })
-  await recordAccepted(table, job, { taskId: 'task', submitText: { inline: '{}' } })
+  await recordAccepted(table, job, {
+    taskId: 'task',
+    submitText: { inline: '{}' },
+    acceptedAt: Math.trunc(Date.now() / 1000),
+  })
   return job
 }
 

@@ -105,7 +105,11 @@ class History {
         channel: { id: 'any', max_open_jobs: 1_000_000, provider: 'p2' },
         nowSeconds: 1,
       })
-      await recordAccepted(this.#table, { tenantId, jobId }, { taskId: 'task', submitText: { inline: '{}' } })
+      await recordAccepted(
+        this.#table,
+        { tenantId, jobId },
+        { taskId: 'task', submitText: { inline: '{}' }, acceptedAt: Math.trunc(Date.now() / 1000) },
+      )
     }
   }
 

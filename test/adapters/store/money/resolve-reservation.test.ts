@@ -34,7 +34,11 @@ async function processingJob(credits = '100'): Promise<NewVideoJob & { channelId
     channel: { id: channelId, max_open_jobs: 1, provider: 'p2' },
     nowSeconds: job.createdAt,
   })
-  await recordAccepted(table, job, { taskId: 'task', submitText: { inline: '{}' } })
+  await recordAccepted(table, job, {
+    taskId: 'task',
+    submitText: { inline: '{}' },
+    acceptedAt: Math.trunc(Date.now() / 1000),
+  })
   return { ...job, channelId }
 }
 

@@ -11,7 +11,7 @@ const STORED: Budget = {
   left: microcredits(50),
   free: microcredits(80),
 }
-const READ = { available: 500, held: 20, spent: 480, granted: 1_000, state: 'active' }
+const READ = { available: 500, held: 20, spent: 480, granted: 1_000, state: 'active', openJobs: 0 }
 const PERIOD = { kind: 'month', id: '2026-11' } as const
 const BEGINNING = {
   limit: { amount: microcredits(200), kind: 'month' },

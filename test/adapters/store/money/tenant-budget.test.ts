@@ -108,7 +108,7 @@ describe('changeTenant', () => {
     expect(await tenantBudgetOf(table, tenantId)).toEqual(['2026-11-30', '0.3', '0.7', '4', '4.3'])
   })
 
-  it('writes nothing for the same budget, and repairs one that an older version moved past', async () => {
+  it('writes nothing for the same budget, and repairs one whose counts are wrong', async () => {
     const { tenantId } = await spendingTenant()
     await set(tenantId, '10/month')
     expect(await set(tenantId, '10/month')).toMatchObject({ isChanged: false })

@@ -1,5 +1,5 @@
 import type { VideoDetail } from '../../api/admin-types.ts'
-import { Amount, Nothing } from '../../components/amount.tsx'
+import { Amount } from '../../components/amount.tsx'
 import { amountColumn, exported } from '../../components/columns.tsx'
 import { PlainTable } from '../../components/plain-table.tsx'
 import type { TableColumn } from '../../components/table-column.ts'
@@ -37,7 +37,7 @@ function columnsOf({ cost }: Receipt): readonly TableColumn<Line>[] {
       title: 'Quantity',
       isAtEnd: true,
       value: ({ quantity }) => quantity,
-      cell: (line) => <Quantity line={line} />,
+      cell: ({ quantity, unit_price, unit }) => <span>{`${quantity} × ${unit_price} per ${unit}`}</span>,
     },
     exported('Unit price', ({ unit_price }) => unit_price),
     exported('Unit', ({ unit }) => unit),
@@ -46,8 +46,4 @@ function columnsOf({ cost }: Receipt): readonly TableColumn<Line>[] {
       total: () => <Amount value={cost} />,
     },
   ]
-}
-
-function Quantity({ line: { quantity, unit_price, unit } }: { readonly line: Line }) {
-  return quantity === null ? <Nothing /> : <span>{`${quantity} × ${unit_price ?? '?'} per ${unit ?? 'unit'}`}</span>
 }
