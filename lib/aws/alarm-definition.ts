@@ -13,6 +13,10 @@ export type AlarmDefinition = {
   readonly metric: IMetric
   /** The alarm triggers at this value and above. */
   readonly threshold: number
+  /** Of the threshold; a plain number by default. */
+  readonly unit?: '%' | 's' | 'ms'
+  /** Of a share: what else a period must have, such as `of at least 20`. */
+  readonly minimum?: string
   /** Number of consecutive periods at the threshold; one by default. */
   readonly periods?: number
   /**

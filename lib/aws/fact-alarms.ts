@@ -58,7 +58,7 @@ function moneyAlarms(metrics: ServiceMetrics): readonly AlarmDefinition[] {
     {
       name: 'BilledAtEstimate',
       meaning: 'A quarter of the bills are estimates, because upstreams reported no valid usage.',
-      metric: metrics.share('billed_at_estimate', {
+      ...metrics.share('billed_at_estimate', {
         of: ['jobs_succeeded', 'relay_succeeded'],
         minutes: HOUR,
         atLeast: 20,
@@ -79,7 +79,7 @@ function jobAlarms(metrics: ServiceMetrics): readonly AlarmDefinition[] {
     {
       name: 'JobsFailing',
       meaning: 'Half of the finished video jobs failed.',
-      metric: metrics.share('jobs_failed', { of: ['jobs_succeeded', 'jobs_failed'], minutes: 30, atLeast: 10 }),
+      ...metrics.share('jobs_failed', { of: ['jobs_succeeded', 'jobs_failed'], minutes: 30, atLeast: 10 }),
       threshold: 50,
     },
     {
@@ -97,7 +97,7 @@ function jobAlarms(metrics: ServiceMetrics): readonly AlarmDefinition[] {
     {
       name: 'CallbacksFailing',
       meaning: 'Half of the callbacks were not delivered.',
-      metric: metrics.share('callback_failed', {
+      ...metrics.share('callback_failed', {
         of: ['callback_delivered', 'callback_failed'],
         minutes: HOUR,
         atLeast: 20,
@@ -119,7 +119,7 @@ function upstreamAlarms(metrics: ServiceMetrics): readonly AlarmDefinition[] {
     {
       name: 'RelayFailing',
       meaning: 'A tenth of the relayed requests fail.',
-      metric: metrics.share('relay_failed', { of: ['relay_succeeded', 'relay_failed'], minutes: 5, atLeast: 20 }),
+      ...metrics.share('relay_failed', { of: ['relay_succeeded', 'relay_failed'], minutes: 5, atLeast: 20 }),
       threshold: 10,
       periods: 2,
     },
@@ -141,12 +141,14 @@ function reconcileFactAlarms(metrics: ServiceMetrics, config: GatewayConfig): re
       meaning: 'A video job has been open for longer than queueing, generating and storing can take.',
       metric: metrics.maximum('oldest_open_job_seconds', 15),
       threshold: longestJobSeconds(config),
+      unit: 's',
     },
     {
       name: 'OldestRequest',
       meaning: 'A relayed request still holds its reservation, although Reconcile should have released it.',
       metric: metrics.maximum('oldest_open_request_seconds', 15),
       threshold: OLDEST_REQUEST_SECONDS,
+      unit: 's',
     },
     {
       name: 'ReconcileItems',

@@ -35,6 +35,8 @@ export function frontDoorAlarm(distributionId: string): AlarmDefinition {
       period: PERIOD,
     }),
     threshold: 5,
+    unit: '%',
+    minimum: `of at least ${REQUESTS_MIN}`,
     periods: 2,
   }
 }

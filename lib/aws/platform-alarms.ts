@@ -11,6 +11,9 @@ import type { WatchedService } from './watched-service.ts'
 
 const PERIOD = Duration.minutes(5)
 
+/** Fewer errors of the API in a period are no share of anything. */
+const ERRORS_MIN = 5
+
 /**
  * CheckReferences throws to refuse a reference and Store to be retried. A job that fails by any other error counts as
  * `internal_failure`.
@@ -36,12 +39,14 @@ function apiAlarms(api: GatewayApi): readonly AlarmDefinition[] {
       name: 'ApiErrors',
       meaning: 'The API answers one request in a hundred or more with a 5xx.',
       metric: new MathExpression({
-        expression: 'IF(errors >= 5, 100 * errors / requests, 0)',
+        expression: `IF(errors >= ${ERRORS_MIN}, 100 * errors / requests, 0)`,
         usingMetrics: { errors, requests },
         label: '5xx, percent',
         period: PERIOD,
       }),
       threshold: 1,
+      unit: '%',
+      minimum: `and at least ${ERRORS_MIN}`,
       isRollbackTrigger: true,
     },
     {
@@ -49,6 +54,7 @@ function apiAlarms(api: GatewayApi): readonly AlarmDefinition[] {
       meaning: 'Fetching a job, which involves no upstream, takes seconds.',
       metric: jobReadLatency(api),
       threshold: 3000,
+      unit: 'ms',
       periods: 3,
       isRollbackTrigger: true,
     },

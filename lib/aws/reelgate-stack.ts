@@ -43,6 +43,9 @@ export type ReelgateStackProps = StackProps & {
 
 /** The whole service: composes constructs and defines no resources itself. */
 export class ReelgateStack extends Stack {
+  /** Undefined for a stage without alarms. */
+  readonly alarms: ServiceAlarms | undefined
+
   constructor(scope: Construct, id: string, props: ReelgateStackProps) {
     const { settings } = props
     super(scope, id, {
@@ -84,7 +87,7 @@ export class ReelgateStack extends Stack {
     })
     const distribution = frontDoor?.distribution
     const service = { api, pipeline, reconcile, table: resources.table, adminApi, distribution, relay }
-    const alarms = settings.alarms
+    this.alarms = settings.alarms
       ? new ServiceAlarms(this, 'ServiceAlarms', { ...service, config: props.config, email: settings.alarmEmail })
       : undefined
     // Emulators do not draw graphs.
@@ -104,8 +107,8 @@ export class ReelgateStack extends Stack {
       ChannelSecretArn: resources.channelSecret.secret.secretArn,
       CdnSigningKeySecretArn: resources.delivery.signingKeys?.secret.secretArn,
       CdnSigningKeyFunctionName: resources.delivery.signingKeys?.functionName,
-      AlarmTopicArn: alarms?.topic.topicArn,
-      RollbackOptions: alarms?.rollbackOptions,
+      AlarmTopicArn: this.alarms?.topic.topicArn,
+      RollbackOptions: this.alarms?.rollbackOptions,
       BucketName: resources.bucket.bucket.bucketName,
       DeadLetterQueueUrl: reconcile.deadLetters.queueUrl,
       ReconcileScheduleName: reconcile.scheduleName,

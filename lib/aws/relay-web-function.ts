@@ -43,6 +43,8 @@ const RATE = { min: 100, small: 100, large: 1_000, max: 10_000 }
 const KEEP_ALIVE_SECONDS = 60
 
 const PERIOD = Duration.minutes(5)
+/** Fewer errors in a period are no share of anything. */
+const ERRORS_MIN = 5
 
 /** Length of the longest name: Reelgate-<32>-relay-<14> has 62 of the 64 characters that Lambda allows. */
 const FUNCTION_NAME = `${Aws.STACK_NAME}-relay-${Aws.REGION}`
@@ -214,6 +216,8 @@ export function relayAlarms(relay: RelayWebFunction): readonly AlarmDefinition[]
       meaning: 'With relay=web: one relayed request in a hundred or more ends with a 5xx.',
       metric: shareOfErrors(relay),
       threshold: 1,
+      unit: '%',
+      minimum: `and at least ${ERRORS_MIN}`,
       isRollbackTrigger: true,
     },
     {
@@ -250,7 +254,7 @@ function shareOfErrors(relay: RelayWebFunction): IMetric {
   }
   const requests = Object.keys(usingMetrics).map((id) => `FILL(${id}, 0)`)
   return new MathExpression({
-    expression: `IF(FILL(failed, 0) >= 5, 100 * FILL(failed, 0) / (${requests.join(' + ')}), 0)`,
+    expression: `IF(FILL(failed, 0) >= ${ERRORS_MIN}, 100 * FILL(failed, 0) / (${requests.join(' + ')}), 0)`,
     usingMetrics,
     label: '5xx, percent',
     period: PERIOD,

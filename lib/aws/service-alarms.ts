@@ -3,6 +3,7 @@ import type { Topic } from 'aws-cdk-lib/aws-sns'
 import { Construct } from 'constructs'
 import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
 import { CLOUDFRONT_REGION } from '../config/platform-facts.ts'
+import type { AlarmDefinition } from './alarm-definition.ts'
 import { createAlarmsWithTopic } from './alarm-topic.ts'
 import { consoleAlarms } from './console-alarms.ts'
 import { factAlarms } from './fact-alarms.ts'
@@ -24,6 +25,7 @@ type ServiceAlarmsProps = WatchedService & {
  */
 export class ServiceAlarms extends Construct {
   readonly topic: Topic
+  readonly definitions: readonly AlarmDefinition[]
   /** Options of `cdk deploy` that let CloudFormation roll back by alarms. The command wants its option once for each ARN. */
   readonly rollbackOptions: string
 
@@ -31,7 +33,7 @@ export class ServiceAlarms extends Construct {
     super(scope, id)
     const metrics = new ServiceMetrics(this)
     const { adminApi, distribution, relay } = service
-    const definitions = [
+    this.definitions = [
       ...factAlarms(metrics, config),
       ...platformAlarms(service),
       ...(adminApi === undefined ? [] : consoleAlarms(adminApi, metrics)),
@@ -41,7 +43,7 @@ export class ServiceAlarms extends Construct {
         ? [frontDoorAlarm(distribution.distributionId)]
         : []),
     ]
-    const { topic, rollbackTriggers } = createAlarmsWithTopic(this, definitions, email)
+    const { topic, rollbackTriggers } = createAlarmsWithTopic(this, this.definitions, email)
     this.topic = topic
     service.reconcile.publishAlertsTo(topic)
     this.rollbackOptions = rollbackTriggers.map((arn) => `--rollback-trigger-alarm-arns ${arn}`).join(' ')

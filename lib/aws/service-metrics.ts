@@ -3,6 +3,7 @@ import { type IMetric, MathExpression, Metric } from 'aws-cdk-lib/aws-cloudwatch
 import type { Construct } from 'constructs'
 import type { FactMetric } from '#core/telemetry/counted-facts.ts'
 import type { Measure } from '#core/telemetry/measures.ts'
+import type { AlarmDefinition } from './alarm-definition.ts'
 
 /** The value of the dimension `service` of every metric of the functions. */
 export const SERVICE_NAME = 'reelgate'
@@ -62,16 +63,20 @@ export class ServiceMetrics {
     return this.metric(metricName, { statistic: 'Maximum', minutes })
   }
 
-  /** A part as a percentage of its whole. Missing data count as 0. */
-  share(part: MetricName, { of, minutes, atLeast }: ShareOptions): IMetric {
+  /** A part as a percentage of its whole, for an alarm. Missing data count as 0. */
+  share(
+    part: MetricName,
+    { of, minutes, atLeast }: ShareOptions,
+  ): Pick<AlarmDefinition, 'metric' | 'unit' | 'minimum'> {
     const ids = of.map((name) => `FILL(${name}, 0)`)
     const whole = `(${ids.join(' + ')})`
-    return new MathExpression({
+    const metric = new MathExpression({
       expression: `IF(${whole} >= ${atLeast}, 100 * FILL(${part}, 0) / ${whole}, 0)`,
       usingMetrics: Object.fromEntries([part, ...of].map((name) => [name, this.sum(name, minutes)])),
       label: `${part} of ${of.join(' + ')}, percent`,
       period: Duration.minutes(minutes),
     })
+    return { metric, unit: '%', minimum: `of at least ${atLeast}` }
   }
 
   /** One line per channel, which CloudWatch searches when it draws the graph. */

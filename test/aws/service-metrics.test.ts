@@ -24,9 +24,9 @@ describe('service-metrics', () => {
   })
 
   it('has a share of zero below the least total, and counts missing metrics as zero', () => {
-    const { mathExpression } = metrics
-      .share('store_failed', { of: ['store_failed', 'overdraft'], minutes: 5, atLeast: 20 })
-      .toMetricConfig()
+    const share = metrics.share('store_failed', { of: ['store_failed', 'overdraft'], minutes: 5, atLeast: 20 })
+    expect(share).toMatchObject({ unit: '%', minimum: 'of at least 20' })
+    const { mathExpression } = share.metric.toMetricConfig()
     const whole = '(FILL(store_failed, 0) + FILL(overdraft, 0))'
     expect(mathExpression?.expression).toBe(`IF(${whole} >= 20, 100 * FILL(store_failed, 0) / ${whole}, 0)`)
     expect(Object.keys(mathExpression?.usingMetrics ?? {})).toEqual(['store_failed', 'overdraft'])
