@@ -1,0 +1,115 @@
+import { execFileSync } from 'node:child_process'
+import { globSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+
+const ROOT = join(import.meta.dirname, '..')
+
+/** The tasks of package.json, by the name of their script. Each is false when it finds a fault, and loads only what it needs. */
+const TASKS: Readonly<Record<string, () => boolean | Promise<boolean>>> = {
+  openapi: () => write('openapi'),
+  schema: () => write('schema'),
+  tables: () => write('tables'),
+  diagram: () => write('diagram'),
+  'web:types': writeWebTypes,
+  'check:generated': checkGenerated,
+  'check:links': checkLinks,
+  'check:bundles': checkBundles,
+  'check:console': checkConsole,
+}
+
+async function write(command: 'openapi' | 'schema' | 'tables' | 'diagram'): Promise<boolean> {
+  const { writeGenerated } = await import('../lib/docs/generated-files.ts')
+  writeGenerated(command)
+  return true
+}
+
+/** Prints the command that updates a generated file that is out of date. */
+async function checkGenerated(): Promise<boolean> {
+  const { committedContent, GENERATED_FILES } = await import('../lib/docs/generated-files.ts')
+  const stale = GENERATED_FILES.filter((file) => committedContent(file) !== file.content())
+  for (const { path, command } of stale) {
+    console.error(`${path} is out of date: npm run ${command}`)
+  }
+  if (stale.length === 0) {
+    console.log(`${GENERATED_FILES.length} generated files are up to date`)
+  }
+  return stale.length === 0
+}
+
+/** Finds links of pages to files and headings that do not exist. */
+async function checkLinks(): Promise<boolean> {
+  const { brokenLinks } = await import('../lib/docs/broken-links.ts')
+  const broken = brokenLinks(ROOT)
+  for (const link of broken) {
+    console.error(`${link} does not exist`)
+  }
+  if (broken.length === 0) {
+    console.log('every link between pages resolves')
+  }
+  return broken.length === 0
+}
+
+/** Bundles every handler and the relay server as a deployment does, and finds those above their budget. */
+async function checkBundles(): Promise<boolean> {
+  const { BUNDLE_BUDGET, bundleHandler, weighBundle } = await import('#aws/bundle-handler.ts')
+  const { RELAY_SERVER } = await import('#aws/function-code.ts')
+  const handlers = globSync('**/handler.ts', { cwd: join(ROOT, 'lambdas') }).sort()
+  const modules = [...handlers.map((file) => ({ folder: dirname(file), entry: basename(file) })), RELAY_SERVER]
+  const width = Math.max(...modules.map(({ folder }) => folder.length))
+  const kilobytes = (value: number) => `${value.toFixed(0).padStart(4)} KB`
+  let isWithin = true
+  for (const { folder, entry } of modules) {
+    const { atStart, deployed } = weighBundle(bundleHandler({ root: ROOT, folder, entry }))
+    const isAbove = atStart > BUNDLE_BUDGET.atStart || deployed > BUNDLE_BUDGET.deployed
+    const sizes = `${kilobytes(atStart)} at start of ${BUNDLE_BUDGET.atStart}, ${kilobytes(deployed)} in all of ${BUNDLE_BUDGET.deployed}`
+    console.log(`${folder.padEnd(width)}  ${sizes}${isAbove ? '  ABOVE BUDGET' : ''}`)
+    isWithin &&= !isAbove
+  }
+  return isWithin
+}
+
+/** Builds the console, and weighs its first page. */
+async function checkConsole(): Promise<boolean> {
+  const { buildConsole } = await import('../lib/console/build-console.ts')
+  const { readConsoleFiles } = await import('../lib/console/console-files.ts')
+  const { FIRST_LOAD_BYTES_MAX, firstLoad } = await import('../lib/console/first-load.ts')
+  const files = firstLoad(readConsoleFiles(await buildConsole()))
+  const sum = files.reduce((total, { bytes }) => total + bytes, 0)
+  const isAbove = sum > FIRST_LOAD_BYTES_MAX
+  for (const { name, bytes } of files) {
+    console.log(`${String(bytes).padStart(7)} bytes of gzip  ${name}`)
+  }
+  const all = `${String(sum).padStart(7)} bytes of gzip in all of ${FIRST_LOAD_BYTES_MAX}`
+  console.log(`${all}${isAbove ? '  ABOVE BUDGET' : ''}`)
+  return !isAbove
+}
+
+/** A package of its own, because the generator wants TypeScript 5: `npm ci` installs it with everything else. */
+const TYPES_GENERATOR = join(ROOT, 'test/client-generator/node_modules/openapi-typescript/bin/cli.js')
+
+const TYPES_OF: Readonly<Record<string, string>> = {
+  'openapi.json': 'web/src/api/gateway-api.d.ts',
+  'admin-openapi.json': 'web/src/api/admin-api.d.ts',
+}
+
+/**
+ * Writes the types of both APIs for the console, from their OpenAPI documents. They are not committed. A field with a default may be left out
+ * of a request. Takes about three seconds.
+ */
+function writeWebTypes(): boolean {
+  for (const [document, types] of Object.entries(TYPES_OF)) {
+    const options = ['--default-non-nullable=false', '--output', types]
+    // The generator prints its own name and times.
+    execFileSync(process.execPath, [TYPES_GENERATOR, document, ...options], { cwd: ROOT, stdio: 'ignore' })
+  }
+  return true
+}
+
+const [name = ''] = process.argv.slice(2)
+const task = TASKS[name]
+if (task === undefined) {
+  console.error(`no task ${name}; one of: ${Object.keys(TASKS).join(', ')}`)
+  process.exitCode = 2
+} else if (!(await task())) {
+  process.exitCode = 1
+}

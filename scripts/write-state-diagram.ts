@@ -1,3 +1,0 @@
-import { writeGenerated } from '../lib/docs/generated-files.ts'
-
-writeGenerated('diagram')
