@@ -28,8 +28,7 @@ const LOAD_TARGETS: Readonly<Record<string, number>> = {
 const REFERENCES: Readonly<Record<string, string>> = {
   empty: 'nothing at all',
   dynamodb: 'client-dynamodb, lib-dynamodb',
-  'dynamodb-s3': 'and client-s3, lib-storage',
-  'dynamodb-s3-sfn': 'and client-sfn',
+  'dynamodb-s3-sfn': 'and client-s3, lib-storage, client-sfn',
 }
 
 type Candidate = {

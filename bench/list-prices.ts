@@ -13,8 +13,6 @@ export const DOLLARS_PER_MILLION = {
   objectWrites: 5,
   objectReads: 0.4,
   cdnRequests: 1,
-  /** Requests that a web ACL looks at, in a stage with `waf=on`. */
-  webAclRequests: 0.6,
   tracesRecorded: 5,
   /** EventBridge Scheduler. */
   scheduledCalls: 1,

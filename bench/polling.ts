@@ -1,17 +1,54 @@
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
+import { createDocumentClient, openTable } from '#adapters/store/table/sdk-table.ts'
 import type { Table } from '#adapters/store/table/table.ts'
 import type { VideoChannel } from '#core/catalogue/channel.ts'
 import type { UsualSeconds } from '#core/jobs/generation-times.ts'
+import { createTable } from '#local/create-table.ts'
+import { startDynamoDbEngine } from '#local/dynamodb-engine.ts'
 import { seededRandom } from '../test/engines/seeded-random.ts'
-import { runCrowd } from './crowded-channel.ts'
-import { runLearning } from './learning-class.ts'
-import { drawSeconds, type Law } from './lognormal.ts'
 import { markdownTable } from './markdown-table.ts'
 import type { MeasureOptions } from './measurement.ts'
-import { withMemoryTable } from './memory-table.ts'
-import { type Detection, economyOf, pollToTheEnd } from './poll-loop.ts'
-import { believed, everySeconds, FAST, NARROW, P1, P2, SCENARIOS, SLOW, STANDARD, TWICE } from './polling-scenarios.ts'
+import {
+  believed,
+  type Detection,
+  drawSeconds,
+  economyOf,
+  type Law,
+  P1,
+  P2,
+  pollToTheEnd,
+  runCrowd,
+  runLearning,
+} from './poll-loop.ts'
+
+/** What the providers' videos of five seconds take, and classes half, twice and a bit more than three times as slow. */
+const STANDARD: Law = { median: 90, p95: 240 }
+const FAST: Law = { median: 45, p95: 120 }
+const TWICE: Law = { median: 180, p95: 480 }
+const SLOW: Law = { median: 300, p95: 800 }
+const NARROW: Law = { median: 90, p95: 135 }
 
 const SEED = 1
+
+const everySeconds = (seconds: number): VideoChannel => ({
+  ...P2,
+  poll: { first_seconds: seconds, interval_seconds: seconds },
+})
+
+/** Gives the table of the local engine, in memory and empty, to a measurement. */
+async function withMemoryTable<Result>(measure: (table: Table) => Promise<Result>): Promise<Result> {
+  const engine = await startDynamoDbEngine(':memory:', { PATH: process.env.PATH })
+  const credentials = { accessKeyId: 'local', secretAccessKey: 'local' }
+  const client = new DynamoDBClient({ endpoint: engine.endpoint, region: 'us-east-1', credentials })
+  try {
+    const name = 'reelgate-bench'
+    await createTable(name, client)
+    return await measure(openTable({ client: createDocumentClient(client), name }))
+  } finally {
+    client.destroy()
+    await engine.close()
+  }
+}
 
 /** What the poll rhythm costs, what it is worth, and how many polls a crowded channel gets. */
 export async function measurePolling(
@@ -94,10 +131,35 @@ function knownClasses(jobs: number): string {
 
 type Sized = Pick<MeasureOptions, 'progress'> & { readonly jobs: number }
 
+/** The class and the law of the job of a number. */
+type LawOf = (job: number, random: () => number) => { readonly className: string; readonly law: Law }
+
+const one: LawOf = () => ({ className: 'one', law: STANDARD })
+const mixture: LawOf = (_job, random) => {
+  const law = [FAST, STANDARD, SLOW][Math.floor(3 * random())] ?? STANDARD
+  return { className: `${law.median}`, law }
+}
+/** Half as fast and back again, every 300 jobs. */
+const shifting: LawOf = (job) => ({ className: 'shifting', law: job % 600 < 300 ? STANDARD : TWICE })
+const bimodal: LawOf = (_job, random) => ({
+  className: 'bimodal',
+  law: random() < 0.5 ? { median: 40, p95: 56 } : { median: 200, p95: 280 },
+})
+
+const SCENARIOS: readonly (readonly [name: string, channel: VideoChannel, lawOf: LawOf, isReported?: boolean])[] = [
+  ['P2, one class', P2, one],
+  ['P2, mixture', P2, mixture],
+  ['P2, mixture, no times reported', P2, mixture, false],
+  ['P2, shifting', P2, shifting],
+  ['P2, two peaks', P2, bimodal],
+  ['P1, one class', P1, one],
+  ['P1, mixture', P1, mixture],
+]
+
 /** The same jobs with the start values, and with what the gateway learns from them, beginning with nothing. */
 async function learntClasses(table: Table, { jobs, progress }: Sized): Promise<string> {
   const rows: Row[] = []
-  for (const [index, { name, channel, lawOf, isReported = true }] of SCENARIOS.entries()) {
+  for (const [index, [name, channel, lawOf, isReported = true]] of SCENARIOS.entries()) {
     progress(`${name}: learning from ${jobs} jobs`)
     const dice = seededRandom(SEED)
     const drawn = Array.from({ length: jobs }, (_, job) => {
@@ -105,7 +167,7 @@ async function learntClasses(table: Table, { jobs, progress }: Sized): Promise<s
       return { className, seconds: drawSeconds(law, dice) }
     })
     const random = seededRandom(SEED + 1)
-    const start = drawn.map(({ seconds }) => pollToTheEnd({ channel, seconds, usual: undefined, random }))
+    const start = drawn.map(({ seconds }) => pollToTheEnd({ channel, seconds, random }))
     const own = { ...channel, id: `bench-${index}` }
     const learnt = await runLearning(drawn, { table, channel: own, random: seededRandom(SEED + 1), isReported })
     rows.push({ name: `${name}: start values`, detections: start }, { name: `${name}: learnt`, detections: learnt })
@@ -127,7 +189,7 @@ async function crowdedChannel(table: Table, { jobs, progress }: Sized): Promise<
   for (const withinSeconds of [1, 60, 300]) {
     progress(`${jobs} jobs on one channel within ${withinSeconds} s`)
     const channel = { ...P1, id: `crowd-${withinSeconds}`, poll: { requests_per_second: PER_SECOND } }
-    const outcome = await runCrowd({ table, channel, jobs, withinSeconds, law: STANDARD, seed: SEED })
+    const outcome = await runCrowd({ table, channel, jobs, withinSeconds, law: STANDARD, random: seededRandom(SEED) })
     rows.push([
       `${withinSeconds} s`,
       `${outcome.finished} of ${jobs}`,

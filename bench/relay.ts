@@ -1,103 +1,233 @@
-import type { MeasureOptions } from './measurement.ts'
-import type { Run } from './relay/case-medians.ts'
-import { waitUntilMachineIdle } from './relay/machine-load.ts'
-import { requireTwoProcessors } from './relay/pinned-process.ts'
-import { installPortkey } from './relay/portkey-process.ts'
-import type { RelayCase } from './relay/relay-cases.ts'
-import { FULL_EFFORT, QUICK_EFFORT, type RelayEffort } from './relay/relay-effort.ts'
-import { renderRelayReport } from './relay/relay-report.ts'
-import { RunLog, selectRelay } from './relay/relay-selection.ts'
-import { type RunningTarget, startTarget, type TargetName, type Upstreams } from './relay/relay-targets.ts'
-import { sendLoad } from './relay/send-load.ts'
-import { startUpstreams } from './relay/upstream-processes.ts'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { startDynamoDbEngine } from '#local/dynamodb-engine.ts'
+import { UsageError } from '../lib/terminal/usage-error.ts'
+import { CostMeter } from '../test/engines/cost-meter.ts'
+import { startMeteredTable } from '../test/engines/metered-table.ts'
+import { markdownTable } from './markdown-table.ts'
+import type { MeasureOptions, RelayOptions } from './measurement.ts'
+import type { LoadOrder } from './relay/load.ts'
+import type { WatchedFigures, WatchedLoad } from './relay/load-process.ts'
+import { nextMessage, PROCESSORS, requireTwoProcessors, startPinned } from './relay/pinned-process.ts'
+import {
+  installPortkey,
+  type RunningTarget,
+  startGateway,
+  startTarget,
+  startUpstream,
+  TARGET_KINDS,
+  type Target,
+  targetsOf,
+} from './relay/targets.ts'
+import { median } from './statistics.ts'
 
-/** Connections of the loads that come first on a fresh server. */
-const FIRST_CONNECTIONS = 16
+type Case = { readonly name: string; readonly connections: number; readonly stream: boolean }
 
-/** What runs between the first load and the cases: the first load has no streams, and code is compiled as it is used. */
-const STREAM_WARM_UP = {
-  plan: { kind: 'counted', connections: FIRST_CONNECTIONS, requests: 1_000 },
-  pace: 'burst',
-  stream: true,
-} as const
+/** Busy connections, from a single client to more than one process can keep up with. */
+const CASES: readonly Case[] = ['JSON', 'stream'].flatMap((kind) =>
+  [1, 16, 64].map((connections) => ({ name: `${kind}, ${connections}`, connections, stream: kind === 'stream' })),
+)
+
+type Effort = {
+  readonly rounds: number
+  readonly warmUpSeconds: number
+  readonly seconds: number
+  readonly requests: number
+}
+/** `requests` are those whose use of the table is counted. */
+const EFFORTS: Readonly<Record<'full' | 'quick', Effort>> = {
+  full: { rounds: 3, warmUpSeconds: 2, seconds: 5, requests: 10_000 },
+  quick: { rounds: 1, warmUpSeconds: 1, seconds: 1, requests: 500 },
+}
+const ROUNDS_MAX = 20
+
+/** One load on one target. */
+type Run = { readonly target: Target; readonly case: Case; readonly figures: WatchedFigures }
 
 /** The relay under load beside Portkey's gateway and no gateway at all, in one run on one machine. */
 export async function measureRelay({ quick, progress, relay = {} }: MeasureOptions): Promise<string> {
-  const effort = quick ? QUICK_EFFORT : FULL_EFFORT
-  const { cases, targets, rounds = effort.rounds } = selectRelay(relay)
-  const log = new RunLog(relay.runsFile)
-  const memoryCase = `after ${effort.requests.toLocaleString('en')} requests`
+  const effort = EFFORTS[quick ? 'quick' : 'full']
+  const { cases, targets, rounds } = selected(relay, effort)
   requireTwoProcessors()
-  await installPortkey(progress)
-  const upstreams = await startUpstreams()
+  if (targets.some(({ kind }) => kind === 'portkey')) {
+    await installPortkey(progress)
+  }
+  const upstream = await startUpstream()
+  const runs: Run[] = []
   try {
     for (let round = 1; round <= rounds; round += 1) {
-      await measureRound({ targets, cases, upstreams, effort, memoryCase }, (run) => {
-        log.add(run)
-        progress(`round ${round} of ${rounds}: ${describe(run)}`)
-      })
+      runs.push(...(await measureRound({ targets, cases, upstream, effort, progress })))
     }
-    const { measuredSeconds } = effort
-    return `## Relay\n\n${renderRelayReport({ cases, targets, runs: log.runs, memoryCase, measuredSeconds })}`
+    const tableUse = await measureTableUse({ targets, cases, upstream, effort, progress })
+    return ['## Relay', report(runs, { cases, targets, rounds, effort }), ...tableUse].join('\n\n')
   } finally {
-    await Promise.all(Object.values(upstreams).map((upstream) => upstream.stop()))
+    await upstream.stop()
   }
 }
 
-type Round = {
-  readonly targets: readonly TargetName[]
-  readonly cases: readonly RelayCase[]
-  readonly upstreams: Upstreams
-  readonly effort: RelayEffort
-  /** Name of the load after which memory is read. */
-  readonly memoryCase: string
+type Selection = { readonly cases: readonly Case[]; readonly targets: readonly Target[]; readonly rounds: number }
+
+/** @throws UsageError for a name or a number that makes no sense. */
+function selected({ cases = [], targets = [], rounds, checkout }: RelayOptions, effort: Effort): Selection {
+  const named = <Item>(
+    kind: string,
+    names: readonly string[],
+    all: readonly Item[],
+    nameOf: (item: Item) => string,
+  ) => {
+    const unknown = names.find((name) => !all.some((item) => nameOf(item) === name))
+    if (unknown !== undefined) {
+      throw new UsageError(`no ${kind} ${unknown}; one of: ${all.map((item) => `"${nameOf(item)}"`).join(', ')}`)
+    }
+    return all.filter((item) => names.length === 0 || names.includes(nameOf(item)))
+  }
+  const count = Number(rounds ?? effort.rounds)
+  if (!Number.isInteger(count) || count < 1 || count > ROUNDS_MAX) {
+    throw new UsageError(`--rounds is a number from 1 to ${ROUNDS_MAX}`)
+  }
+  const kinds = named('target', targets, TARGET_KINDS, (kind) => kind)
+  return { cases: named('case', cases, CASES, ({ name }) => name), targets: targetsOf(kinds, checkout), rounds: count }
+}
+
+type Round = Omit<Selection, 'rounds'> & {
+  readonly upstream: RunningTarget
+  readonly effort: Effort
+  readonly progress: (line: string) => void
 }
 
 /**
- * Every case on every target, each on a fresh server. The targets take turns within a case: the speed of a machine changes by the
- * minute, and a ratio of two targets compares figures of the same half minute.
+ * Every case on every target, each on a fresh server. The targets take turns within a case, because the speed of a machine changes by
+ * the minute.
  */
-async function measureRound(
-  { targets, cases, upstreams, effort, memoryCase }: Round,
-  onRun: (run: Run) => void,
-): Promise<void> {
-  const started: { readonly target: TargetName; readonly running: RunningTarget }[] = []
-  const measure = async ({ target, running }: (typeof started)[number], relayCase: RelayCase) => {
-    const isUndisturbed = await waitUntilMachineIdle(effort.idleSecondsMax)
-    const figures = await sendLoad(running, relayCase, effort)
-    onRun({ target, caseName: relayCase.name, figures, isUndisturbed })
-  }
+async function measureRound({ targets, cases, upstream, effort, progress }: Round): Promise<Run[]> {
+  const started: { readonly target: Target; readonly running: RunningTarget }[] = []
+  const runs: Run[] = []
   try {
     for (const target of targets) {
-      const each = { target, running: await startTarget(target, upstreams) }
-      started.push(each)
-      await measure(each, {
-        name: memoryCase,
-        plan: { kind: 'counted', connections: FIRST_CONNECTIONS, requests: effort.requests },
-        pace: 'burst',
-        stream: false,
-      })
-      await sendLoad(each.running, STREAM_WARM_UP, effort)
+      started.push({ target, running: await startTarget(target, upstream) })
     }
-    for (const relayCase of cases) {
-      for (const each of started) {
-        await measure(each, relayCase)
+    for (const each of cases) {
+      for (const { target, running } of started) {
+        const until = { seconds: effort.seconds }
+        const figures = await sendLoad(running, each, { warmUpSeconds: effort.warmUpSeconds, until })
+        progress(
+          `${target.title}, ${each.name}: ${figures.perSecond.toFixed(0)}/s, ${figures.cpuMilliseconds.toFixed(3)} ms`,
+        )
+        runs.push({ target, case: each, figures })
       }
     }
+    return runs
   } finally {
     await Promise.all(started.map(({ running }) => running.stop()))
   }
 }
 
-function describe({ target, caseName, figures, isUndisturbed }: Run): string {
-  const { perSecond, total, firstByte, residentBytes, cpuMilliseconds, failures, busy } = figures
-  const { engineCpuMilliseconds } = figures
+const QUESTION = {
+  messages: [
+    { role: 'system', content: 'You are a helpful assistant.' },
+    { role: 'user', content: 'Say something short about relays, gateways and the price of one more hop.' },
+  ],
+  temperature: 0.7,
+  max_tokens: 128,
+}
+
+type Length = Pick<WatchedLoad, 'warmUpSeconds' | 'until'>
+
+/** Runs one load on a target, in a process of its own on the load's processor. */
+async function sendLoad(
+  running: RunningTarget,
+  { connections, stream }: Case,
+  length: Length,
+): Promise<WatchedFigures> {
+  const order: LoadOrder = {
+    url: `${running.origin}/v1/chat/completions`,
+    headers: { 'content-type': 'application/json', ...running.headers },
+    body: JSON.stringify({ model: running.model, ...QUESTION, ...(stream && { stream }) }),
+    end: stream ? 'data: [DONE]\n\n' : '}',
+    connections,
+    until: length.until,
+  }
+  const load = startPinned(PROCESSORS.load, [join(import.meta.dirname, 'relay', 'load-process.ts')])
+  try {
+    load.child.send({ ...order, ...length, serverPid: running.pid } satisfies WatchedLoad)
+    return await nextMessage<WatchedFigures>(load)
+  } finally {
+    await load.stop()
+  }
+}
+
+const MEGABYTE = 1_000_000
+
+function report(runs: readonly Run[], { cases, targets, rounds, effort }: Selection & { effort: Effort }): string {
+  const rows = cases.flatMap((each) =>
+    targets.map((target) => {
+      const some = runs.filter((run) => run.case === each && run.target === target).map(({ figures }) => figures)
+      const middle = (figureOf: (figures: WatchedFigures) => number) => median(some.map(figureOf))
+      const times = [
+        middle(({ total }) => total.p50),
+        middle(({ total }) => total.p99),
+        middle(({ firstByte }) => firstByte.p50),
+        middle(({ firstByte }) => firstByte.p99),
+      ]
+      return [
+        each.name,
+        target.title,
+        middle(({ perSecond }) => perSecond).toFixed(0),
+        ...times.map((value) => value.toFixed(2)),
+        (middle(({ residentBytes }) => residentBytes) / MEGABYTE).toFixed(0),
+        middle(({ cpuMilliseconds }) => cpuMilliseconds).toFixed(3),
+        middle(({ engineCpuMilliseconds }) => engineCpuMilliseconds).toFixed(3),
+        some.reduce((sum, { errors }) => sum + errors, 0),
+      ]
+    }),
+  )
+  const times = ['p50 ms', 'p99 ms', 'first byte p50 ms', 'first byte p99 ms']
+  const use = ['memory MB', 'CPU ms/request', 'table’s engine, CPU ms/request']
   return [
-    `${target}, ${caseName}: ${perSecond.toFixed(1)} requests/s`,
-    `p50 ${total.p50.toFixed(2)}, p99 ${total.p99.toFixed(2)}, first byte ${firstByte.p50.toFixed(2)} ms`,
-    `${(residentBytes / 1e6).toFixed(0)} MB`,
-    `CPU per request ${cpuMilliseconds.toFixed(3)} ms, ${engineCpuMilliseconds.toFixed(3)} ms of the engine`,
-    `processors ${busy.map((share) => `${(share * 100).toFixed(0)} %`).join(' and ')} busy${isUndisturbed ? '' : ', disturbed'}`,
-    ...Object.entries(failures).map(([reason, count]) => `${count} x ${reason}`),
-  ].join('; ')
+    `Medians of ${rounds} rounds of ${effort.seconds} s after a warm-up, a fresh server for each target and round. The server has one core for itself and`,
+    'its children; upstream and load share the other. The upstream responds at once: 561 bytes of JSON, or 20 events and `[DONE]`. The number',
+    'behind the case is that of busy connections. CPU is of the server’s own process, memory of its children too.',
+    '',
+    markdownTable(['case', 'target', 'requests/s', ...times, ...use, 'errors'], rows),
+  ].join('\n')
+}
+
+/** A settlement may wait a quarter of a second for company. */
+const SETTLED_MILLISECONDS = 1_000
+
+/**
+ * What billed requests ask of the table: its requests and units, counted on the wire between gateway and engine. The counting slows the table
+ * down, so that groups are larger than in the other table.
+ */
+async function measureTableUse({ targets, cases, upstream, effort, progress }: Round): Promise<string[]> {
+  const rows: (string | number)[][] = []
+  for (const target of targets.filter(({ kind }) => kind === 'priced')) {
+    const directory = mkdtempSync(join(tmpdir(), 'reelgate-bench-table-'))
+    const engine = await startDynamoDbEngine(join(directory, 'table.db'), {})
+    const meter = new CostMeter()
+    const table = await startMeteredTable(engine.endpoint, meter)
+    const gateway = await startGateway({ ...target, model: 'priced', upstream, tableEndpoint: table.origin })
+    try {
+      for (const each of cases) {
+        progress(`${target.title}, ${each.name}: requests and units of the table`)
+        await delay(SETTLED_MILLISECONDS)
+        meter.take()
+        await sendLoad(gateway, each, { warmUpSeconds: 0, until: { requests: effort.requests } })
+        await delay(SETTLED_MILLISECONDS)
+        const { requests, readUnits, writeUnits } = meter.take()
+        const sum = Object.values(requests).reduce((total, count) => total + count, 0)
+        const shares = [sum, readUnits, writeUnits].map((count) => (count / effort.requests).toFixed(2))
+        rows.push([each.name, target.title, ...shares])
+      }
+    } finally {
+      await gateway.stop()
+      await table.stop()
+      await engine.close()
+      rmSync(directory, { recursive: true, force: true })
+    }
+  }
+  const head = ['case', 'for a request of', 'table requests', 'read units', 'write units']
+  return rows.length === 0 ? [] : [markdownTable(head, rows)]
 }

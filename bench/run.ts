@@ -9,7 +9,6 @@ const MEASUREMENTS: Readonly<Record<string, () => Promise<Measure>>> = {
   polling: async () => (await import('./polling.ts')).measurePolling,
   store: async () => (await import('./store.ts')).measureStore,
   relay: async () => (await import('./relay.ts')).measureRelay,
-  'relay-profile': async () => (await import('./relay/relay-profile.ts')).measureRelayProfile,
   'cold-start': async () => (await import('./cold-start.ts')).measureColdStart,
 }
 
@@ -23,7 +22,7 @@ Of the relay alone:
   --case NAME     this case, such as "JSON, 16"; can be repeated
   --target NAME   this target: direct, portkey, priced, free; can be repeated
   --rounds N      so many rounds
-  --runs FILE     adds the runs to those of FILE, and reports all of them`
+  --checkout DIR  measures the gateway of another checkout beside this one`
 
 /** `npm run bench`. Exit code 2 when the command line makes no sense. */
 async function main(): Promise<void> {
@@ -33,7 +32,7 @@ async function main(): Promise<void> {
       case: { type: 'string', multiple: true },
       target: { type: 'string', multiple: true },
       rounds: { type: 'string' },
-      runs: { type: 'string' },
+      checkout: { type: 'string' },
       help: { type: 'boolean', short: 'h' },
     },
     allowPositionals: true,
@@ -48,7 +47,7 @@ async function main(): Promise<void> {
   }
   const options: MeasureOptions = {
     quick: values.quick === true,
-    relay: { cases: values.case, targets: values.target, rounds: values.rounds, runsFile: values.runs },
+    relay: { cases: values.case, targets: values.target, rounds: values.rounds, checkout: values.checkout },
     progress: (line) => console.error(`[${new Date().toISOString().slice(11, 19)}] ${line}`),
   }
   console.log(describeMachine(options))

@@ -1,22 +1,19 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { UsageError } from '../../lib/terminal/usage-error.ts'
-import { CAPACITY_USAGE, readCapacityOptions } from './capacity-options.ts'
-import { QUOTED_SECTIONS, withQuotedSections } from './quoted-pages.ts'
+import { CAPACITY_USAGE, QUOTED_SECTIONS, readCapacityCommand, withQuotedSections } from './command.ts'
 import { type ReportSection, reportCapacity } from './report.ts'
-
-const ROOT = join(import.meta.dirname, '..', '..')
 
 /** `npm run capacity`: exit status 2 for an option that is none. */
 function main(): void {
   try {
-    const read = readCapacityOptions(process.argv.slice(2))
-    if (read === undefined) {
+    const command = readCapacityCommand(process.argv.slice(2))
+    if (command === undefined) {
       console.log(CAPACITY_USAGE)
       return
     }
-    const report = reportCapacity({ ...read.options, progress: (line) => console.error(line) })
-    if (read.isWriting) {
+    const report = reportCapacity(command.options)
+    if (command.isWriting) {
       write(report)
     } else {
       console.log(report.map(({ title, content }) => `## ${title}\n\n${content}`).join('\n\n'))
@@ -32,12 +29,10 @@ function main(): void {
 
 function write(report: readonly ReportSection[]): void {
   for (const [path, names] of Object.entries(QUOTED_SECTIONS)) {
-    const file = join(ROOT, path)
+    const file = join(import.meta.dirname, '..', '..', path)
     const page = readFileSync(file, 'utf8')
     const written = withQuotedSections(page, names, report)
-    if (written !== page) {
-      writeFileSync(file, written)
-    }
+    writeFileSync(file, written)
     console.log(`${path} ${written === page ? 'is up to date' : 'written'}`)
   }
 }

@@ -1,30 +1,14 @@
-import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { availableParallelism } from 'node:os'
-import { createInterface } from 'node:readline'
-import type { Readable } from 'node:stream'
-
-/**
- * Two processors: the server under test has one for itself, with its children; upstream and load share the other.
- * A profiled server gets both: on a single one the thread that takes the samples has its turn at system calls only, and
- * the profile would show these and little else.
- */
-export const PROCESSORS = { server: '0', load: '1', profiled: '0,1' } as const
 
 /** A process that did not start, or ended before it should. */
 export class PinnedProcessError extends Error {
   override readonly name = 'PinnedProcessError'
 }
 
-type Pinned = {
-  readonly processors: string
-  /** Parameters of Node. */
-  readonly parameters: readonly string[]
-  readonly directory?: string
-  readonly stdio: SpawnOptions['stdio']
-  /** Beside the variables of this process. */
-  readonly environment?: Readonly<Record<string, string>>
-}
+/** The server under test has a processor for itself and its children; upstream and load share the other. */
+export const PROCESSORS = { server: '0', load: '1' } as const
 
 /** @throws PinnedProcessError where server and load cannot be kept apart. */
 export function requireTwoProcessors(): void {
@@ -33,70 +17,46 @@ export function requireTwoProcessors(): void {
   }
 }
 
+type Options = {
+  readonly directory?: string
+  /** Beside the variables of this process. */
+  readonly environment?: Readonly<Record<string, string>>
+}
+
+/** A running process. `taskset` becomes the process that it starts, so `pid` is its own. */
+export type PinnedProcess = { readonly child: ChildProcess; readonly pid: number; stop(): Promise<void> }
+
 /** How long a process has for its orderly end. */
 const END_MILLISECONDS_MAX = 10_000
 
-/** A Node process on one processor; it ends with this process at the latest. */
-export class PinnedProcess {
-  readonly child: ChildProcess
-
-  constructor({ processors, parameters, directory, stdio = 'ignore', environment }: Pinned) {
-    const command = ['-c', processors, process.execPath, ...parameters]
-    this.child = spawn('taskset', command, { cwd: directory, env: { ...plainEnvironment(), ...environment }, stdio })
-    process.once('exit', this.#kill)
-    this.child.once('exit', () => process.off('exit', this.#kill))
-    this.child.once('error', () => undefined)
-  }
-
-  /** `taskset` becomes the process that it starts, so this is the server's own. */
-  get pid(): number {
-    return this.child.pid ?? 0
-  }
-
-  /** The first group of the first line that matches. @throws PinnedProcessError when the process ends before. */
-  matchingLine(output: Readable | null, pattern: RegExp): Promise<string> {
-    return this.#orExit((resolve) => {
-      if (output !== null) {
-        createInterface(output).on('line', (line) => {
-          const found = pattern.exec(line)?.[1]
-          if (found !== undefined) {
-            resolve(found)
-          }
-        })
-      }
-    })
-  }
-
-  /** What the process says next to its parent. @throws PinnedProcessError when it ends before. */
-  nextMessage<Message>(): Promise<Message> {
-    return this.#orExit((resolve) => this.child.once('message', (message: Message) => resolve(message)))
-  }
-
-  /** Asks the process to end, and sees to it. */
-  async stop(): Promise<void> {
-    if (this.child.exitCode !== null || this.child.signalCode !== null || this.child.pid === undefined) {
-      return
+/** Starts Node on one processor. It ends with this process at the latest. */
+export function startPinned(processor: string, parameters: readonly string[], options: Options = {}): PinnedProcess {
+  const child = spawn('taskset', ['-c', processor, process.execPath, ...parameters], {
+    cwd: options.directory,
+    env: { ...plainEnvironment(), ...options.environment },
+    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+  })
+  const kill = () => child.kill('SIGKILL')
+  process.once('exit', kill)
+  child.once('exit', () => process.off('exit', kill))
+  const stop = async () => {
+    if (child.exitCode === null && child.signalCode === null && child.pid !== undefined) {
+      const timer = setTimeout(kill, END_MILLISECONDS_MAX)
+      child.kill('SIGTERM')
+      await once(child, 'exit')
+      clearTimeout(timer)
     }
-    const exited = once(this.child, 'exit')
-    const timer = setTimeout(this.#kill, END_MILLISECONDS_MAX)
-    this.child.kill('SIGTERM')
-    await exited
-    clearTimeout(timer)
   }
+  return { child, pid: child.pid ?? 0, stop }
+}
 
-  readonly #kill = (): void => {
-    this.child.kill('SIGKILL')
-  }
-
-  #orExit<Value>(listen: (resolve: (value: Value) => void) => void): Promise<Value> {
-    return new Promise((resolve, reject) => {
-      this.child.once('exit', (code, signal) =>
-        reject(new PinnedProcessError(`a process ended with ${signal ?? code}`)),
-      )
-      this.child.once('error', (cause) => reject(new PinnedProcessError('taskset does not start', { cause })))
-      listen(resolve)
-    })
-  }
+/** What the process sends to its parent next. @throws PinnedProcessError when it ends before. */
+export async function nextMessage<Message>({ child }: PinnedProcess): Promise<Message> {
+  const ended = once(child, 'exit').then(([code, signal]) => {
+    throw new PinnedProcessError(`a process ended with ${signal ?? code}`)
+  })
+  const [message] = await Promise.race([once(child, 'message'), ended])
+  return message
 }
 
 /** Without endpoints, credentials or options of Node and npm that the caller may have set for something else. */

@@ -36,7 +36,7 @@ const RETENTION_DAYS: readonly number[] = [
   1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653,
 ]
 
-/** What a web ACL of the API adds to the bill at the list prices of us-east-1; test/bench/capacity/cost-report.test.ts compares it. */
+/** What a web ACL of the API adds to the bill at the list prices of us-east-1; test/bench/capacity.test.ts compares it. */
 export const WEB_ACL_PRICE = '$10 a month and $0.60 per million requests'
 
 /** Purposes of a stage. The profile decides the defaults of the other settings. */

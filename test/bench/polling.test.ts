@@ -1,13 +1,25 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { VideoChannel } from '#core/catalogue/channel.ts'
 import type { UsualSeconds } from '#core/jobs/generation-times.ts'
-import { runCrowd } from '../../bench/crowded-channel.ts'
-import { runLearning } from '../../bench/learning-class.ts'
-import { drawSeconds, type Law } from '../../bench/lognormal.ts'
-import { economyOf, pollToTheEnd } from '../../bench/poll-loop.ts'
-import { believed, FAST, NARROW, P1, P2, SLOW, STANDARD, TWICE } from '../../bench/polling-scenarios.ts'
+import {
+  believed,
+  drawSeconds,
+  economyOf,
+  type Law,
+  P1,
+  P2,
+  pollToTheEnd,
+  runCrowd,
+  runLearning,
+} from '../../bench/poll-loop.ts'
 import { seededRandom } from '../engines/seeded-random.ts'
 import { startTestTable, type TestTable } from '../engines/start-test-table.ts'
+
+const STANDARD: Law = { median: 90, p95: 240 }
+const FAST: Law = { median: 45, p95: 120 }
+const TWICE: Law = { median: 180, p95: 480 }
+const SLOW: Law = { median: 300, p95: 800 }
+const NARROW: Law = { median: 90, p95: 135 }
 
 let engine: TestTable
 beforeAll(async () => {
@@ -29,7 +41,7 @@ async function learnt(channel: VideoChannel, jobs: readonly { className: string;
   return economyOf(await runLearning(jobs, own))
 }
 
-describe('the poll rhythm of a class that is known', () => {
+describe('the poll rhythm of a known class', () => {
   it('costs at most 0.75 dollars per 1,000 jobs on p2, and finds them within 5.5 seconds in the mean', () => {
     const { dollarsPerThousand, lag } = economy(P2, STANDARD, believed(STANDARD))
     expect(dollarsPerThousand).toBeLessThanOrEqual(0.75)
@@ -49,7 +61,7 @@ describe('the poll rhythm of a class that is known', () => {
   })
 })
 
-describe('the poll rhythm of a class that is believed to take 90 seconds', () => {
+describe('the poll rhythm of a class that is wrongly believed to take 90 seconds', () => {
   it('finds jobs of 45 seconds sooner than the start values do', () => {
     const [wrong, start] = [economy(P2, FAST, believed(STANDARD)), economy(P2, FAST)]
     expect(wrong.lag).toBeLessThan(start.lag)
@@ -63,7 +75,7 @@ describe('the poll rhythm of a class that is believed to take 90 seconds', () =>
   })
 })
 
-describe('the poll rhythm that begins with nothing', () => {
+describe('the poll rhythm of a gateway that learns from nothing', () => {
   /** Three classes in turn. */
   function mixture(): { className: string; seconds: number }[] {
     const random = seededRandom(2)
@@ -96,13 +108,13 @@ describe('the poll rhythm that begins with nothing', () => {
   })
 })
 
-describe('a channel with more open jobs than it may poll', () => {
+describe('a crowded channel', () => {
   it('never gets more polls in any second than its requests_per_second, and every job is found', async () => {
     const channel = { ...P1, poll: { requests_per_second: 3 } }
-    const crowd = { table: await engine.fresh(), channel, jobs: 120, law: STANDARD, seed: 1 }
+    const crowd = { table: await engine.fresh(), channel, jobs: 120, law: STANDARD }
     for (const withinSeconds of [1, 60]) {
       const own = { ...channel, id: `crowd-${withinSeconds}` }
-      const outcome = await runCrowd({ ...crowd, channel: own, withinSeconds })
+      const outcome = await runCrowd({ ...crowd, channel: own, withinSeconds, random: seededRandom(1) })
       expect(outcome.finished).toBe(120)
       expect(outcome.busiestSecond).toBe(3)
       expect(outcome.throttled).toBeLessThan(4)

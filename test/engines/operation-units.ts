@@ -19,9 +19,6 @@ export const OPERATION_UNITS = {
 /** Deleting a stored video, counted in the same test. */
 export const DELETE_UNITS: Units = { reads: 1, writes: 6 }
 
-/** A visit of Poll that found no token: the record and the count of the channel, and two refused conditional writes. */
-export const THROTTLED_UNITS: Units = { reads: 1.5, writes: 2 }
-
 /** A look of Reconcile at one open job, beside its index queries. */
 export const LOOK_UNITS: Units = { reads: 2, writes: 3 }
 
