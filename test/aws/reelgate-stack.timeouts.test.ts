@@ -6,6 +6,7 @@ import { RELAY_LIFETIME_MILLISECONDS } from '#adapters/store/money/relay-reserva
 import { REPOSITORY_ROOT } from '#aws/function-sources.ts'
 import type { VideoChannel } from '#core/catalogue/channel.ts'
 import { pollGrace } from '#core/jobs/waits.ts'
+import { REQUEST_MILLISECONDS_MAX } from '#lambdas/relay/run-request.ts'
 import { p2Channel } from '../adapters/providers/provider-samples.ts'
 import { relayResource, synthesizeRelay } from './relay-template.ts'
 import { folderOf, resourcesOf, synthesizeStack } from './synthesize-stack.ts'
@@ -86,7 +87,7 @@ describe('reelgate-stack: the time limit', () => {
   })
 
   it('of a relayed request ends on every host before its platform ends it, and before Reconcile releases its reservation', () => {
-    const request = seconds('lambdas/relay-server/relay-server.ts', 'REQUEST_MILLISECONDS_MAX')
+    const request = REQUEST_MILLISECONDS_MAX / 1000
     const reading = seconds('lambdas/relay/leave-reply.ts', 'ABANDONED_MILLISECONDS_MAX')
     const settling = seconds('lambdas/adapters/store/money/resolved-request.ts', 'LEFT_AFTER_MILLISECONDS')
     const revision = relayResource(synthesizeRelay(), 'AWS::Lambda::WebFunctionRevision').properties
