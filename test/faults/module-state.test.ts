@@ -127,7 +127,8 @@ function nameOf(key: Node | undefined): string {
 function kindOf({ id, init }: Node): string | undefined {
   const made = unwrapped(init ?? undefined)
   const type = id?.typeAnnotation?.typeAnnotation
-  const isReadOnly = READ_ONLY.has(String(type?.typeName?.value)) || type?.op === 'readonly'
+  const isReadOnly =
+    READ_ONLY.has(String(type?.typeName?.value)) || type?.op === 'readonly' || init?.type === 'TsConstAssertion'
   if (made === undefined || isReadOnly) {
     return undefined
   }
@@ -149,7 +150,7 @@ function kindOf({ id, init }: Node): string | undefined {
 
 /** Without `as const`, `satisfies` and parentheses. */
 function unwrapped(node: Node | undefined): Node | undefined {
-  const wrappers = ['TsAsExpression', 'TsConstAssertion', 'TsSatisfiesExpression', 'ParenthesisExpression']
+  const wrappers = ['TsAsExpression', 'TsSatisfiesExpression', 'ParenthesisExpression']
   return node !== undefined && wrappers.includes(node.type) ? unwrapped(node.expression) : node
 }
 
@@ -181,6 +182,7 @@ describe('readModuleState', () => {
     'const SIZE = 10',
     'const NAMES: ReadonlySet<string> = new Set(["a"])',
     'const NONE: readonly string[] = []',
+    'const NONE = [] as const',
     'const WORD = /x/i',
     'const encoder = new TextEncoder()',
     'export function count() { let sum = 0; return sum }',
