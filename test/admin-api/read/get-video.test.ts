@@ -70,6 +70,30 @@ describe('get-video', () => {
     })
   })
 
+  it('get-video 200: the url of a job that expires within the hour ends with the job', async () => {
+    const { jobId } = await settledJob(engine.table, tenant, { bill: '0.1' })
+    const expiresAt = Math.trunc(Date.now() / 1000) + 600
+    await engine.table.updateItem({
+      Key: tableKeys.job(tenant.tenantId, jobId),
+      UpdateExpression: 'SET expiresAt = :end',
+      ExpressionAttributeValues: { ':end': expiresAt },
+    })
+    const { body } = await read(url(jobId), { tenant: tenant.tenantId })
+    expect(new URL(String(body.video_url)).searchParams.get('until')).toBe(String(expiresAt))
+  })
+
+  it('get-video 200: why a job failed, in the words of upstreams, is shown to viewers and not to API keys', async () => {
+    const { jobId } = await reserveJob(engine.table, tenant)
+    await engine.table.updateItem({
+      Key: tableKeys.job(tenant.tenantId, jobId),
+      UpdateExpression: 'SET failureCause = :cause',
+      ExpressionAttributeValues: { ':cause': 'p1-main: InternalError' },
+    })
+    const { body } = await read(url(jobId), { tenant: tenant.tenantId }, { role: 'viewer' })
+    expect(body.failure_cause).toBe('p1-main: InternalError')
+    expect((await read(url(jobId), {}, keyOf(tenant.tenantId))).body.failure_cause).toBeNull()
+  })
+
   it('get-video 200: an owner may redrive an open job whose execution is missing or broken, or cannot be read', async () => {
     const { jobId } = await reserveJob(engine.table, tenant)
     const ended = await settledJob(engine.table, tenant, { bill: '0.1' })

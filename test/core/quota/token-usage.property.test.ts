@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import type { ChatModel } from '#core/catalogue/model.ts'
 import { chatCharge, chatChargeMax } from '#core/quota/chat-cost.ts'
-import { INPUT_PARTS, inputTokensOf } from '#core/quota/token-counts.ts'
+import { INPUT_PARTS, inputTokensOf, tokenCounts } from '#core/quota/token-counts.ts'
 import { readTokenUsage } from '#core/quota/token-usage.ts'
 import { boundTokenCounts, chatUsageMax } from '#core/quota/usage-bounds.ts'
 
@@ -106,5 +106,12 @@ it('counts parts that never overlap, none of them negative or above the model, w
       expect(amount).toBeLessThanOrEqual(chatChargeMax(model, bounds).amount)
     }),
     { numRuns: 2_000 },
+  )
+})
+
+it('keeps cached tokens and cuts fresh ones when the input is above the bound', () => {
+  const counts = tokenCounts({ input: 100, cachedInput: 100, output: 5 })
+  expect(boundTokenCounts(counts, { input: 150, output: 10 })).toEqual(
+    tokenCounts({ input: 50, cachedInput: 100, output: 5 }),
   )
 })

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { csvFileName, csvLines } from '#web/core/csv.ts'
 
 describe('csv', () => {
-  it.each(['=1+1', '+cmd', '-cmd|calc', '@sum(A1)', '\t=1', '\r=1', '\n=1', '＝1+1', '＠x'])(
+  it.each(['=1+1', '+cmd', '-cmd|calc', '@sum(A1)', '\t=1', '\r=1', '\n=1', '＝1+1', '＠x', '-1+cmd|calc', '+1;=x'])(
     'disarms a cell that a spreadsheet would run: %j',
     (cell) => {
       expect(csvLines([[cell]])).toMatch(/^"?'/)

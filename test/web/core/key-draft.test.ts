@@ -37,6 +37,11 @@ describe('key-draft', () => {
     expect(keyChanges({ ...keyDraft(row), budget }, row, { now: NOW, budget: null })).toEqual({ budget: null })
   })
 
+  it('sends the budget when its period alone was changed', () => {
+    const budget = { amount: '5', period: 'month' } as const
+    expect(keyChanges({ ...keyDraft(row), budget }, row, { now: NOW, budget })).toEqual({ budget })
+  })
+
   it('reads a rate as a whole number above zero or as none', () => {
     expect(['', '60', ' 5 ', '0', '-1', '1.5', 'x'].map((rate) => isRateReadable({ rate }))).toEqual([
       true,

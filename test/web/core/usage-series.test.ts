@@ -28,6 +28,11 @@ describe('usage-series', () => {
     expect(stackedHeights(series).at(-1)).toEqual([0, 210])
   })
 
+  it('names each of eight series, since others would stand for a single one', () => {
+    const eight = Array.from({ length: 8 }, (_, index) => ({ day: '2026-11-22', name: `m${index}`, cost: '1' }))
+    expect(usageSeries(eight, DAYS).map(({ name }) => name)).toEqual(eight.map(({ name }) => name))
+  })
+
   it('stacks each series on those before it', () => {
     expect(stackedHeights(usageSeries(points, DAYS))).toEqual([
       [0, 3],

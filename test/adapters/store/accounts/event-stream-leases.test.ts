@@ -56,6 +56,15 @@ describe('the places of the event streams of a key', () => {
     expect(await held()).toEqual(['late'])
   })
 
+  it('are given to two streams that replace dead leases at once', async () => {
+    for (let index = 0; index < EVENT_STREAMS_MAX; index += 1) {
+      await take(`lost-${index}`)
+    }
+    const late = ['late-1', 'late-2']
+    expect(await Promise.all(late.map((id) => take(id, UNTIL, UNTIL + 800)))).toEqual([true, true])
+    expect((await held()).toSorted()).toEqual(late)
+  })
+
   it('are counted once where the response to the write was lost', async () => {
     await take('first')
     breakConnection(engine.table, 'leases.#id')
