@@ -49,7 +49,7 @@ export function tableWithSession(
 }
 
 function tenantItemOf({ SK }: TableKey): Item {
-  return { SK, name: 'Acme', webhookSecret: 'whsec_test' }
+  return { SK, name: 'Acme', webhookSecret: 'whsec_test', createdAt: 0 }
 }
 
 /** Serves every operation of the function that writes alike. */
