@@ -1,21 +1,18 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { storeApiKey } from '#adapters/store/accounts/create-api-key.ts'
 import { functionFolderOf, ROUTES } from '#core/contract/routes.ts'
-import { CHAT, type RelayOperation, type RelayRig, startRelayRig } from '../engines/relay-rig.ts'
+import { CHAT, type RelayOperation, startRelayRig } from '../engines/relay-rig.ts'
 import { sendJson } from '../engines/relay-upstream.ts'
 import { TESTER } from '../engines/tester.ts'
+import { useOpened } from '../engines/use-opened.ts'
 import { isAllowed, tableGrants, usesOf } from './role-check.ts'
 import { synthesizeStack } from './synthesize-stack.ts'
 
 const grants = tableGrants(synthesizeStack())
 const KEY = 'a-key-with-a-rate'
 
-let rig: RelayRig
-let folder = ''
-let requests = 0
-const refused: string[] = []
-beforeAll(async () => {
-  rig = await startRelayRig({
+const rig = useOpened(() =>
+  startRelayRig({
     watch: (operation, input) => {
       for (const use of usesOf(operation, input)) {
         requests += 1
@@ -24,11 +21,15 @@ beforeAll(async () => {
         }
       }
     },
-  })
+  }),
+)
+let folder = ''
+let requests = 0
+const refused: string[] = []
+beforeAll(async () => {
   const { id } = await rig.tenant('1')
   await storeApiKey(rig.table, { key: KEY, tenantId: id, models: null, ratePerMinute: 600 }, TESTER)
 })
-afterAll(() => rig.close())
 
 const chat = { model: CHAT, messages: [{ role: 'user', content: 'hi' }], max_tokens: 5 }
 const embedding = { model: 'text-embedding-3-small', input: 'hi' }

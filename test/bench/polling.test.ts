@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { VideoChannel } from '#core/catalogue/channel.ts'
 import type { UsualSeconds } from '#core/jobs/generation-times.ts'
 import {
@@ -13,7 +13,7 @@ import {
   runLearning,
 } from '../../bench/poll-loop.ts'
 import { seededRandom } from '../engines/seeded-random.ts'
-import { startTestTable, type TestTable } from '../engines/start-test-table.ts'
+import { useTestTable } from '../engines/start-test-table.ts'
 
 const STANDARD: Law = { median: 90, p95: 240 }
 const FAST: Law = { median: 45, p95: 120 }
@@ -21,11 +21,7 @@ const TWICE: Law = { median: 180, p95: 480 }
 const SLOW: Law = { median: 300, p95: 800 }
 const NARROW: Law = { median: 90, p95: 135 }
 
-let engine: TestTable
-beforeAll(async () => {
-  engine = await startTestTable()
-})
-afterAll(() => engine.close())
+const engine = useTestTable()
 
 const JOBS = 10_000
 

@@ -1,7 +1,8 @@
 import type { Page } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
+import { useOpened } from '../engines/use-opened.ts'
 import { accessibilityViolations } from './accessibility-violations.ts'
-import { type ConsoleHost, startConsoleHost } from './console-host.ts'
+import { startConsoleHost } from './console-host.ts'
 import { testOverview } from './overview.ts'
 import { loaded, show } from './page-steps.ts'
 import { writePastDays } from './past-days.ts'
@@ -44,11 +45,7 @@ const LOOKS_OF_FIRST: readonly Look[] = [...MAIN_LOOKS, { colorScheme: 'dark', s
 /** Some ten seconds; a machine that does other work takes longer. */
 const LOADED_MACHINE_MILLISECONDS = 180_000
 
-let host: ConsoleHost
-beforeAll(async () => {
-  host = await startConsoleHost({ writePast: writePastDays })
-})
-afterAll(() => host.close())
+const host = useOpened(() => startConsoleHost({ writePast: writePastDays }))
 afterEach(() => host.browser.endTest())
 
 const tenantPath = (path: string, query = '') => `/console${path}?tenant=demo${query}`

@@ -7,7 +7,8 @@ import { HeadObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3'
 import type { CloudFormationCustomResourceEvent } from 'aws-lambda'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { type PackedFile, writeFiles } from '#lambdas/console-files/bucket-files.ts'
-import { startTestBucket, type TestBucket } from '../engines/start-test-bucket.ts'
+import { startTestBucket } from '../engines/start-test-bucket.ts'
+import { useOpened } from '../engines/use-opened.ts'
 
 type Handler = (event: CloudFormationCustomResourceEvent) => Promise<void>
 
@@ -28,12 +29,11 @@ const SCRIPT: PackedFile = {
 const environment = { ...process.env }
 const responses: { Status?: string; PhysicalResourceId?: string }[] = []
 const folder = mkdtempSync(join(tmpdir(), 'console-files-'))
-let bucket: TestBucket
+const bucket = useOpened(startTestBucket)
 let cloudFormation: Server
 let handler: Handler
 
 beforeAll(async () => {
-  bucket = await startTestBucket()
   cloudFormation = createServer(async (request, response) => {
     responses.push(JSON.parse(Buffer.concat(await request.toArray()).toString('utf8')))
     response.end()
@@ -55,7 +55,6 @@ beforeAll(async () => {
 afterAll(async () => {
   process.env = environment
   rmSync(folder, { recursive: true })
-  await bucket.close()
   await new Promise((resolve) => cloudFormation.close(resolve))
 })
 

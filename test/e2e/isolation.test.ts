@@ -4,25 +4,24 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { generateApiKey, storeApiKey } from '#adapters/store/accounts/create-api-key.ts'
 import { revokeApiKey } from '#adapters/store/accounts/key-admin.ts'
 import { TESTER } from '../engines/tester.ts'
+import { useOpened } from '../engines/use-opened.ts'
 import { changedKeys, type TableImage, takeImage } from '../faults/table-image.ts'
 import { startGatedBucket } from './gated-bucket.ts'
 import { tamperedUrls } from './tampered-urls.ts'
 import { type Inhabitant, openSigner, startTwoTenants } from './two-tenants.ts'
 import type { Answer } from './video-api.ts'
 
-let bucket: Awaited<ReturnType<typeof startGatedBucket>>
+const bucket = useOpened(startGatedBucket)
 let house: Awaited<ReturnType<typeof startTwoTenants>>
 let left: Inhabitant
 let right: Inhabitant
 beforeAll(async () => {
-  bucket = await startGatedBucket()
   house = await startTwoTenants({ environment: bucket.environment })
   left = house.left
   right = house.right
 })
 afterAll(async () => {
   await house.stop()
-  await bucket.close()
 })
 
 /** All that a client sees of an answer, without what differs from request to request. */

@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import OpenAI from 'openai'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { useOpened } from '../engines/use-opened.ts'
 import { type Received, startReceiver } from './callback-receiver.ts'
 import { REPOSITORY, withoutRunner } from './child-environment.ts'
 import { type Gateway, startGateway } from './start-gateway.ts'
@@ -14,12 +15,11 @@ const MILLIONTHS = 1_000_000
 /** Stands for a price that the client of a broken response could not see. */
 const CUT = -1
 
-let receiver: Awaited<ReturnType<typeof startReceiver>>
+const receiver = useOpened(startReceiver)
 let gateway: Gateway
 let acme: Tenant
 let solo: Tenant
 beforeAll(async () => {
-  receiver = await startReceiver()
   gateway = await startGateway({
     callbackOrigins: [receiver.origin],
     changeConfig: (yaml) => yaml.replace('breaker: { failures: 5', 'breaker: { failures: 1000'),
@@ -29,7 +29,6 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   await gateway.stop()
-  await receiver.close()
 })
 
 const admin = async (...command: string[]) => Object(await gateway.admin(...command))

@@ -3,6 +3,7 @@ import { createDocumentClient } from '#adapters/store/table/sdk-table.ts'
 import { createTable } from '#local/create-table.ts'
 import { type DynamoDbEngine, startDynamoDbEngine } from '#local/dynamodb-engine.ts'
 import { type TableWithClient, tableWithClient } from './table-with-client.ts'
+import { useOpened } from './use-opened.ts'
 
 /** Tables on the local DynamoDB engine, for one test file. */
 export type TestTable = {
@@ -16,6 +17,11 @@ export type TestTable = {
 declare global {
   /** The engine of a worker, and how many tables it has had. It ends with the worker. */
   var workerEngine: { readonly engine: Promise<DynamoDbEngine>; tables: number } | undefined
+}
+
+/** A table for the tests of a file or a describe. */
+export function useTestTable(): TestTable {
+  return useOpened(startTestTable)
 }
 
 /** Creates a table as the local host does, on an engine in memory. Endpoints of the environment are not used. */

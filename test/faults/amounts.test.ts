@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { getTenant } from '#adapters/store/accounts/tenant-store.ts'
 import { getVideoJob } from '#adapters/store/jobs/job-reader.ts'
 import { claimSubmit, recordAccepted } from '#adapters/store/jobs/submission.ts'
@@ -9,15 +9,11 @@ import { tenantCreate } from '../../lib/admin/tenants/tenant-commands.ts'
 import { tenantGrant } from '../../lib/admin/tenants/tenant-credit-commands.ts'
 import { UsageError } from '../../lib/terminal/usage-error.ts'
 import { runCommand } from '../admin/command-line/run-command.ts'
-import { startTestTable, type TestTable } from '../engines/start-test-table.ts'
+import { useTestTable } from '../engines/start-test-table.ts'
 import { credits, openTenant, requireReservation, reserveJob } from '../engines/video-jobs.ts'
 import { changedKeys, takeImage } from './table-image.ts'
 
-let engine: TestTable
-beforeAll(async () => {
-  engine = await startTestTable()
-})
-afterAll(() => engine.close())
+const engine = useTestTable()
 
 /** A thousand million credits, which is 10^15 millionths. */
 const MOST = '1000000000'

@@ -1,5 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createUrlSigner } from '#adapters/cdn/signed-url.ts'
 import { claimCallback } from '#adapters/store/jobs/callback-claims.ts'
 import type { NewVideoJob } from '#adapters/store/money/new-video-job.ts'
@@ -10,23 +10,20 @@ import { breakConnection } from '../engines/break-connection.ts'
 import type { Pipeline } from '../engines/create-pipeline.ts'
 import { createVideoMachine, type VideoMachine } from '../engines/run-video-machine.ts'
 import { inTurn, succeeded } from '../engines/scripted-upstream.ts'
-import { type Engines, startEngines } from '../engines/start-engines.ts'
+import { startEngines } from '../engines/start-engines.ts'
 import { startTcpProxy } from '../engines/tcp-proxy.ts'
+import { useOpened } from '../engines/use-opened.ts'
 import { hurried } from './hurried-time.ts'
 
 /** So fast the shipped limit passes: 15 s in 300 ms. */
 const HURRY = 50
 
-let engines: Engines
+const engines = useOpened(startEngines)
 const servers: Loopback[] = []
-beforeAll(async () => {
-  engines = await startEngines()
-})
 beforeEach(() => engines.reset())
 afterEach(async () => {
   await Promise.all(servers.splice(0).map((server) => server.stop()))
 })
-afterAll(() => engines.close())
 
 const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
 const privateKeyPem = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()

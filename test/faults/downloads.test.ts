@@ -7,8 +7,9 @@ import type { Pipeline } from '../engines/create-pipeline.ts'
 import { CLIP } from '../engines/result-files.ts'
 import { createVideoMachine } from '../engines/run-video-machine.ts'
 import { inTurn, succeeded } from '../engines/scripted-upstream.ts'
-import { type Engines, startEngines } from '../engines/start-engines.ts'
+import { startEngines } from '../engines/start-engines.ts'
 import { startTcpProxy, type TcpProxy, type Toxics } from '../engines/tcp-proxy.ts'
+import { useOpened } from '../engines/use-opened.ts'
 import { hurried } from './hurried-time.ts'
 
 /** So fast the shipped limits pass: a minute in a second. */
@@ -25,12 +26,8 @@ const STORE_MILLISECONDS = FUNCTION_TIMEOUT_SECONDS['store-video'] * 1000
 const HALF = Math.trunc(CLIP.length / 2)
 const BOMB = gzipSync(Buffer.alloc(50_000_000))
 
-let engines: Engines
-let proxy: TcpProxy
-/** What becomes of the next connections; the last entry is for all that follow. */
-let toxics: Toxics[]
-beforeAll(async () => {
-  engines = await startEngines({
+const engines = useOpened(() =>
+  startEngines({
     '/announced-longer.mp4': (_request, response) => {
       response.writeHead(200, { 'content-length': CLIP.length + 1 }).write(CLIP, () => response.socket?.end())
     },
@@ -46,12 +43,16 @@ beforeAll(async () => {
       const timer = setInterval(() => response.write(more), 5)
       response.once('close', () => clearInterval(timer))
     },
-  })
+  }),
+)
+let proxy: TcpProxy
+/** What becomes of the next connections; the last entry is for all that follow. */
+let toxics: Toxics[]
+beforeAll(async () => {
   proxy = await startTcpProxy(engines.results, () => (toxics.length > 1 ? toxics.shift() : toxics[0]) ?? {})
 })
 afterAll(async () => {
   await proxy.stop()
-  await engines.close()
 })
 beforeEach(() => {
   engines.reset()

@@ -1,5 +1,5 @@
 import { v7 as uuidv7 } from 'uuid'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { putText } from '#adapters/store/bucket/video-bucket.ts'
 import { resolveReservation } from '#adapters/store/money/resolve-reservation.ts'
 import { cancelVideoJob } from '#lambdas/admin/jobs/cancel-job.ts'
@@ -7,22 +7,19 @@ import { redriveVideoJob } from '#lambdas/admin/jobs/redrive-job.ts'
 import type { Pipeline } from '../engines/create-pipeline.ts'
 import { createVideoMachine } from '../engines/run-video-machine.ts'
 import { accepted, inTurn, running, succeeded } from '../engines/scripted-upstream.ts'
-import { type Recovery, startRecovery } from '../engines/start-recovery.ts'
+import { startRecovery } from '../engines/start-recovery.ts'
 import { TESTER } from '../engines/tester.ts'
+import { useOpened } from '../engines/use-opened.ts'
 import { RELEASE, REQUEST, requireReservation } from '../engines/video-jobs.ts'
 import { faultyBucket } from './faulty-bucket.ts'
 import { holdRequest } from './faulty-table.ts'
 
-let recovery: Recovery
+const recovery = useOpened(startRecovery)
 let pipeline: Pipeline
-beforeAll(async () => {
-  recovery = await startRecovery()
-})
 beforeEach(async () => {
   pipeline = await recovery.openPipeline()
   pipeline.upstream.script.poll = inTurn(running(LARGE_POLL), success())
 })
-afterAll(() => recovery.close())
 
 /** What upstreams say that leaves the record for the bucket. */
 const LARGE_SUBMIT = `{"task_id":"task-1","said":"${'x'.repeat(60_000)}"}`

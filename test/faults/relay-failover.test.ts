@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { ROLE_CHOICES, roleEvent } from '../core/relay/role-chunks.ts'
-import { CHAT, type RelayOperation, type RelayRig, startRelayRig } from '../engines/relay-rig.ts'
+import { CHAT, type RelayOperation, startRelayRig } from '../engines/relay-rig.ts'
 import {
   chatAnswer,
   DONE,
@@ -11,23 +11,18 @@ import {
   USAGE_CHUNK,
   word,
 } from '../engines/relay-upstream.ts'
+import { useOpened } from '../engines/use-opened.ts'
 
 const BODY = { model: CHAT, messages: [{ role: 'user', content: 'Say hi' }], max_tokens: 100 }
 const STREAMED = { ...BODY, stream: true }
 const ROLE = roleEvent(ROLE_CHOICES['a refusal that is null'])
 const ERROR = 'data: {"error":{"message":"overloaded"}}\n\n'
 
-let rig: RelayRig
+const rig = useOpened(() => startRelayRig({ channels: 2, channel: { timeouts: { first_byte_seconds: 0.2 } } }))
 let tenant: { id: string; key: string }
 
-beforeAll(async () => {
-  rig = await startRelayRig({ channels: 2, channel: { timeouts: { first_byte_seconds: 0.2 } } })
-})
 beforeEach(async () => {
   tenant = await rig.tenant('1')
-})
-afterAll(async () => {
-  await rig.close()
 })
 
 function upstream(index: number) {

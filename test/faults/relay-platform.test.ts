@@ -3,7 +3,8 @@ import { createServer } from 'node:http'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { generateApiKey } from '#adapters/store/accounts/create-api-key.ts'
 import { captureTelemetry } from '../engines/counted-facts.ts'
-import { type RelayOperation, type RelayRig, startRelayRig } from '../engines/relay-rig.ts'
+import { type RelayOperation, startRelayRig } from '../engines/relay-rig.ts'
+import { useOpened } from '../engines/use-opened.ts'
 
 const NAMES = [
   ['create-chat-completion 500', 'create-chat-completion 503'],
@@ -21,10 +22,9 @@ let refusal = { status: 400, body: '{"__type":"com.amazon.coral.service#AccessDe
 const table = createServer((_, response) => {
   response.writeHead(refusal.status, { 'content-type': 'application/x-amz-json-1.0' }).end(refusal.body)
 })
-let rig: RelayRig
+const rig = useOpened(startRelayRig)
 
 beforeAll(async () => {
-  rig = await startRelayRig()
   table.listen(0, '127.0.0.1')
   await once(table, 'listening')
   const address = table.address()
@@ -32,7 +32,6 @@ beforeAll(async () => {
   process.env.AWS_ENDPOINT_URL_DYNAMODB = `http://127.0.0.1:${port}`
 })
 afterAll(async () => {
-  await rig.close()
   table.close()
   table.closeAllConnections()
 })

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { CHAT } from '../engines/relay-rig.ts'
 import {
   chatAnswer,
@@ -12,22 +12,17 @@ import {
   USAGE_CHUNK,
   word,
 } from '../engines/relay-upstream.ts'
-import { asPublic, BODY, COST, ROLE, type StreamingTenant, type StreamRelay, startStreamRelay } from './stream-relay.ts'
+import { useOpened } from '../engines/use-opened.ts'
+import { asPublic, BODY, COST, ROLE, type StreamingTenant, startStreamRelay } from './stream-relay.ts'
 
-let relay: StreamRelay
+const relay = useOpened(startStreamRelay)
 let tenant: StreamingTenant
 
-beforeAll(async () => {
-  relay = await startStreamRelay()
-})
 beforeEach(async () => {
   tenant = await relay.openTenant()
 })
 afterEach(() => {
   vi.useRealTimers()
-})
-afterAll(async () => {
-  await relay.close()
 })
 
 describe('a stream in unusual chunks', () => {

@@ -1,33 +1,20 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { revokeApiKey } from '#adapters/store/accounts/key-admin.ts'
 import { keyIdOf } from '#core/api-key.ts'
 import { CHAT, FREE } from '../engines/relay-rig.ts'
 import { DONE, FINISH, openStream, USAGE_CHUNK, word } from '../engines/relay-upstream.ts'
 import { TESTER } from '../engines/tester.ts'
-import {
-  asPublic,
-  BODY,
-  BROKEN,
-  COST,
-  type StreamingTenant,
-  type StreamRelay,
-  startStreamRelay,
-} from './stream-relay.ts'
+import { useOpened } from '../engines/use-opened.ts'
+import { asPublic, BODY, BROKEN, COST, type StreamingTenant, startStreamRelay } from './stream-relay.ts'
 
-let relay: StreamRelay
+const relay = useOpened(startStreamRelay)
 let tenant: StreamingTenant
 
-beforeAll(async () => {
-  relay = await startStreamRelay()
-})
 beforeEach(async () => {
   tenant = await relay.openTenant()
 })
 afterEach(() => {
   vi.useRealTimers()
-})
-afterAll(async () => {
-  await relay.close()
 })
 
 describe('a client that reads too slowly', () => {

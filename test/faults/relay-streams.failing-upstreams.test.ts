@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { ROLE_CHOICES, roleEvent } from '../core/relay/role-chunks.ts'
 import {
   chatEvent,
@@ -11,28 +11,14 @@ import {
   USAGE_CHUNK,
   word,
 } from '../engines/relay-upstream.ts'
-import {
-  asPublic,
-  BODY,
-  BROKEN,
-  COST,
-  ROLE,
-  type StreamingTenant,
-  type StreamRelay,
-  startStreamRelay,
-} from './stream-relay.ts'
+import { useOpened } from '../engines/use-opened.ts'
+import { asPublic, BODY, BROKEN, COST, ROLE, type StreamingTenant, startStreamRelay } from './stream-relay.ts'
 
-let relay: StreamRelay
+const relay = useOpened(startStreamRelay)
 let tenant: StreamingTenant
 
-beforeAll(async () => {
-  relay = await startStreamRelay()
-})
 beforeEach(async () => {
   tenant = await relay.openTenant()
-})
-afterAll(async () => {
-  await relay.close()
 })
 
 describe('an upstream that fails in the middle of a stream', () => {

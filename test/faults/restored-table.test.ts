@@ -1,20 +1,16 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { sha256Hex } from '#adapters/crypto/sha256.ts'
 import { claimSubmit, recordAccepted } from '#adapters/store/jobs/submission.ts'
 import type { Resolution } from '#adapters/store/money/job-resolution.ts'
 import { resolveReservation } from '#adapters/store/money/resolve-reservation.ts'
 import { verifyLedger } from '#lambdas/admin/ledger/verify-ledger.ts'
 import { requireVideoJob } from '#lambdas/pipeline/job-record.ts'
-import { startTestTable, type TestTable } from '../engines/start-test-table.ts'
+import { useTestTable } from '../engines/start-test-table.ts'
 import type { TableWithClient } from '../engines/table-with-client.ts'
 import { openTenant, RELEASE, requireReservation, reserveJob, settle } from '../engines/video-jobs.ts'
 import { changedKeys, putBack, remove, subsets, type TableImage, takeImage } from './table-image.ts'
 
-let engine: TestTable
-beforeAll(async () => {
-  engine = await startTestTable()
-})
-afterAll(() => engine.close())
+const engine = useTestTable()
 
 /** The table right before and right after one transaction. */
 type Transaction = { readonly table: TableWithClient; readonly before: TableImage; readonly after: TableImage }

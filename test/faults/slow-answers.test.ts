@@ -1,8 +1,9 @@
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { CHAT, type RelayOperation, type RelayRig, startRelayRig } from '../engines/relay-rig.ts'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { CHAT, type RelayOperation, startRelayRig } from '../engines/relay-rig.ts'
 import { chatAnswer, sendJson } from '../engines/relay-upstream.ts'
+import { useOpened } from '../engines/use-opened.ts'
 
 const realTimer = globalThis.setTimeout
 /** Limits of minutes pass so many times as fast; those of the table and of a connection keep their time. */
@@ -13,14 +14,8 @@ let hurriedFrom: number
 /** Of every timer that was set. */
 const delays: number[] = []
 
-let rig: RelayRig
+const rig = useOpened(() => startRelayRig({ channels: 2, channel: { timeouts: { first_byte_seconds: 280 } } }))
 
-beforeAll(async () => {
-  rig = await startRelayRig({ channels: 2, channel: { timeouts: { first_byte_seconds: 280 } } })
-})
-afterAll(async () => {
-  await rig.close()
-})
 beforeEach(() => {
   hurriedFrom = 200_000
   delays.length = 0

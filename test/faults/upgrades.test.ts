@@ -1,13 +1,14 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { PutCommand } from '@aws-sdk/lib-dynamodb'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import type { PollOutcome, SubmitOutcome } from '#adapters/providers/video/video-provider.ts'
 import { verifyLedger } from '#lambdas/admin/ledger/verify-ledger.ts'
 import { createPipeline, type Pipeline } from '../engines/create-pipeline.ts'
 import { createVideoMachine, readVideoMachine, type StateName } from '../engines/run-video-machine.ts'
 import { accepted, inTurn, running, type ScriptedUpstream, succeeded } from '../engines/scripted-upstream.ts'
-import { type Engines, startEngines } from '../engines/start-engines.ts'
+import { startEngines } from '../engines/start-engines.ts'
 import { testCatalogue } from '../engines/test-catalogue.ts'
+import { useOpened } from '../engines/use-opened.ts'
 import { REQUEST } from '../engines/video-jobs.ts'
 
 const FIXTURES = new URL('../fixtures/definitions/', import.meta.url)
@@ -17,11 +18,7 @@ const DEFINITIONS = readdirSync(FIXTURES)
   .sort((left, right) => Number(left.match(/\d+/)) - Number(right.match(/\d+/)))
 const EARLIER = DEFINITIONS.slice(0, -1)
 
-let engines: Engines
-beforeAll(async () => {
-  engines = await startEngines()
-})
-afterAll(() => engines.close())
+const engines = useOpened(startEngines)
 beforeEach(() => engines.reset())
 
 /** One pixel, which every check of references refuses. */

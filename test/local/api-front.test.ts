@@ -1,15 +1,12 @@
 import { once } from 'node:events'
 import { request } from 'node:http'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { listen } from '#adapters/http-server/http-server.ts'
 import { ApiFront } from '#local/api-front.ts'
+import { useOpened } from '../engines/use-opened.ts'
 import { answering, refusal, refused, startLocalApi } from './local-api.ts'
 
-let api: Awaited<ReturnType<typeof startLocalApi>>
-beforeAll(async () => {
-  api = await startLocalApi()
-})
-afterAll(() => api.close())
+const api = useOpened(startLocalApi)
 
 const OPEN = { statusCode: 200, headers: { 'content-type': 'text/plain' } }
 

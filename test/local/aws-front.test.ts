@@ -9,9 +9,9 @@ import {
   StopExecutionCommand,
 } from '@aws-sdk/client-sfn'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { HttpServer } from '#adapters/http-server/http-server.ts'
 import { LOCAL_STATE_MACHINE_ARN, startAwsFront } from '#local/aws-front.ts'
 import { StepFunctionsEngine } from '#local/step-functions-engine.ts'
+import { useOpened } from '../engines/use-opened.ts'
 
 const release = Promise.withResolvers<unknown>()
 const engine = new StepFunctionsEngine({
@@ -32,17 +32,15 @@ const settings = (port: number, credentials = CREDENTIALS) => ({
   maxAttempts: 1,
 })
 
-let front: HttpServer
+const front = useOpened(() => startAwsFront(engine, CREDENTIALS))
 let client: SFNClient
 beforeAll(async () => {
-  front = await startAwsFront(engine, CREDENTIALS)
   client = new SFNClient(settings(front.port))
 })
 afterAll(async () => {
   release.resolve(null)
   await engine.close()
   client.destroy()
-  await front.close()
 })
 
 const start = (name: string, input = '{"id":1}') =>

@@ -5,7 +5,8 @@ import { createUrlSigner, type UrlSigner } from '#adapters/cdn/signed-url.ts'
 import { type HttpServer, listen } from '#adapters/http-server/http-server.ts'
 import { createCdnFront } from '#local/cdn-front.ts'
 import { CLIP } from '../engines/result-files.ts'
-import { startTestBucket, type TestBucket } from '../engines/start-test-bucket.ts'
+import { startTestBucket } from '../engines/start-test-bucket.ts'
+import { useOpened } from '../engines/use-opened.ts'
 
 const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
 const key = {
@@ -20,11 +21,10 @@ const APP = 'https://app.example.com'
 /** The front reads them at each request. */
 const corsOrigins: string[] = []
 
-let bucket: TestBucket
+const bucket = useOpened(startTestBucket)
 let server: HttpServer
 let sign: UrlSigner
 beforeAll(async () => {
-  bucket = await startTestBucket()
   Object.assign(process.env, {
     AWS_REGION: 'us-east-1',
     AWS_ACCESS_KEY_ID: 'S3RVER',
@@ -44,7 +44,6 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   await server.close()
-  await bucket.close()
 })
 
 const bytesOf = async (answer: Response) => Buffer.from(await answer.arrayBuffer())

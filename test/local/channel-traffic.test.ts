@@ -1,13 +1,10 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { channelTrafficSchema, watchChannels } from '#local/channel-traffic.ts'
-import { CHAT, type RelayRig, startRelayRig } from '../engines/relay-rig.ts'
+import { CHAT, startRelayRig } from '../engines/relay-rig.ts'
 import { sendJson } from '../engines/relay-upstream.ts'
+import { useOpened } from '../engines/use-opened.ts'
 
-let rig: RelayRig
-beforeAll(async () => {
-  rig = await startRelayRig({ channel: { breaker: { failures: 1, pause_seconds: 60 } } })
-})
-afterAll(() => rig.close())
+const rig = useOpened(() => startRelayRig({ channel: { breaker: { failures: 1, pause_seconds: 60 } } }))
 
 it('channel-traffic: tells calls, errors, times and breaker of each called channel', async () => {
   const describeChannels = await watchChannels()

@@ -7,19 +7,17 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createDocumentClient } from '#adapters/store/table/sdk-table.ts'
 import { createTable } from '#local/create-table.ts'
 import { startDynamoDbEngine } from '#local/dynamodb-engine.ts'
-import { startTestTable, type TestTable } from '../engines/start-test-table.ts'
+import { useTestTable } from '../engines/start-test-table.ts'
 import type { TableWithClient } from '../engines/table-with-client.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'reelgate-table-'))
 
-let engine: TestTable
+const engine = useTestTable()
 let table: TableWithClient
 beforeAll(async () => {
-  engine = await startTestTable()
   table = engine.table
 })
 afterAll(async () => {
-  await engine.close()
   rmSync(directory, { recursive: true, force: true })
 })
 

@@ -1,20 +1,19 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type HttpServer, listen } from '#adapters/http-server/http-server.ts'
 import { RelayFront } from '#local/relay-front.ts'
-import { type RelayRig, startRelayRig } from '../engines/relay-rig.ts'
+import { startRelayRig } from '../engines/relay-rig.ts'
+import { useOpened } from '../engines/use-opened.ts'
 
-let rig: RelayRig
+useOpened(startRelayRig)
 let server: HttpServer
 let front: RelayFront
 
 beforeAll(async () => {
-  rig = await startRelayRig()
   front = new RelayFront(async (_request, response) => void response.end('others'))
   server = await listen((request, response) => void front.answer(request, response), 0)
 })
 afterAll(async () => {
   await server.close()
-  await rig.close()
 })
 
 const url = (path: string) => `http://127.0.0.1:${server.port}${path}`

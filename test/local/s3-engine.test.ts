@@ -1,16 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { GetObjectCommand, ListObjectsV2Command, PutObjectCommand, S3Client } from '@aws-sdk/client-s3'
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { EngineCredentials } from '#local/engine-credentials.ts'
 import { startS3Engine } from '#local/s3-engine.ts'
-import { startTestBucket, type TestBucket } from '../engines/start-test-bucket.ts'
+import { startTestBucket } from '../engines/start-test-bucket.ts'
+import { useOpened } from '../engines/use-opened.ts'
 
-let engine: TestBucket
-beforeAll(async () => {
-  engine = await startTestBucket()
-})
-afterAll(() => engine.close())
+const engine = useOpened(startTestBucket)
 
 const put = (Key: string, Body: string, IfNoneMatch?: '*') =>
   engine.bucket.client.send(new PutObjectCommand({ Bucket: engine.bucket.name, Key, Body, IfNoneMatch }))

@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { addGenerationTime, readUsualSeconds } from '#adapters/store/jobs/generation-times.ts'
 import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
 import { seedSimulatedTimes } from '#local/simulated-times.ts'
 import { shippedConfiguration } from '../aws/synthesize-stack.ts'
-import { startTestTable, type TestTable } from '../engines/start-test-table.ts'
+import { useTestTable } from '../engines/start-test-table.ts'
 
-let engine: TestTable
-beforeAll(async () => {
-  engine = await startTestTable()
-})
-afterAll(() => engine.close())
+const engine = useTestTable()
 
 const simulated = (changes: object = {}): GatewayConfig => {
   const { config } = shippedConfiguration

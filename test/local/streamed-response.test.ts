@@ -1,12 +1,9 @@
 import { once } from 'node:events'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
+import { useOpened } from '../engines/use-opened.ts'
 import { answering, refusal, refused, startLocalApi } from './local-api.ts'
 
-let api: Awaited<ReturnType<typeof startLocalApi>>
-beforeAll(async () => {
-  api = await startLocalApi()
-})
-afterAll(() => api.close())
+const api = useOpened(startLocalApi)
 
 const TEXT = { 'content-type': 'text/plain' }
 const OPEN = { statusCode: 200, headers: TEXT }

@@ -1,11 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type RelayRig, startRelayRig } from '../engines/relay-rig.ts'
+import { describe, expect, it } from 'vitest'
+import { startRelayRig } from '../engines/relay-rig.ts'
+import { useOpened } from '../engines/use-opened.ts'
 
-let rig: RelayRig
-beforeAll(async () => {
-  rig = await startRelayRig()
-})
-afterAll(() => rig.close())
+const rig = useOpened(startRelayRig)
 
 /** A key of the right form and checksum that nobody has. */
 const INVENTED = 'invented-key'

@@ -1,13 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { openRelayContext } from '#lambdas/relay/relay-context.ts'
 import { openCallerContext } from '#middleware/caller-context.ts'
-import { CHAT, type RelayRig, startRelayRig } from '../engines/relay-rig.ts'
+import { CHAT, startRelayRig } from '../engines/relay-rig.ts'
+import { useOpened } from '../engines/use-opened.ts'
 
-let rig: RelayRig
-beforeAll(async () => {
-  rig = await startRelayRig()
-})
-afterAll(() => rig.close())
+useOpened(startRelayRig)
 
 describe('caller-context', () => {
   it('has the catalogue of the deployment', async () => {

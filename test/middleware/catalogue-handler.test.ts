@@ -1,17 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { generateApiKey, storeApiKey } from '#adapters/store/accounts/create-api-key.ts'
 import { revokeApiKey } from '#adapters/store/accounts/key-admin.ts'
 import { keyIdOf } from '#core/api-key.ts'
 import { catalogueHandler } from '#middleware/catalogue-handler.ts'
-import { CHAT, type RelayRig, startRelayRig } from '../engines/relay-rig.ts'
+import { CHAT, startRelayRig } from '../engines/relay-rig.ts'
 import { TESTER } from '../engines/tester.ts'
+import { useOpened } from '../engines/use-opened.ts'
 import { apiEvent, context } from './api-exchange.ts'
 
-let rig: RelayRig
-beforeAll(async () => {
-  rig = await startRelayRig()
-})
-afterAll(() => rig.close())
+const rig = useOpened(startRelayRig)
 
 let described = 0
 const handle = catalogueHandler('list-models', (_, catalogue, allowed) => {

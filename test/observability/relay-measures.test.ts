@@ -1,17 +1,16 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { captureMetrics } from '../engines/emitted-metrics.ts'
-import { CHAT, type RelayRig, startRelayRig } from '../engines/relay-rig.ts'
+import { CHAT, startRelayRig } from '../engines/relay-rig.ts'
 import { chatAnswer, sendJson, word } from '../engines/relay-upstream.ts'
+import { useOpened } from '../engines/use-opened.ts'
 
 const BODY = { model: CHAT, messages: [{ role: 'user', content: 'hello' }] }
 
-let rig: RelayRig
+const rig = useOpened(startRelayRig)
 let metrics: ReturnType<typeof captureMetrics>
 beforeAll(async () => {
-  rig = await startRelayRig()
   metrics = captureMetrics()
 })
-afterAll(() => rig.close())
 
 /** What a request emits, and in how many lines. */
 async function measured(body: object): Promise<{ values: Record<string, number>; lines: number }> {

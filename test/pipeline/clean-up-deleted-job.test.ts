@@ -1,21 +1,19 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { putText } from '#adapters/store/bucket/video-bucket.ts'
 import { markDeleted } from '#adapters/store/jobs/job-deletion.ts'
 import { pendingCleanUps } from '#adapters/store/money/due-index.ts'
 import type { NewVideoJob } from '#adapters/store/money/new-video-job.ts'
 import { cleanUpDeletedJob } from '#lambdas/pipeline/clean-up-deleted-job.ts'
 import type { Pipeline } from '../engines/create-pipeline.ts'
-import { type Engines, startEngines } from '../engines/start-engines.ts'
+import { startEngines } from '../engines/start-engines.ts'
+import { useOpened } from '../engines/use-opened.ts'
 
 const SUBMIT_KEY = 'texts/submit.json'
 const POLL_KEY = 'texts/poll.json'
 
-let engines: Engines
+const engines = useOpened(startEngines)
 let pipeline: Pipeline
 let job: NewVideoJob
-beforeAll(async () => {
-  engines = await startEngines()
-})
 beforeEach(async () => {
   pipeline = await engines.pipeline()
   job = await pipeline.create()
@@ -24,7 +22,6 @@ beforeEach(async () => {
   }
   await markDeleted(pipeline.context.table, job, pipeline.clock.milliseconds)
 })
-afterAll(() => engines.close())
 
 const texts = { submitText: { bucketKey: SUBMIT_KEY }, pollText: { bucketKey: POLL_KEY } }
 

@@ -1,17 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { auditEntry } from '#adapters/store/audit/audit-entry.ts'
 import { readAudit } from '#adapters/store/audit/read-audit.ts'
 import { getVideoJob } from '#adapters/store/jobs/job-reader.ts'
 import { deleteVideoJob } from '#lambdas/pipeline/delete-video-job.ts'
-import { startTestTable, type TestTable } from '../engines/start-test-table.ts'
+import { useTestTable } from '../engines/start-test-table.ts'
 import { TESTER } from '../engines/tester.ts'
 import { openTenant, reserveJob } from '../engines/video-jobs.ts'
 
-let engine: TestTable
-beforeAll(async () => {
-  engine = await startTestTable()
-})
-afterAll(() => engine.close())
+const engine = useTestTable()
 
 describe('delete-video-job: a deletion by somebody else than the client', () => {
   it('is recorded once, in the transaction that hides the job', async () => {

@@ -1,22 +1,19 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { putText } from '#adapters/store/bucket/video-bucket.ts'
 import { recordFailure, recordPoll, recordStored } from '#adapters/store/jobs/job-progress.ts'
 import { ServiceUnavailableError } from '#core/errors.ts'
 import { endFailedJob, failVideoJob } from '#lambdas/pipeline/fail-video-job.ts'
 import type { Pipeline } from '../engines/create-pipeline.ts'
 import { createVideoMachine } from '../engines/run-video-machine.ts'
-import { type Engines, startEngines } from '../engines/start-engines.ts'
+import { startEngines } from '../engines/start-engines.ts'
+import { useOpened } from '../engines/use-opened.ts'
 
-let engines: Engines
+const engines = useOpened(startEngines)
 let pipeline: Pipeline
-beforeAll(async () => {
-  engines = await startEngines()
-})
 beforeEach(async () => {
   engines.reset()
   pipeline = await engines.pipeline()
 })
-afterAll(() => engines.close())
 
 describe('failVideoJob', () => {
   it.each([

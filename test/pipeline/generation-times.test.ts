@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { addGenerationTime, readUsualSeconds } from '#adapters/store/jobs/generation-times.ts'
 import { tableKeys } from '#adapters/store/table/table-keys.ts'
 import { verifyLedger } from '#lambdas/admin/ledger/verify-ledger.ts'
@@ -8,14 +8,11 @@ import { breakConnection } from '../engines/break-connection.ts'
 import type { Pipeline } from '../engines/create-pipeline.ts'
 import { createVideoMachine } from '../engines/run-video-machine.ts'
 import { accepted, running, succeeded } from '../engines/scripted-upstream.ts'
-import { type Engines, startEngines } from '../engines/start-engines.ts'
+import { startEngines } from '../engines/start-engines.ts'
+import { useOpened } from '../engines/use-opened.ts'
 import { newJob } from '../engines/video-jobs.ts'
 
-let engines: Engines
-beforeAll(async () => {
-  engines = await startEngines()
-})
-afterAll(() => engines.close())
+const engines = useOpened(startEngines)
 beforeEach(() => engines.reset())
 
 /** What the test jobs are: five seconds at 720P on the first channel, whose map names the upstream's model. */

@@ -1,20 +1,17 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { putText } from '#adapters/store/bucket/video-bucket.ts'
 import { JobRecordMissingError, loadVideoJobRequest, requireVideoJob } from '#lambdas/pipeline/job-record.ts'
 import type { Pipeline } from '../engines/create-pipeline.ts'
-import { type Engines, startEngines } from '../engines/start-engines.ts'
+import { startEngines } from '../engines/start-engines.ts'
+import { useOpened } from '../engines/use-opened.ts'
 import { newJob, requireReservation } from '../engines/video-jobs.ts'
 
-let engines: Engines
+const engines = useOpened(startEngines)
 let pipeline: Pipeline
-beforeAll(async () => {
-  engines = await startEngines()
-})
 beforeEach(async () => {
   engines.reset()
   pipeline = await engines.pipeline()
 })
-afterAll(() => engines.close())
 
 describe('requireVideoJob', () => {
   it('reads the job of an execution', async () => {

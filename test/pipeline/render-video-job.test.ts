@@ -1,16 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { storeUpstreamText } from '#adapters/store/bucket/text-store.ts'
 import type { Bucket } from '#adapters/store/bucket/video-bucket.ts'
 import type { VideoJob } from '#core/jobs/video-job.ts'
 import { ZERO } from '#core/money/money.ts'
 import { createJobRenderer } from '#lambdas/pipeline/render-video-job.ts'
-import { startTestBucket, type TestBucket } from '../engines/start-test-bucket.ts'
+import { startTestBucket } from '../engines/start-test-bucket.ts'
+import { useOpened } from '../engines/use-opened.ts'
 
-let engine: TestBucket
-beforeAll(async () => {
-  engine = await startTestBucket()
-})
-afterAll(() => engine.close())
+const engine = useOpened(startTestBucket)
 
 const JOB: VideoJob = {
   tenantId: 'tenant',

@@ -1,23 +1,20 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { readFailedJobs } from '#adapters/store/jobs/failed-jobs.ts'
 import { markCancelled } from '#adapters/store/jobs/job-cancellation.ts'
 import { claimSubmit } from '#adapters/store/jobs/submission.ts'
 import { resolveReservation } from '#adapters/store/money/resolve-reservation.ts'
 import { resolveVideoJob } from '#lambdas/pipeline/resolve-video-job.ts'
 import type { Pipeline } from '../engines/create-pipeline.ts'
-import { type Engines, startEngines } from '../engines/start-engines.ts'
+import { startEngines } from '../engines/start-engines.ts'
+import { useOpened } from '../engines/use-opened.ts'
 import { RELEASE, settle } from '../engines/video-jobs.ts'
 
-let engines: Engines
+const engines = useOpened(startEngines)
 let pipeline: Pipeline
-beforeAll(async () => {
-  engines = await startEngines()
-})
 beforeEach(async () => {
   engines.reset()
   pipeline = await engines.pipeline()
 })
-afterAll(() => engines.close())
 
 describe('resolveVideoJob: a job', () => {
   it('that another resolution came before keeps the first one and raises an alarm', async () => {

@@ -1,16 +1,13 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { getTenant } from '#adapters/store/accounts/tenant-store.ts'
 import { ServiceUnavailableError } from '#core/errors.ts'
 import { formatCredits } from '#core/money/money.ts'
 import { createVideoMachine } from '../engines/run-video-machine.ts'
 import { inTurn, succeeded } from '../engines/scripted-upstream.ts'
 import { type Engines, startEngines } from '../engines/start-engines.ts'
+import { useOpened } from '../engines/use-opened.ts'
 
-let engines: Engines
-beforeAll(async () => {
-  engines = await startEngines()
-})
-afterAll(() => engines.close())
+const engines = useOpened(startEngines)
 beforeEach(() => engines.reset())
 
 async function pipelineWith(

@@ -1,17 +1,14 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { getTenant } from '#adapters/store/accounts/tenant-store.ts'
 import { loadText } from '#adapters/store/bucket/text-store.ts'
 import { formatCredits } from '#core/money/money.ts'
 import { CLIP } from '../engines/result-files.ts'
 import { createVideoMachine } from '../engines/run-video-machine.ts'
 import { inTurn, running, SUBMIT_TEXT, succeeded } from '../engines/scripted-upstream.ts'
-import { type Engines, startEngines } from '../engines/start-engines.ts'
+import { startEngines } from '../engines/start-engines.ts'
+import { useOpened } from '../engines/use-opened.ts'
 
-let engines: Engines
-beforeAll(async () => {
-  engines = await startEngines()
-})
-afterAll(() => engines.close())
+const engines = useOpened(startEngines)
 beforeEach(() => engines.reset())
 
 describe('video-job.asl: an execution', () => {

@@ -3,9 +3,10 @@ import { once } from 'node:events'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { eventually } from '../e2e/video-api.ts'
 import { type RelayArchive, startRelayArchive } from '../engines/relay-archive.ts'
-import { CHAT, type RelayRig, startRelayRig } from '../engines/relay-rig.ts'
+import { CHAT, startRelayRig } from '../engines/relay-rig.ts'
+import { useOpened } from '../engines/use-opened.ts'
 
-let rig: RelayRig
+const rig = useOpened(startRelayRig)
 let archive: RelayArchive
 
 /** Streams that are open when the process is told to stop. */
@@ -27,13 +28,11 @@ function archiveEnvironment() {
 }
 
 beforeAll(async () => {
-  rig = await startRelayRig()
   const configurationFile = process.env.GATEWAY_CONFIG_FILE ?? ''
   archive = await startRelayArchive({ configurationFile, environment: archiveEnvironment() })
 })
 afterAll(async () => {
   await archive.close()
-  await rig.close()
 })
 
 const CHAT_BODY = { model: CHAT, messages: [{ role: 'user', content: 'hi' }], max_tokens: 5 }

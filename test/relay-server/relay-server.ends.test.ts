@@ -10,8 +10,9 @@ import { REPOSITORY } from '../e2e/child-environment.ts'
 import { eventually } from '../e2e/video-api.ts'
 import { auditTenant } from '../engines/audit.ts'
 import { reconcileRequests } from '../engines/reconcile-requests.ts'
-import { CHAT, type RelayRig, startRelayRig } from '../engines/relay-rig.ts'
+import { CHAT, startRelayRig } from '../engines/relay-rig.ts'
 import { chatAnswer, sendJson } from '../engines/relay-upstream.ts'
+import { useOpened } from '../engines/use-opened.ts'
 import { keepChildOutput } from '../logs/keep-child-output.ts'
 
 const CHAT_BODY = { model: CHAT, messages: [{ role: 'user', content: 'hi' }], max_tokens: 5 }
@@ -22,12 +23,11 @@ const EVENT = `data: ${JSON.stringify({
 })}\n\n`
 
 const realTimer = globalThis.setTimeout
-let rig: RelayRig
+const rig = useOpened(() => startRelayRig({ channel: { timeouts: { first_byte_seconds: 280 } } }))
 let http: HttpServer
 let settled: (millisecondsMax: number) => Promise<void>
 
 beforeAll(async () => {
-  rig = await startRelayRig({ channel: { timeouts: { first_byte_seconds: 280 } } })
   const { RelayServer } = await import('#lambdas/relay-server/relay-server.ts')
   const { relayRouteOf } = await import('#lambdas/relay-server/relay-routes.ts')
   const server = new RelayServer()
@@ -42,7 +42,6 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   await http.close()
-  await rig.close()
 })
 afterEach(() => {
   Object.assign(globalThis, { setTimeout: realTimer })

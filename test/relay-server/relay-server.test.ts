@@ -6,11 +6,18 @@ import { revokeApiKey } from '#adapters/store/accounts/key-admin.ts'
 import { keyIdOf } from '#core/api-key.ts'
 import { tokensByLength } from '#core/parameters/tokens-by-length.ts'
 import { readTarget } from '#lambdas/relay-server/received-over-http.ts'
-import { CHAT, type RelayRig, startRelayRig } from '../engines/relay-rig.ts'
+import { CHAT, startRelayRig } from '../engines/relay-rig.ts'
 import { chatAnswer, sendJson } from '../engines/relay-upstream.ts'
 import { TESTER } from '../engines/tester.ts'
+import { useOpened } from '../engines/use-opened.ts'
 
-let rig: RelayRig
+const rig = useOpened(() =>
+  startRelayRig({
+    watch: (operation) => {
+      transactions += operation === 'TransactWriteItems' ? 1 : 0
+    },
+  }),
+)
 let http: HttpServer
 let settled: (millisecondsMax: number) => Promise<void>
 let endServer: () => Promise<void>
@@ -21,11 +28,6 @@ let transactions = 0
 const SETTLING_MILLISECONDS_MAX = 60_000
 
 beforeAll(async () => {
-  rig = await startRelayRig({
-    watch: (operation) => {
-      transactions += operation === 'TransactWriteItems' ? 1 : 0
-    },
-  })
   const { RelayServer } = await import('#lambdas/relay-server/relay-server.ts')
   const { relayRouteOf } = await import('#lambdas/relay-server/relay-routes.ts')
   let server = new RelayServer()
@@ -44,7 +46,6 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   await http.close()
-  await rig.close()
 })
 
 const CHAT_BODY = { model: CHAT, messages: [{ role: 'user', content: 'hi' }], max_tokens: 5 }

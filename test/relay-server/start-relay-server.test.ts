@@ -4,7 +4,8 @@ import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { HttpServer } from '#adapters/http-server/http-server.ts'
 import type { RunningRelayServer } from '#lambdas/relay-server/start-relay-server.ts'
-import { CHAT, type RelayRig, startRelayRig } from '../engines/relay-rig.ts'
+import { CHAT, startRelayRig } from '../engines/relay-rig.ts'
+import { useOpened } from '../engines/use-opened.ts'
 import { startSecretsStub } from '../events/secrets-stub.ts'
 
 const SECRET_ARN = 'arn:aws:secretsmanager:us-east-1:000000000000:secret:front-door'
@@ -12,12 +13,11 @@ const SPOILED_ARN = `${SECRET_ARN}-spoiled`
 const APP = 'https://app.example.com'
 const ENTER = { 'x-reelgate-front-door': 'now' }
 
-let rig: RelayRig
+const rig = useOpened(startRelayRig)
 let secrets: HttpServer
 let server: RunningRelayServer
 
 beforeAll(async () => {
-  rig = await startRelayRig()
   const values = JSON.stringify({ current: 'now', previous: 'before' })
   secrets = await startSecretsStub(
     new Map([
@@ -33,7 +33,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await server.stop()
   await secrets.close()
-  await rig.close()
   delete process.env.CORS_ORIGINS
   delete process.env.AWS_ENDPOINT_URL_SECRETS_MANAGER
 })

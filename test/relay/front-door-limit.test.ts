@@ -1,7 +1,8 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { boundSilence } from '#lambdas/relay/front-door-limit.ts'
-import { CHAT, type RelayOperation, type RelayRig, startRelayRig } from '../engines/relay-rig.ts'
+import { CHAT, type RelayOperation, startRelayRig } from '../engines/relay-rig.ts'
 import { chatAnswer, sendJson } from '../engines/relay-upstream.ts'
+import { useOpened } from '../engines/use-opened.ts'
 
 /** The limit of a response through the front door, which passes in these tests so many times as fast. In a young process it is shorter. */
 const LIMIT_MILLISECONDS = 110_000
@@ -11,12 +12,8 @@ const FACTOR = 1_000
 const LATE_MILLISECONDS = 600
 
 const realTimer = globalThis.setTimeout
-let rig: RelayRig
+const rig = useOpened(() => startRelayRig({ channel: { timeouts: { first_byte_seconds: 280 } } }))
 
-beforeAll(async () => {
-  rig = await startRelayRig({ channel: { timeouts: { first_byte_seconds: 280 } } })
-})
-afterAll(() => rig.close())
 beforeEach(() => {
   const hurriedTimer = (callback: (...values: unknown[]) => void, milliseconds = 0, ...values: unknown[]) =>
     realTimer(callback, isLimit(milliseconds) ? milliseconds / FACTOR : milliseconds, ...values)

@@ -1,12 +1,9 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { openRelayContext } from '#lambdas/relay/relay-context.ts'
-import { type RelayRig, startRelayRig } from '../engines/relay-rig.ts'
+import { startRelayRig } from '../engines/relay-rig.ts'
+import { useOpened } from '../engines/use-opened.ts'
 
-let rig: RelayRig
-beforeAll(async () => {
-  rig = await startRelayRig()
-})
-afterAll(() => rig.close())
+const rig = useOpened(startRelayRig)
 
 it('relay-context: is one for the process, with breakers that hear of every request', async () => {
   const { breakers } = openRelayContext()

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { revokeApiKey } from '#adapters/store/accounts/key-admin.ts'
 import { keyIdOf } from '#core/api-key.ts'
 import { UpstreamFailedError } from '#core/errors.ts'
@@ -7,16 +7,13 @@ import { RelayExchange } from '#lambdas/relay/relay-exchange.ts'
 import { sendJson } from '#lambdas/relay/send-response.ts'
 import { type RelayedOperation, serveRelay } from '#lambdas/relay/serve-relay.ts'
 import { receivedRequest } from '#middleware/received-request.ts'
-import { type RelayRig, startRelayRig } from '../engines/relay-rig.ts'
+import { startRelayRig } from '../engines/relay-rig.ts'
 import { TESTER } from '../engines/tester.ts'
+import { useOpened } from '../engines/use-opened.ts'
 import { apiEvent } from '../middleware/api-exchange.ts'
 import { FakeResponse } from './fake-response.ts'
 
-let rig: RelayRig
-beforeAll(async () => {
-  rig = await startRelayRig()
-})
-afterAll(() => rig.close())
+const rig = useOpened(startRelayRig)
 
 type Served = Partial<RelayedOperation> & { readonly key: string; readonly headers?: Record<string, string> }
 

@@ -1,19 +1,16 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { generateApiKey, storeApiKey } from '#adapters/store/accounts/create-api-key.ts'
 import { changeTenant } from '#adapters/store/money/change-tenant.ts'
 import { parseBudgetLimit } from '#core/money/budget-limit.ts'
 import { keyBudgetOf, tenantBudgetOf } from '../engines/budgets.ts'
-import { CHAT, FREE, type RelayOperation, type RelayRig, startRelayRig } from '../engines/relay-rig.ts'
+import { CHAT, FREE, type RelayOperation, startRelayRig } from '../engines/relay-rig.ts'
 import { chatAnswer, sendJson } from '../engines/relay-upstream.ts'
 import { TESTER } from '../engines/tester.ts'
+import { useOpened } from '../engines/use-opened.ts'
 
 const BODY = { model: CHAT, messages: [{ role: 'user', content: 'Say hi' }] }
 
-let rig: RelayRig
-beforeAll(async () => {
-  rig = await startRelayRig({ chat: { default_max_output_tokens: 20 } })
-})
-afterAll(() => rig.close())
+const rig = useOpened(() => startRelayRig({ chat: { default_max_output_tokens: 20 } }))
 
 function answer(status = 200): void {
   rig.upstreams[0]?.answerWith((response) =>

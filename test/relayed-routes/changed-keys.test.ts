@@ -1,22 +1,23 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { generateApiKey, storeApiKey } from '#adapters/store/accounts/create-api-key.ts'
 import { type KeySettings, setApiKey } from '#adapters/store/accounts/key-settings.ts'
 import { keyIdOf } from '#core/api-key.ts'
-import { CHAT, FREE, type RelayRig, startRelayRig } from '../engines/relay-rig.ts'
+import { CHAT, FREE, startRelayRig } from '../engines/relay-rig.ts'
 import { chatAnswer, sendJson } from '../engines/relay-upstream.ts'
 import { TESTER } from '../engines/tester.ts'
+import { useOpened } from '../engines/use-opened.ts'
 
-let rig: RelayRig
-let reads = 0
-beforeAll(async () => {
-  rig = await startRelayRig({
+const rig = useOpened(() =>
+  startRelayRig({
     watch: (operation) => {
       reads += operation === 'GetItem' ? 1 : 0
     },
-  })
+  }),
+)
+let reads = 0
+beforeAll(async () => {
   rig.upstreams[0]?.answerWith((response) => sendJson(response, chatAnswer()))
 })
-afterAll(() => rig.close())
 
 const chat = (model: string) => ({ model, messages: [{ role: 'user', content: 'hi' }], max_tokens: 5 })
 const set = (key: string, settings: KeySettings) =>

@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { CHAT, type RelayRig, startRelayRig } from '../engines/relay-rig.ts'
+import { describe, expect, it } from 'vitest'
+import { CHAT, startRelayRig } from '../engines/relay-rig.ts'
 import { chatAnswer, sendJson } from '../engines/relay-upstream.ts'
+import { useOpened } from '../engines/use-opened.ts'
 
 /** Prices are 1,000 and 2,000 credits per million: a token in is 1,000 millionths of a credit. */
 const TOKEN = 1_000n
@@ -18,14 +19,12 @@ function bodyOf(...content: readonly object[]) {
   return { model: CHAT, max_tokens: 1, messages: [{ role: 'user', content }] }
 }
 
-let rig: RelayRig
-beforeAll(async () => {
-  rig = await startRelayRig({
+const rig = useOpened(() =>
+  startRelayRig({
     chat: { input_modalities: ['text', 'image', 'file'], image_tokens: { low: Number(LOW), high: Number(HIGH) } },
     channel: { pass_members: { chat: ['messages.content.video_url'] } },
-  })
-})
-afterAll(() => rig.close())
+  }),
+)
 
 describe('a chat model that takes images', () => {
   /** Tokens that were reserved for the input. The text around an image has fewer than 400 bytes. */

@@ -1,21 +1,20 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { captureTelemetry } from '../engines/counted-facts.ts'
-import { CHAT, type RelayOperation, type RelayRig, startRelayRig } from '../engines/relay-rig.ts'
+import { CHAT, type RelayOperation, startRelayRig } from '../engines/relay-rig.ts'
 import { chatAnswer, DONE, FINISH, openStream, sendJson, sendStream, word } from '../engines/relay-upstream.ts'
+import { useOpened } from '../engines/use-opened.ts'
 
 const MEBIBYTE = 1024 * 1024
 const BODY = { model: CHAT, messages: [{ role: 'user', content: 'hello' }] }
 const COMPLETION = { model: CHAT, prompt: 'hello' }
 
-let rig: RelayRig
+const rig = useOpened(startRelayRig)
 let telemetry: ReturnType<typeof captureTelemetry>
 
 beforeAll(async () => {
-  rig = await startRelayRig()
   telemetry = captureTelemetry()
 })
 beforeEach(() => telemetry.reset())
-afterAll(() => rig.close())
 
 const cuts = () => telemetry.counted().filter((fact) => fact === 'answer_cut_short')
 

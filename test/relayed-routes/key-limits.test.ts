@@ -1,18 +1,15 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { generateApiKey, storeApiKey } from '#adapters/store/accounts/create-api-key.ts'
 import { resumeTenant, suspendTenant } from '#adapters/store/accounts/tenant-suspension.ts'
 import { keyIdOf } from '#core/api-key.ts'
-import { CHAT, FREE, type RelayOperation, type RelayRig, startRelayRig } from '../engines/relay-rig.ts'
+import { CHAT, FREE, type RelayOperation, startRelayRig } from '../engines/relay-rig.ts'
 import { chatAnswer, sendJson } from '../engines/relay-upstream.ts'
 import { TESTER } from '../engines/tester.ts'
+import { useOpened } from '../engines/use-opened.ts'
 
-let rig: RelayRig
+const rig = useOpened(startRelayRig)
 beforeAll(async () => {
-  rig = await startRelayRig()
   rig.upstreams[0]?.answerWith((response) => sendJson(response, chatAnswer()))
-})
-afterAll(async () => {
-  await rig.close()
 })
 
 const chat = (model: string) => ({ model, messages: [{ role: 'user', content: 'hi' }], max_tokens: 5 })

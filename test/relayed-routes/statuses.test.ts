@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { CHAT, type RelayOperation, type RelayRig, startRelayRig, UNSERVED } from '../engines/relay-rig.ts'
 import { chatAnswer, sendJson } from '../engines/relay-upstream.ts'
+import { useOpened } from '../engines/use-opened.ts'
 
 const GOOD: Readonly<Record<string, { body: Record<string, unknown>; unserved: string; answer: object }>> = {
   'create-chat-completion': {
@@ -26,14 +27,7 @@ const GOOD: Readonly<Record<string, { body: Record<string, unknown>; unserved: s
   },
 }
 
-let rig: RelayRig
-
-beforeAll(async () => {
-  rig = await startRelayRig({ channel: { timeouts: { first_byte_seconds: 0.1 } } })
-})
-afterAll(async () => {
-  await rig.close()
-})
+const rig = useOpened(() => startRelayRig({ channel: { timeouts: { first_byte_seconds: 0.1 } } }))
 
 type Send = (operation: RelayOperation) => Promise<{ statusCode: number; headers: object; text: string }>
 

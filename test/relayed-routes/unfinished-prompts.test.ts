@@ -1,7 +1,8 @@
 import type { ServerResponse } from 'node:http'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { CHAT, type RelayRig, startRelayRig } from '../engines/relay-rig.ts'
+import { describe, expect, it } from 'vitest'
+import { CHAT, startRelayRig } from '../engines/relay-rig.ts'
 import { openStream, word } from '../engines/relay-upstream.ts'
+import { useOpened } from '../engines/use-opened.ts'
 
 /** Prices are 1,000 and 2,000 credits per million: a token in is 1,000 millionths, one out is 2,000. */
 const CREDIT = 1_000n
@@ -11,11 +12,9 @@ const CONTEXT = 8192
 const IMAGE = 1500
 const SYNTAX = 60
 
-let rig: RelayRig
-beforeAll(async () => {
-  rig = await startRelayRig({ chat: { input_modalities: ['text', 'image', 'file'], image_tokens: IMAGE } })
-})
-afterAll(() => rig.close())
+const rig = useOpened(() =>
+  startRelayRig({ chat: { input_modalities: ['text', 'image', 'file'], image_tokens: IMAGE } }),
+)
 
 const image = (url: string) => ({ type: 'image_url', image_url: { url } })
 const urlImages = Array.from({ length: 5 }, (_, index) => image(`https://images.example.com/${index}.png`))

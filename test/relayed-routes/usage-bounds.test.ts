@@ -1,8 +1,9 @@
 import fc from 'fast-check'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { captureTelemetry } from '../engines/counted-facts.ts'
-import { CHAT, type RelayOperation, type RelayRig, startRelayRig } from '../engines/relay-rig.ts'
+import { CHAT, type RelayOperation, startRelayRig } from '../engines/relay-rig.ts'
 import { chatAnswer, chatEvent, DONE, FINISH, sendJson, sendStream, word } from '../engines/relay-upstream.ts'
+import { useOpened } from '../engines/use-opened.ts'
 
 const MESSAGES = [{ role: 'user', content: 'hello' }]
 const SHORT = { model: CHAT, max_tokens: 5, messages: MESSAGES }
@@ -13,15 +14,13 @@ const chatBound = (answers: number, prompts = 1) => BigInt(prompts * 8_192_000 +
 
 const BILLION = { prompt_tokens: 1e9, completion_tokens: 1e9, total_tokens: 2e9 }
 
-let rig: RelayRig
+const rig = useOpened(startRelayRig)
 let telemetry: ReturnType<typeof captureTelemetry>
 
 beforeAll(async () => {
-  rig = await startRelayRig()
   telemetry = captureTelemetry()
 })
 beforeEach(() => telemetry.reset())
-afterAll(() => rig.close())
 
 /** Text in place of an object reaches the gateway as it is written: `1e309` is a number there. */
 function answerWith(members: object, usage: string) {

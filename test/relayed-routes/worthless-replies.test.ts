@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { CHAT, type RelayOperation, type RelayRig, startRelayRig } from '../engines/relay-rig.ts'
+import { describe, expect, it, vi } from 'vitest'
+import { CHAT, type RelayOperation, startRelayRig } from '../engines/relay-rig.ts'
 import { chatAnswer, chatEvent, openStream, sendJson, word } from '../engines/relay-upstream.ts'
+import { useOpened } from '../engines/use-opened.ts'
 
 const MEBIBYTE = 1024 * 1024
 const BODIES = {
@@ -12,11 +13,7 @@ const OPERATIONS = ['create-chat-completion', 'create-completion'] as const
 /** Many megabytes, on a machine that may be busy. */
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
 
-let rig: RelayRig
-beforeAll(async () => {
-  rig = await startRelayRig()
-})
-afterAll(() => rig.close())
+const rig = useOpened(startRelayRig)
 
 async function send(operation: RelayOperation & keyof typeof BODIES, members: object) {
   const { id, key } = await rig.tenant('10')

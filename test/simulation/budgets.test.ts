@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
+import { useOpened } from '../engines/use-opened.ts'
 import { BUDGET_GUARDS, type Guard } from './guards.ts'
-import { openSimulation, type Simulation } from './open-simulation.ts'
+import { openSimulation } from './open-simulation.ts'
 
 /** A missing guard is noticed within so many histories, or it is not noticed at all. */
 const HISTORIES_TO_NOTICE = 40
@@ -8,11 +9,7 @@ const HISTORIES_TO_NOTICE = 40
 /** A test that is given up goes on beside the next one, and takes its clock. A busy machine needs several times as long as an idle one. */
 vi.setConfig({ testTimeout: 5 * 60_000, hookTimeout: 5 * 60_000 })
 
-let simulation: Simulation
-beforeAll(async () => {
-  simulation = await openSimulation()
-})
-afterAll(() => simulation.close())
+const simulation = useOpened(openSimulation)
 
 describe('the simulation of budgets, corrections and alerts notices', () => {
   it.each(Object.values(BUDGET_GUARDS))('a missing $name', async (guard: Guard) => {

@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
+import { useOpened } from '../engines/use-opened.ts'
 import { FAULTS } from './faults.ts'
 import { GUARDS, type Guard, SUSPENSION_GUARDS } from './guards.ts'
-import { describeFailure, type HistoryOptions, openSimulation, type Simulation } from './open-simulation.ts'
+import { describeFailure, type HistoryOptions, openSimulation } from './open-simulation.ts'
 import { REGRESSIONS } from './regressions.ts'
 import type { Outcome } from './run-history.ts'
 
@@ -19,11 +20,7 @@ const ALL_GONE_NOTICED_IN = 49
 /** A test that is given up goes on beside the next one, and takes its clock. A busy machine needs several times as long as an idle one. */
 vi.setConfig({ testTimeout: 5 * 60_000, hookTimeout: 5 * 60_000 })
 
-let simulation: Simulation
-beforeAll(async () => {
-  simulation = await openSimulation()
-})
-afterAll(() => simulation.close())
+const simulation = useOpened(openSimulation)
 
 async function firstFailure(
   seeds: Iterable<number>,

@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
+import { useOpened } from '../engines/use-opened.ts'
 import { type Guard, RELAY_GUARDS } from './guards.ts'
-import { describeFailure, openSimulation, type Simulation } from './open-simulation.ts'
+import { describeFailure, openSimulation } from './open-simulation.ts'
 import { STORMS } from './storms.ts'
 
 /** Operators switch channels meanwhile. */
@@ -15,11 +16,7 @@ const HISTORIES_TO_NOTICE = 40
 /** A test that is given up goes on beside the next one, and takes its clock. A busy machine needs several times as long as an idle one. */
 vi.setConfig({ testTimeout: 5 * 60_000, hookTimeout: 5 * 60_000 })
 
-let simulation: Simulation
-beforeAll(async () => {
-  simulation = await openSimulation()
-})
-afterAll(() => simulation.close())
+const simulation = useOpened(openSimulation)
 
 describe('random histories of jobs and relayed requests', () => {
   it('keep every rule after every write, whatever fails, and leave nothing held', async () => {

@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { describeFailure, openSimulation, type Simulation } from './open-simulation.ts'
+import { describe, expect, it, vi } from 'vitest'
+import { useOpened } from '../engines/use-opened.ts'
+import { describeFailure, openSimulation } from './open-simulation.ts'
 
 /** How many histories run here; `npm run test:long` runs thousands. */
 const HISTORIES = 4
@@ -11,11 +12,7 @@ const NOTICED_IN = 20
 /** A test that is given up goes on beside the next one, and takes its clock. A busy machine needs several times as long as an idle one. */
 vi.setConfig({ testTimeout: 5 * 60_000, hookTimeout: 5 * 60_000 })
 
-let simulation: Simulation
-beforeAll(async () => {
-  simulation = await openSimulation()
-})
-afterAll(() => simulation.close())
+const simulation = useOpened(openSimulation)
 
 describe('random histories of jobs while operators switch channels', () => {
   it('keep every rule after every write: no job is claimed for a channel that was disabled 15 seconds before', async () => {

@@ -1,13 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { GatewayClient, withoutQuery } from '../../lib/smoke/gateway-client.ts'
-import { KEY, type SmokeStub, type StubAnswers, startSmokeStub } from './smoke-stub.ts'
+import { useOpened } from '../engines/use-opened.ts'
+import { KEY, type StubAnswers, startSmokeStub } from './smoke-stub.ts'
 
-let stub: SmokeStub
+const stub = useOpened(() => startSmokeStub(() => answers))
 let answers: StubAnswers = {}
-beforeAll(async () => {
-  stub = await startSmokeStub(() => answers)
-})
-afterAll(() => stub.close())
 
 const client = (signal = new AbortController().signal, baseUrl = stub.origin) =>
   new GatewayClient({ baseUrl, apiKey: KEY, signal })

@@ -1,22 +1,19 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { lineOf } from '../../lib/smoke/print-smoke.ts'
 import { runSmoke } from '../../lib/smoke/run-smoke.ts'
 import { REPOSITORY, withoutRunner } from '../e2e/child-environment.ts'
 import { CLIP } from '../engines/result-files.ts'
-import { healthyAnswers, KEY, type SmokeStub, type StubAnswers, startSmokeStub } from './smoke-stub.ts'
+import { useOpened } from '../engines/use-opened.ts'
+import { healthyAnswers, KEY, type StubAnswers, startSmokeStub } from './smoke-stub.ts'
 
-let stub: SmokeStub
+const stub = useOpened(() => startSmokeStub(() => answers))
 let answers: StubAnswers
-beforeAll(async () => {
-  stub = await startSmokeStub(() => answers)
-})
 beforeEach(() => {
   answers = healthyAnswers(stub.origin)
   stub.requests.length = 0
 })
-afterAll(() => stub.close())
 
 async function smoke(broken: StubAnswers = {}, options: Partial<Parameters<typeof runSmoke>[0]> = {}) {
   answers = { ...answers, ...broken }

@@ -1,26 +1,24 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { changeSwitchesTogether } from '#adapters/store/switches/change-switch.ts'
 import { channelsResponse } from '#core/console/channels-response.ts'
 import { overviewResponse } from '#core/console/overview-response.ts'
 import { settledJob } from '../../engines/settled-job.ts'
-import { startTestTable, type TestTable } from '../../engines/start-test-table.ts'
+import { useTestTable } from '../../engines/start-test-table.ts'
 import { TESTER } from '../../engines/tester.ts'
 import { openTenant, type TestTenant } from '../../engines/video-jobs.ts'
 import { keyOf, readRig } from './read-rig.ts'
 
 process.env.CONSOLE_ORIGIN = 'loopback'
 
-let engine: TestTable
+const engine = useTestTable()
 let read: ReturnType<typeof readRig>
 let tenant: TestTenant
 beforeAll(async () => {
-  engine = await startTestTable()
   read = readRig(engine.table)
   tenant = await openTenant(engine.table)
   await openTenant(engine.table)
   await settledJob(engine.table, tenant, { bill: '0.1' })
 })
-afterAll(() => engine.close())
 
 const TRAFFIC = {
   ...{ minuteFrom: 120_000, requests: 3, errors: 1, p50Milliseconds: 5, p95Milliseconds: 9 },

@@ -1,24 +1,22 @@
 import { v7 as uuidv7 } from 'uuid'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { tableKeys } from '#adapters/store/table/table-keys.ts'
 import { videoDetailResponse } from '#core/console/video-response.ts'
 import type { ReadContext } from '#lambdas/admin-api/read/read-context.ts'
 import { settledJob } from '../../engines/settled-job.ts'
-import { startTestTable, type TestTable } from '../../engines/start-test-table.ts'
+import { useTestTable } from '../../engines/start-test-table.ts'
 import { openTenant, reserveJob, type TestTenant } from '../../engines/video-jobs.ts'
 import { keyOf, readRig } from './read-rig.ts'
 
-let engine: TestTable
+const engine = useTestTable()
 process.env.CONSOLE_ORIGIN = 'loopback'
 
 let read: ReturnType<typeof readRig>
 let tenant: TestTenant
 beforeAll(async () => {
-  engine = await startTestTable()
   read = readRig(engine.table)
   tenant = await openTenant(engine.table)
 })
-afterAll(() => engine.close())
 
 describe('get-video', () => {
   const url = (jobId: string) => `/videos/${jobId}`

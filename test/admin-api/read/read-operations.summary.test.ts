@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { keepNearBudgets } from '#adapters/store/alerts/near-budgets.ts'
 import { buildSummary } from '#adapters/store/console/build-summary.ts'
 import { countFailedJob } from '#adapters/store/jobs/failed-jobs.ts'
@@ -9,24 +9,22 @@ import { daysBefore } from '#core/parameters/calendar-day.ts'
 import { dayOf } from '#core/quota/usage-counter.ts'
 import { summarySource } from '#lambdas/admin-api/read/summary-source.ts'
 import { settledJob } from '../../engines/settled-job.ts'
-import { startTestTable, type TestTable } from '../../engines/start-test-table.ts'
+import { type TestTable, useTestTable } from '../../engines/start-test-table.ts'
 import { testCatalogue } from '../../engines/test-catalogue.ts'
 import { openTenant, type TestTenant } from '../../engines/video-jobs.ts'
 import { keyOf, readRig } from './read-rig.ts'
 
 process.env.CONSOLE_ORIGIN = 'loopback'
 
-let engine: TestTable
+const engine = useTestTable()
 let read: ReturnType<typeof readRig>
 let tenant: TestTenant
 beforeAll(async () => {
-  engine = await startTestTable()
   read = readRig(engine.table)
   tenant = await openTenant(engine.table)
   await openTenant(engine.table)
   await settledJob(engine.table, tenant, { bill: '0.1' })
 })
-afterAll(() => engine.close())
 
 describe('get-overview', () => {
   it('get-overview 200: of all tenants', async () => {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { adjustTenant } from '#adapters/store/accounts/adjust-credits.ts'
 import { suspendTenant } from '#adapters/store/accounts/tenant-suspension.ts'
 import { adminUsageResponse } from '#core/console/admin-usage-response.ts'
@@ -11,22 +11,20 @@ import { callbackAttemptListResponse, videoListResponse } from '#core/console/vi
 import { microcredits } from '#core/money/money.ts'
 import { VerificationRate } from '#lambdas/admin-api/read/verification-rate.ts'
 import { settledJob } from '../../engines/settled-job.ts'
-import { startTestTable, type TestTable } from '../../engines/start-test-table.ts'
+import { useTestTable } from '../../engines/start-test-table.ts'
 import { TESTER } from '../../engines/tester.ts'
 import { openTenant, type TestTenant } from '../../engines/video-jobs.ts'
 import { keyOf, readRig } from './read-rig.ts'
 
-let engine: TestTable
+const engine = useTestTable()
 process.env.CONSOLE_ORIGIN = 'loopback'
 
 let read: ReturnType<typeof readRig>
 let tenant: TestTenant
 beforeAll(async () => {
-  engine = await startTestTable()
   read = readRig(engine.table)
   tenant = await openTenant(engine.table)
 })
-afterAll(() => engine.close())
 
 /** Every operation on one tenant, with the schema of its response and whether an API key may call it. */
 const PAGES = [

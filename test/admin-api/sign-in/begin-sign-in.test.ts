@@ -1,25 +1,21 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { readAudit } from '#adapters/store/audit/read-audit.ts'
 import type { Table } from '#adapters/store/table/table.ts'
 import { TooManySignInsError } from '#core/console/session-errors.ts'
 import { beginSignIn } from '#lambdas/admin-api/sign-in/begin-sign-in.ts'
 import { captureTelemetry } from '../../engines/counted-facts.ts'
-import { startTestTable, type TestTable } from '../../engines/start-test-table.ts'
+import { useTestTable } from '../../engines/start-test-table.ts'
 import { adminEvent } from '../../middleware/admin-exchange.ts'
 
 const environment = { ...process.env }
-let engine: TestTable
+const engine = useTestTable()
 let table: Table
-beforeAll(async () => {
-  engine = await startTestTable()
-})
 beforeEach(async () => {
   delete process.env.FRONT_DOOR_SECRET_ARN
   table = await engine.fresh()
 })
 afterAll(async () => {
   process.env = environment
-  await engine.close()
 })
 
 const NOW = 1_800_000_030_000

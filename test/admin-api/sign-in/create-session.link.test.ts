@@ -1,16 +1,13 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { makeSignInLink } from '#adapters/store/console/sign-in-link.ts'
 import type { Table } from '#adapters/store/table/table.ts'
-import { startTestTable, type TestTable } from '../../engines/start-test-table.ts'
+import { useTestTable } from '../../engines/start-test-table.ts'
 import { captureLog } from '../../middleware/api-exchange.ts'
 import { Browser } from './browser.ts'
 
 const environment = { ...process.env }
-let engine: TestTable
+const engine = useTestTable()
 let table: Table
-beforeAll(async () => {
-  engine = await startTestTable()
-})
 beforeEach(async () => {
   process.env.CONSOLE_ORIGIN = 'loopback'
   table = await engine.fresh()
@@ -21,7 +18,6 @@ afterEach(() => {
 })
 afterAll(async () => {
   process.env = environment
-  await engine.close()
 })
 
 const browser = () => new Browser(() => table)

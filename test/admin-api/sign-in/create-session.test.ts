@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { generateApiKey, storeApiKey } from '#adapters/store/accounts/create-api-key.ts'
 import { makeTenant } from '#adapters/store/accounts/create-tenant.ts'
 import { revokeApiKey } from '#adapters/store/accounts/key-admin.ts'
@@ -8,17 +8,14 @@ import { createAdminKey, revokeAdminKey } from '#adapters/store/console/admin-ke
 import type { Table } from '#adapters/store/table/table.ts'
 import { ZERO } from '#core/money/money.ts'
 import { readPartition } from '../../engines/audit.ts'
-import { startTestTable, type TestTable } from '../../engines/start-test-table.ts'
+import { useTestTable } from '../../engines/start-test-table.ts'
 import { TESTER } from '../../engines/tester.ts'
 import { captureLog } from '../../middleware/api-exchange.ts'
 import { Browser } from './browser.ts'
 
 const environment = { ...process.env }
-let engine: TestTable
+const engine = useTestTable()
 let table: Table
-beforeAll(async () => {
-  engine = await startTestTable()
-})
 beforeEach(async () => {
   process.env.CONSOLE_ORIGIN = 'loopback'
   table = await engine.fresh()
@@ -29,7 +26,6 @@ afterEach(() => {
 })
 afterAll(async () => {
   process.env = environment
-  await engine.close()
 })
 
 const browser = () => new Browser(() => table)

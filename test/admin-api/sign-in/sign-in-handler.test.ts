@@ -1,18 +1,15 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { readAudit } from '#adapters/store/audit/read-audit.ts'
 import { createAdminKey, revokeAdminKey } from '#adapters/store/console/admin-keys.ts'
 import type { Table } from '#adapters/store/table/table.ts'
-import { startTestTable, type TestTable } from '../../engines/start-test-table.ts'
+import { useTestTable } from '../../engines/start-test-table.ts'
 import { TESTER } from '../../engines/tester.ts'
 import { captureLog } from '../../middleware/api-exchange.ts'
 import { Browser } from './browser.ts'
 
 const environment = { ...process.env }
-let engine: TestTable
+const engine = useTestTable()
 let table: Table
-beforeAll(async () => {
-  engine = await startTestTable()
-})
 beforeEach(async () => {
   process.env.CONSOLE_ORIGIN = 'loopback'
   table = await engine.fresh()
@@ -23,7 +20,6 @@ afterEach(() => {
 })
 afterAll(async () => {
   process.env = environment
-  await engine.close()
 })
 
 const SESSION = '/admin/v1/session'

@@ -1,14 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { readKeyBody, respondWithTenant } from '#lambdas/admin-api/write/changed-target.ts'
-import { startTestTable, type TestTable } from '../../engines/start-test-table.ts'
+import { useTestTable } from '../../engines/start-test-table.ts'
 import { testCatalogue } from '../../engines/test-catalogue.ts'
 import { openTenant } from '../../engines/video-jobs.ts'
 
-let engine: TestTable
-beforeAll(async () => {
-  engine = await startTestTable()
-})
-afterAll(() => engine.close())
+const engine = useTestTable()
 
 describe('changed-target', () => {
   it('shows a tenant and a key as they are stored, without a secret or a digest', async () => {

@@ -1,20 +1,17 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { readSwitches } from '#adapters/store/switches/read-switches.ts'
 import type { Table } from '#adapters/store/table/table.ts'
 import { PER_SECOND_MODEL } from '../../engines/test-catalogue.ts'
+import { useOpened } from '../../engines/use-opened.ts'
 import { startWriteRig, type WriteRig, writeCaller } from './write-rig.ts'
 
-let rig: WriteRig
+const rig = useOpened(startWriteRig)
 let table: Table
 let call: WriteRig['call']
-beforeAll(async () => {
-  rig = await startWriteRig()
-})
 beforeEach(async () => {
   table = await rig.engine.fresh()
   call = writeCaller(table)
 })
-afterAll(() => rig.close())
 
 const switches = async () => (await readSwitches(table)).switches
 

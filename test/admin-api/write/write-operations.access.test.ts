@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { sha256Hex } from '#adapters/crypto/sha256.ts'
 import { findCaller } from '#adapters/store/accounts/api-key-record.ts'
 import { generateApiKey, storeApiKey } from '#adapters/store/accounts/create-api-key.ts'
@@ -7,14 +7,11 @@ import { ADMIN_ROUTES } from '#core/console/admin-routes.ts'
 import type { Session } from '#core/console/session.ts'
 import { parseCredits } from '#core/money/money.ts'
 import { TESTER } from '../../engines/tester.ts'
+import { useOpened } from '../../engines/use-opened.ts'
 import { openTenant } from '../../engines/video-jobs.ts'
 import { startWriteRig, type WriteRig } from './write-rig.ts'
 
-let rig: WriteRig
-beforeAll(async () => {
-  rig = await startWriteRig()
-})
-afterAll(() => rig.close())
+const rig = useOpened(startWriteRig)
 
 const WRITES = ADMIN_ROUTES.filter((route) => route.function === 'write')
 const PLAYGROUND = '/playground/key'

@@ -1,15 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { ConditionsNotMetError } from '#adapters/store/table/conditions-not-met-error.ts'
 import { tableKeys } from '#adapters/store/table/table-keys.ts'
 import { PER_SECOND_MODEL } from '../../engines/test-catalogue.ts'
+import { useOpened } from '../../engines/use-opened.ts'
 import { openTenant } from '../../engines/video-jobs.ts'
 import { startWriteRig, type WriteRig, writeCaller } from './write-rig.ts'
 
-let rig: WriteRig
-beforeAll(async () => {
-  rig = await startWriteRig()
-})
-afterAll(() => rig.close())
+const rig = useOpened(startWriteRig)
 
 /** Calls over a table whose conditions others change before every transaction. */
 function contendedCall(): WriteRig['call'] {

@@ -1,14 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { getTenant } from '#adapters/store/accounts/tenant-store.ts'
 import { formatCredits } from '#core/money/money.ts'
+import { useOpened } from '../../engines/use-opened.ts'
 import { openTenant } from '../../engines/video-jobs.ts'
 import { startWriteRig, type WriteRig } from './write-rig.ts'
 
-let rig: WriteRig
-beforeAll(async () => {
-  rig = await startWriteRig()
-})
-afterAll(() => rig.close())
+const rig = useOpened(startWriteRig)
 
 const available = async (tenantId: string) => formatCredits((await getTenant(rig.table, tenantId)).balance.available)
 const call = (...arguments_: Parameters<WriteRig['call']>) => rig.call(...arguments_)

@@ -1,21 +1,18 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { sha256Hex } from '#adapters/crypto/sha256.ts'
 import { findCaller } from '#adapters/store/accounts/api-key-record.ts'
 import { PER_SECOND_MODEL } from '../../engines/test-catalogue.ts'
+import { useOpened } from '../../engines/use-opened.ts'
 import { openTenant } from '../../engines/video-jobs.ts'
 import { startWriteRig, type WriteRig } from './write-rig.ts'
 
 const DAY = 86_400
 
-let rig: WriteRig
+const rig = useOpened(startWriteRig)
 let tenant: string
-beforeAll(async () => {
-  rig = await startWriteRig()
-})
 beforeEach(async () => {
   tenant = (await openTenant(rig.table)).tenantId
 })
-afterAll(() => rig.close())
 
 const nowSeconds = () => Math.trunc(Date.now() / 1000)
 const call = (...arguments_: Parameters<WriteRig['call']>) => rig.call(...arguments_)

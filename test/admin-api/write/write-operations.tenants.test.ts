@@ -1,17 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { findCaller } from '#adapters/store/accounts/api-key-record.ts'
 import { createPlaygroundKey } from '#adapters/store/accounts/create-playground-key.ts'
 import { getTenant } from '#adapters/store/accounts/tenant-store.ts'
 import { readWebhookSecrets } from '#adapters/store/accounts/webhook-secrets.ts'
 import { TESTER } from '../../engines/tester.ts'
+import { useOpened } from '../../engines/use-opened.ts'
 import { openTenant } from '../../engines/video-jobs.ts'
 import { startWriteRig, type WriteRig } from './write-rig.ts'
 
-let rig: WriteRig
-beforeAll(async () => {
-  rig = await startWriteRig()
-})
-afterAll(() => rig.close())
+const rig = useOpened(startWriteRig)
 
 const call = (...arguments_: Parameters<WriteRig['call']>) => rig.call(...arguments_)
 

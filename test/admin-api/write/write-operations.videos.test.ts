@@ -1,26 +1,23 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { readAudit } from '#adapters/store/audit/read-audit.ts'
 import { getVideoJob } from '#adapters/store/jobs/job-reader.ts'
 import { endFailedJob } from '#lambdas/pipeline/fail-video-job.ts'
 import { startCallbackReceiver } from '../../engines/callback-receiver.ts'
 import type { Pipeline } from '../../engines/create-pipeline.ts'
-import { type Recovery, startRecovery } from '../../engines/start-recovery.ts'
+import { startRecovery } from '../../engines/start-recovery.ts'
+import { useOpened } from '../../engines/use-opened.ts'
 import { type WriteRig, writeCaller } from './write-rig.ts'
 
 const UNKNOWN_JOB = '01980000-0000-7000-8000-000000000000'
 
-let recovery: Recovery
+const recovery = useOpened(startRecovery)
 let pipeline: Pipeline
 let call: WriteRig['call']
-beforeAll(async () => {
-  recovery = await startRecovery()
-})
 beforeEach(async () => {
   pipeline = await recovery.openPipeline()
   const { table, openBucket, nowMilliseconds } = pipeline.context
   call = writeCaller(table, { openBucket, nowMilliseconds })
 })
-afterAll(() => recovery.close())
 
 type Job = { readonly tenantId: string; readonly jobId: string }
 

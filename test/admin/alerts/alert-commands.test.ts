@@ -6,22 +6,18 @@ import { readAudit } from '#adapters/store/audit/read-audit.ts'
 import type { Table } from '#adapters/store/table/table.ts'
 import { tenantAlerts } from '../../../lib/admin/alerts/alert-commands.ts'
 import { UsageError } from '../../../lib/terminal/usage-error.ts'
-import { startTestTable, type TestTable } from '../../engines/start-test-table.ts'
+import { useTestTable } from '../../engines/start-test-table.ts'
 import { testCatalogue } from '../../engines/test-catalogue.ts'
 import { openTenant } from '../../engines/video-jobs.ts'
 import { runCommand } from '../command-line/run-command.ts'
 
-let engine: TestTable
+const engine = useTestTable()
 let table: Table
 let tenant: string
-beforeAll(async () => {
-  engine = await startTestTable()
-})
 beforeEach(async () => {
   table = await engine.fresh()
   tenant = (await openTenant(table)).tenantId
 })
-afterAll(() => engine.close())
 
 const entriesOfAlerts = async () =>
   (await readAudit(table, { limit: 10 })).entries.filter(({ action }) => action === 'tenant alerts')

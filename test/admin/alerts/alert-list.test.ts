@@ -1,16 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { putAlert } from '#adapters/store/alerts/alert.ts'
 import type { TableWrite } from '#adapters/store/table/table.ts'
 import { alertList } from '../../../lib/admin/alerts/alert-list.ts'
-import { startTestTable, type TestTable } from '../../engines/start-test-table.ts'
+import { useTestTable } from '../../engines/start-test-table.ts'
 import { openTenant } from '../../engines/video-jobs.ts'
 import { runCommand } from '../command-line/run-command.ts'
 
-let engine: TestTable
-beforeAll(async () => {
-  engine = await startTestTable()
-})
-afterAll(() => engine.close())
+const engine = useTestTable()
 
 /** As delivery leaves an alert that has no topic and reached the tenant's url. */
 function withoutTopic(write: TableWrite): TableWrite {

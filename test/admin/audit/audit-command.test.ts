@@ -1,16 +1,15 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { recordAudit } from '#adapters/store/audit/audit-entry.ts'
 import type { Table } from '#adapters/store/table/table.ts'
 import { audit } from '../../../lib/admin/audit/audit-command.ts'
 import { keySet } from '../../../lib/admin/keys/key-set-command.ts'
-import { startTestTable, type TestTable } from '../../engines/start-test-table.ts'
+import { useTestTable } from '../../engines/start-test-table.ts'
 import { openTenant } from '../../engines/video-jobs.ts'
 import { runCommand } from '../command-line/run-command.ts'
 
-let engine: TestTable
+const engine = useTestTable()
 let table: Table
 beforeAll(async () => {
-  engine = await startTestTable()
   table = engine.table
   for (const [index, name] of ['alice', 'bob', 'alice'].entries()) {
     await recordAudit(table, {
@@ -23,7 +22,6 @@ beforeAll(async () => {
     })
   }
 })
-afterAll(() => engine.close())
 
 const targets = (json: unknown) => Object(json).entries.map(({ target }: { target: string }) => target)
 

@@ -1,25 +1,22 @@
 import { isDeepStrictEqual } from 'node:util'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import type { NamedWrites, Table } from '#adapters/store/table/table.ts'
 import { tableKeys } from '#adapters/store/table/table-keys.ts'
 import { audit } from '../../../lib/admin/audit/audit-command.ts'
 import { COMMANDS } from '../../../lib/admin/command-line/command-table.ts'
 import { readPartition } from '../../engines/audit.ts'
+import { useOpened } from '../../engines/use-opened.ts'
 import { REQUEST } from '../../engines/video-jobs.ts'
 import { runCommand } from '../command-line/run-command.ts'
 import { ACCOUNT_EFFECTS } from './audited-account-effects.ts'
 import { type AuditedStage, SECRET_VALUE, startAuditedStages } from './audited-stage.ts'
 import { STAGE_EFFECTS } from './audited-stage-effects.ts'
 
-let stages: Awaited<ReturnType<typeof startAuditedStages>>
+const stages = useOpened(startAuditedStages)
 let stage: AuditedStage
-beforeAll(async () => {
-  stages = await startAuditedStages()
-})
 beforeEach(async () => {
   stage = await stages.open()
 })
-afterAll(() => stages.close())
 
 /** Commands without an effect. A command that is in neither list fails the first test. */
 const READING = [

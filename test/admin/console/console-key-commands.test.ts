@@ -1,13 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { consoleKeyCreate, consoleKeyList, consoleKeyRevoke } from '../../../lib/admin/console/console-key-commands.ts'
-import { startTestTable, type TestTable } from '../../engines/start-test-table.ts'
+import { useTestTable } from '../../engines/start-test-table.ts'
 import { runCommand } from '../command-line/run-command.ts'
 
-let engine: TestTable
-beforeAll(async () => {
-  engine = await startTestTable()
-})
-afterAll(() => engine.close())
+const engine = useTestTable()
 
 const run = async (command: typeof consoleKeyCreate, options: Record<string, string> = {}) =>
   await runCommand(command, { table: engine.table, options })

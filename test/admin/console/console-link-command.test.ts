@@ -1,14 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { findSignInLink } from '#adapters/store/console/sign-in-link.ts'
 import { consoleLink } from '../../../lib/admin/console/console-link-command.ts'
-import { startTestTable, type TestTable } from '../../engines/start-test-table.ts'
+import { useTestTable } from '../../engines/start-test-table.ts'
 import { runCommand } from '../command-line/run-command.ts'
 
-let engine: TestTable
-beforeAll(async () => {
-  engine = await startTestTable()
-})
-afterAll(() => engine.close())
+const engine = useTestTable()
 
 describe('console link', () => {
   it('prints a link of the local host that signs in the user of the machine', async () => {

@@ -1,23 +1,19 @@
 import { PutCommand } from '@aws-sdk/lib-dynamodb'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { tableKeys } from '#adapters/store/table/table-keys.ts'
 import { findJob } from '../../../lib/admin/jobs/find-job.ts'
 import { UsageError } from '../../../lib/terminal/usage-error.ts'
-import { startTestTable, type TestTable } from '../../engines/start-test-table.ts'
+import { useTestTable } from '../../engines/start-test-table.ts'
 import type { TableWithClient } from '../../engines/table-with-client.ts'
 import { openTenant, reserveJob, type TestTenant } from '../../engines/video-jobs.ts'
 
-let engine: TestTable
+const engine = useTestTable()
 let table: TableWithClient
 let tenant: TestTenant
-beforeAll(async () => {
-  engine = await startTestTable()
-})
 beforeEach(async () => {
   table = await engine.fresh()
   tenant = await openTenant(table)
 })
-afterAll(() => engine.close())
 
 describe('find-job', () => {
   it('finds a job by its id alone, among more tenants than one request holds', async () => {

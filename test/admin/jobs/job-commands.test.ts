@@ -1,6 +1,6 @@
 import { DescribeExecutionCommand, ExecutionDoesNotExist, SFNClient } from '@aws-sdk/client-sfn'
 import { mockClient } from 'aws-sdk-client-mock'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { recordReferenceRefused } from '#adapters/store/jobs/reference-check.ts'
 import { resolveReservation } from '#adapters/store/money/resolve-reservation.ts'
 import { requireVideoJob } from '#lambdas/pipeline/job-record.ts'
@@ -8,17 +8,16 @@ import { LOCAL_STATE_MACHINE_ARN } from '#local/aws-front.ts'
 import { jobFind, jobShow, jobTimeline } from '../../../lib/admin/jobs/job-commands.ts'
 import { jobCancel } from '../../../lib/admin/jobs/job-repair-commands.ts'
 import { captureTelemetry } from '../../engines/counted-facts.ts'
-import { startTestTable, type TestTable } from '../../engines/start-test-table.ts'
+import { useTestTable } from '../../engines/start-test-table.ts'
 import type { TableWithClient } from '../../engines/table-with-client.ts'
 import { openTenant, requireReservation, reserveJob, type TestTenant } from '../../engines/video-jobs.ts'
 import { runCommand } from '../command-line/run-command.ts'
 import { failedJob } from './failed-job.ts'
 
-let engine: TestTable
+const engine = useTestTable()
 let table: TableWithClient
 let tenant: TestTenant
 beforeAll(async () => {
-  engine = await startTestTable()
   captureTelemetry()
   process.env.AWS_REGION = 'us-east-1'
   mockClient(SFNClient)
@@ -29,7 +28,6 @@ beforeEach(async () => {
   table = await engine.fresh()
   tenant = await openTenant(table)
 })
-afterAll(() => engine.close())
 
 const outputs = { StateMachineArn: LOCAL_STATE_MACHINE_ARN, BucketName: 'videos' }
 

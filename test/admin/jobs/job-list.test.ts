@@ -1,24 +1,20 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { markDeleted } from '#adapters/store/jobs/job-deletion.ts'
 import { recordWaitingForChannel } from '#adapters/store/jobs/submission.ts'
 import type { Table } from '#adapters/store/table/table.ts'
 import { jobList } from '../../../lib/admin/jobs/job-list.ts'
-import { startTestTable, type TestTable } from '../../engines/start-test-table.ts'
+import { useTestTable } from '../../engines/start-test-table.ts'
 import { openTenant, reserveJob, type TestTenant } from '../../engines/video-jobs.ts'
 import { runCommand } from '../command-line/run-command.ts'
 import { failedJob } from './failed-job.ts'
 
-let engine: TestTable
+const engine = useTestTable()
 let table: Table
 let tenant: TestTenant
-beforeAll(async () => {
-  engine = await startTestTable()
-})
 beforeEach(async () => {
   table = await engine.fresh()
   tenant = await openTenant(table)
 })
-afterAll(() => engine.close())
 
 describe('job-list', () => {
   it('lists newest first, by status, to a limit, with a mark on deleted jobs', async () => {

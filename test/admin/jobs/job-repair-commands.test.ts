@@ -1,21 +1,20 @@
 import { DescribeExecutionCommand, ExecutionDoesNotExist, SFNClient } from '@aws-sdk/client-sfn'
 import { mockClient } from 'aws-sdk-client-mock'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { readAudit } from '#adapters/store/audit/read-audit.ts'
 import type { Table } from '#adapters/store/table/table.ts'
 import { LOCAL_STATE_MACHINE_ARN } from '#local/aws-front.ts'
 import { jobCancel, jobRedrive } from '../../../lib/admin/jobs/job-repair-commands.ts'
 import { captureTelemetry } from '../../engines/counted-facts.ts'
-import { startTestTable, type TestTable } from '../../engines/start-test-table.ts'
+import { useTestTable } from '../../engines/start-test-table.ts'
 import { openTenant, requireReservation, reserveJob, type TestTenant } from '../../engines/video-jobs.ts'
 import { runCommand } from '../command-line/run-command.ts'
 import { failedJob } from './failed-job.ts'
 
-let engine: TestTable
+const engine = useTestTable()
 let table: Table
 let tenant: TestTenant
 beforeAll(async () => {
-  engine = await startTestTable()
   captureTelemetry()
   process.env.AWS_REGION = 'us-east-1'
   mockClient(SFNClient)
@@ -26,7 +25,6 @@ beforeEach(async () => {
   table = await engine.fresh()
   tenant = await openTenant(table)
 })
-afterAll(() => engine.close())
 
 const outputs = { StateMachineArn: LOCAL_STATE_MACHINE_ARN, BucketName: 'videos' }
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { readAudit } from '#adapters/store/audit/read-audit.ts'
 import type { NamedWrites } from '#adapters/store/table/table.ts'
 import { cancelVideoJob } from '#lambdas/admin/jobs/cancel-job.ts'
@@ -7,17 +7,14 @@ import { reconcileJob } from '#lambdas/pipeline/reconcile/reconcile-job.ts'
 import type { Pipeline } from '../../engines/create-pipeline.ts'
 import { type Recovery, startRecovery } from '../../engines/start-recovery.ts'
 import { TESTER } from '../../engines/tester.ts'
+import { useOpened } from '../../engines/use-opened.ts'
 import { requireReservation } from '../../engines/video-jobs.ts'
 
-let recovery: Recovery
+const recovery = useOpened(startRecovery)
 let pipeline: Pipeline
-beforeAll(async () => {
-  recovery = await startRecovery()
-})
 beforeEach(async () => {
   pipeline = await recovery.openPipeline()
 })
-afterAll(() => recovery.close())
 
 const useMachine = (options?: Parameters<Recovery['useMachine']>[1]) => recovery.useMachine(pipeline, options)
 const broken = () => Promise.reject(new Error('broken'))

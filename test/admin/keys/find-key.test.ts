@@ -1,15 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { revokeApiKey } from '#adapters/store/accounts/key-admin.ts'
 import { putApiKey } from '#adapters/store/accounts/put-api-key.ts'
 import type { Table } from '#adapters/store/table/table.ts'
 import { findKey } from '../../../lib/admin/keys/find-key.ts'
-import { startTestTable, type TestTable } from '../../engines/start-test-table.ts'
+import { useTestTable } from '../../engines/start-test-table.ts'
 import { TESTER } from '../../engines/tester.ts'
 
-let engine: TestTable
+const engine = useTestTable()
 let table: Table
 beforeAll(async () => {
-  engine = await startTestTable()
   table = engine.table
   await store('k-1', 'web')
   await store('k-2', 'twin')
@@ -21,7 +20,6 @@ beforeAll(async () => {
   await store('k-7', 'gone')
   await revokeApiKey(table, 'k-7', TESTER)
 })
-afterAll(() => engine.close())
 
 const store = (keyId: string, name: string) =>
   putApiKey(table, { keyId, name, tenantId: 'acme', models: null, createdAt: 1, digest: `digest-of-${keyId}` }, TESTER)

@@ -9,18 +9,17 @@ import type { Table } from '#adapters/store/table/table.ts'
 import { keyCreate, keyList, keyRevoke } from '../../../lib/admin/keys/key-commands.ts'
 import { keyRotate } from '../../../lib/admin/keys/key-rotation.ts'
 import { tenantSuspend } from '../../../lib/admin/tenants/tenant-state-commands.ts'
-import { startTestTable, type TestTable } from '../../engines/start-test-table.ts'
+import { useTestTable } from '../../engines/start-test-table.ts'
 import { testCatalogue } from '../../engines/test-catalogue.ts'
 import { TESTER } from '../../engines/tester.ts'
 import { openTenant } from '../../engines/video-jobs.ts'
 import { runCommand } from '../command-line/run-command.ts'
 
-let engine: TestTable
+const engine = useTestTable()
 let table: Table
 let tenant: string
 const dataDirectory = mkdtempSync(join(tmpdir(), 'reelgate-admin-'))
 beforeAll(async () => {
-  engine = await startTestTable()
   writeFileSync(join(dataDirectory, 'gateway.json'), JSON.stringify(testCatalogue().config))
 })
 beforeEach(async () => {
@@ -29,7 +28,6 @@ beforeEach(async () => {
 })
 afterAll(async () => {
   rmSync(dataDirectory, { recursive: true })
-  await engine.close()
 })
 
 const DAY = 86_400_000

@@ -1,25 +1,19 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { sha256Hex } from '#adapters/crypto/sha256.ts'
 import { findCaller } from '#adapters/store/accounts/api-key-record.ts'
 import type { Table } from '#adapters/store/table/table.ts'
 import { keyCreate, keyList, keyRevoke } from '../../../lib/admin/keys/key-commands.ts'
 import { keyRotate } from '../../../lib/admin/keys/key-rotation.ts'
-import { startTestTable, type TestTable } from '../../engines/start-test-table.ts'
+import { useTestTable } from '../../engines/start-test-table.ts'
 import { openTenant } from '../../engines/video-jobs.ts'
 import { runCommand } from '../command-line/run-command.ts'
 
-let engine: TestTable
+const engine = useTestTable()
 let table: Table
 let tenant: string
-beforeAll(async () => {
-  engine = await startTestTable()
-})
 beforeEach(async () => {
   table = await engine.fresh()
   tenant = (await openTenant(table)).tenantId
-})
-afterAll(async () => {
-  await engine.close()
 })
 
 const DAY = 86_400_000

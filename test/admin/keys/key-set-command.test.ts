@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { sha256Hex } from '#adapters/crypto/sha256.ts'
 import { findCaller } from '#adapters/store/accounts/api-key-record.ts'
 import { generateApiKey, storeApiKey } from '#adapters/store/accounts/create-api-key.ts'
@@ -6,25 +6,21 @@ import type { Table } from '#adapters/store/table/table.ts'
 import { keyCreate, keyList, keyRevoke } from '../../../lib/admin/keys/key-commands.ts'
 import { keyRotate } from '../../../lib/admin/keys/key-rotation.ts'
 import { keySet } from '../../../lib/admin/keys/key-set-command.ts'
-import { startTestTable, type TestTable } from '../../engines/start-test-table.ts'
+import { useTestTable } from '../../engines/start-test-table.ts'
 import { TESTER } from '../../engines/tester.ts'
 import { openTenant } from '../../engines/video-jobs.ts'
 import { runCommand } from '../command-line/run-command.ts'
 
-let engine: TestTable
+const engine = useTestTable()
 let table: Table
 let key: string
 let id: string
-beforeAll(async () => {
-  engine = await startTestTable()
-})
 beforeEach(async () => {
   table = await engine.fresh()
   const { tenantId } = await openTenant(table)
   key = generateApiKey()
   id = await storeApiKey(table, { key, tenantId, models: null, name: 'web', ratePerMinute: 60 }, TESTER)
 })
-afterAll(() => engine.close())
 
 const set = (options: Readonly<Record<string, string>>, warn: (sentence: string) => void = () => undefined) =>
   runCommand(keySet, { table, local: true, warn, options: { key: id, ...options } })

@@ -1,5 +1,5 @@
 import { PutCommand } from '@aws-sdk/lib-dynamodb'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { adjustTenant } from '#adapters/store/accounts/adjust-credits.ts'
 import { createTenant } from '#adapters/store/accounts/create-tenant.ts'
 import { grantCredits } from '#adapters/store/accounts/grant-credits.ts'
@@ -14,26 +14,23 @@ import {
   type RelayingTenant,
   settle,
 } from '../../adapters/store/accounts/relaying-tenant.ts'
-import { type RelayTable, startRelayTable } from '../../adapters/store/money/relay-table.ts'
+import { startRelayTable } from '../../adapters/store/money/relay-table.ts'
 import type { TableWithClient } from '../../engines/table-with-client.ts'
 import { TESTER } from '../../engines/tester.ts'
+import { useOpened } from '../../engines/use-opened.ts'
 import { reserveJob } from '../../engines/video-jobs.ts'
 import { runCommand } from '../command-line/run-command.ts'
 
-let engine: RelayTable
+const engine = useOpened(startRelayTable)
 let table: TableWithClient
 let tenant: RelayingTenant
 let ledger: RelayLedger
-beforeAll(async () => {
-  engine = await startRelayTable()
-})
 beforeEach(async () => {
   const { table: fresh, lean } = await engine.fresh()
   table = fresh
   tenant = await openRelayingTenant(table, '100')
   ledger = new RelayLedger(lean)
 })
-afterAll(() => engine.close())
 
 async function relay(credits: string, resolution?: Parameters<RelayLedger['resolve']>[1]) {
   const request = tenant.request(credits)

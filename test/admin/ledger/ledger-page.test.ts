@@ -1,19 +1,17 @@
 import { PutCommand } from '@aws-sdk/lib-dynamodb'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { tableKeys } from '#adapters/store/table/table-keys.ts'
 import { timeOrderedId } from '#core/time-ordered-id.ts'
 import { type LedgerWish, readLedgerPage, readLedgerRowsOf } from '#lambdas/admin/ledger/ledger-page.ts'
 import type { LedgerPosition } from '#lambdas/admin/ledger/placed-row.ts'
-import { startTestTable, type TestTable } from '../../engines/start-test-table.ts'
+import { useTestTable } from '../../engines/start-test-table.ts'
 import type { TableWithClient } from '../../engines/table-with-client.ts'
 
-let engine: TestTable
+const engine = useTestTable()
 let table: TableWithClient
 beforeAll(async () => {
-  engine = await startTestTable()
   table = engine.table
 })
-afterAll(() => engine.close())
 
 const NOW = 1_795_000_000_000
 const tenants = () => `ledger-${crypto.randomUUID()}`

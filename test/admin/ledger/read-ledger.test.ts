@@ -1,5 +1,5 @@
 import { PutCommand } from '@aws-sdk/lib-dynamodb'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { RelayLedger } from '#adapters/store/money/relay-ledger.ts'
 import { tableKeys } from '#adapters/store/table/table-keys.ts'
 import { readLedgerRows } from '#lambdas/admin/ledger/read-ledger.ts'
@@ -10,18 +10,16 @@ import {
   type RelayingTenant,
   settle,
 } from '../../adapters/store/accounts/relaying-tenant.ts'
-import { type RelayTable, startRelayTable } from '../../adapters/store/money/relay-table.ts'
+import { startRelayTable } from '../../adapters/store/money/relay-table.ts'
 import type { TableWithClient } from '../../engines/table-with-client.ts'
+import { useOpened } from '../../engines/use-opened.ts'
 import { reserveJob } from '../../engines/video-jobs.ts'
 
-let engine: RelayTable
+const engine = useOpened(startRelayTable)
 let table: TableWithClient
 let tenant: RelayingTenant
 let now: number
 let ledger: RelayLedger
-beforeAll(async () => {
-  engine = await startRelayTable()
-})
 beforeEach(async () => {
   const { table: fresh, lean } = await engine.fresh()
   table = fresh
@@ -30,7 +28,6 @@ beforeEach(async () => {
   const clock = { nowMilliseconds: () => now, pause: async () => undefined }
   ledger = new RelayLedger(lean, { clock })
 })
-afterAll(() => engine.close())
 
 const NOTHING = {
   input_tokens: 0,

@@ -1,6 +1,6 @@
 import { PutCommand } from '@aws-sdk/lib-dynamodb'
 import { v7 as uuidv7 } from 'uuid'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { getTenant } from '#adapters/store/accounts/tenant-store.ts'
 import { leaveKeyBudget } from '#adapters/store/money/key-budget-updates.ts'
 import { tableKeys } from '#adapters/store/table/table-keys.ts'
@@ -9,17 +9,15 @@ import { checkKeyBudgets, checkTenantBudget } from '#lambdas/admin/ledger/verify
 import { verifyLedger } from '#lambdas/admin/ledger/verify-ledger.ts'
 import { storeKeyBudget, storeTenantBudget } from '../../engines/budgets.ts'
 import { settledJob } from '../../engines/settled-job.ts'
-import { startTestTable, type TestTable } from '../../engines/start-test-table.ts'
+import { useTestTable } from '../../engines/start-test-table.ts'
 import type { TableWithClient } from '../../engines/table-with-client.ts'
 import { openTenant, reserveJob } from '../../engines/video-jobs.ts'
 
-let engine: TestTable
+const engine = useTestTable()
 let table: TableWithClient
 beforeAll(async () => {
-  engine = await startTestTable()
   table = engine.table
 })
-afterAll(() => engine.close())
 
 const BEGUN = { credits: '5', kind: 'total', atMilliseconds: 0 } as const
 

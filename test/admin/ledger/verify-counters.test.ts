@@ -1,26 +1,22 @@
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import type { Table } from '#adapters/store/table/table.ts'
 import { tableKeys } from '#adapters/store/table/table-keys.ts'
 import { checkCounters } from '#lambdas/admin/ledger/verify-counters.ts'
-import { startTestTable, type TestTable } from '../../engines/start-test-table.ts'
+import { useTestTable } from '../../engines/start-test-table.ts'
 import type { TableWithClient } from '../../engines/table-with-client.ts'
 import { putSettledRow } from '../usage/settle-rows.ts'
 
 const COUNTER = '2026-11-22#k1#create-chat-completion#m'
 
-let engine: TestTable
+const engine = useTestTable()
 let table: TableWithClient
-beforeAll(async () => {
-  engine = await startTestTable()
-})
 beforeEach(async () => {
   table = await engine.fresh()
   await putSettledRow(table, 'a', { counted: true })
   await add('requests', 1)
   await add('cost', 3)
 })
-afterAll(() => engine.close())
 
 async function add(name: string, amount: number): Promise<void> {
   await table.client.send(

@@ -1,5 +1,5 @@
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { grantCredits } from '#adapters/store/accounts/grant-credits.ts'
 import { getVideoJob } from '#adapters/store/jobs/job-reader.ts'
 import type { Resolution } from '#adapters/store/money/job-resolution.ts'
@@ -7,7 +7,7 @@ import { resolveReservation } from '#adapters/store/money/resolve-reservation.ts
 import { type TableKey, tableKeys } from '#adapters/store/table/table-keys.ts'
 import { jobIdMilliseconds } from '#core/parameters/job-id.ts'
 import { verifyLedger } from '#lambdas/admin/ledger/verify-ledger.ts'
-import { startTestTable, type TestTable } from '../../engines/start-test-table.ts'
+import { useTestTable } from '../../engines/start-test-table.ts'
 import type { TableWithClient } from '../../engines/table-with-client.ts'
 import { TESTER } from '../../engines/tester.ts'
 import {
@@ -21,17 +21,13 @@ import {
   type TestTenant,
 } from '../../engines/video-jobs.ts'
 
-let engine: TestTable
+const engine = useTestTable()
 let table: TableWithClient
 let tenant: TestTenant
-beforeAll(async () => {
-  engine = await startTestTable()
-})
 beforeEach(async () => {
   table = await engine.fresh()
   tenant = await openTenant(table)
 })
-afterAll(() => engine.close())
 
 const MINUTE = 60_000
 

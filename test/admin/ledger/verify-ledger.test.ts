@@ -1,16 +1,12 @@
 import { PutCommand } from '@aws-sdk/lib-dynamodb'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { tableKeys } from '#adapters/store/table/table-keys.ts'
 import { verifyLedger } from '#lambdas/admin/ledger/verify-ledger.ts'
 import { settledJob } from '../../engines/settled-job.ts'
-import { startTestTable, type TestTable } from '../../engines/start-test-table.ts'
+import { useTestTable } from '../../engines/start-test-table.ts'
 import { openTenant } from '../../engines/video-jobs.ts'
 
-let engine: TestTable
-beforeAll(async () => {
-  engine = await startTestTable()
-})
-afterAll(() => engine.close())
+const engine = useTestTable()
 
 /** A settlement that the balance knows nothing of. */
 async function breakLedger(tenantId: string): Promise<void> {

@@ -1,5 +1,5 @@
 import { DeleteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { RelayLedger } from '#adapters/store/money/relay-ledger.ts'
 import type { RelayReservation } from '#adapters/store/money/relay-reservation.ts'
 import { type TableKey, tableKeys } from '#adapters/store/table/table-keys.ts'
@@ -11,25 +11,22 @@ import {
   type RelayingTenant,
   settle,
 } from '../../adapters/store/accounts/relaying-tenant.ts'
-import { type RelayTable, startRelayTable } from '../../adapters/store/money/relay-table.ts'
+import { startRelayTable } from '../../adapters/store/money/relay-table.ts'
 import { readPartition } from '../../engines/audit.ts'
 import type { TableWithClient } from '../../engines/table-with-client.ts'
+import { useOpened } from '../../engines/use-opened.ts'
 import { reserveJob } from '../../engines/video-jobs.ts'
 
-let engine: RelayTable
+const engine = useOpened(startRelayTable)
 let table: TableWithClient
 let tenant: RelayingTenant
 let ledger: RelayLedger
-beforeAll(async () => {
-  engine = await startRelayTable()
-})
 beforeEach(async () => {
   const { table: fresh, lean } = await engine.fresh()
   table = fresh
   ledger = new RelayLedger(lean)
   tenant = await openRelayingTenant(table, '100')
 })
-afterAll(() => engine.close())
 
 /** Without those of usage counters, which differ too where a settlement is changed (verify-counters.test.ts). */
 const findings = async () =>

@@ -1,17 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { getTenant } from '#adapters/store/accounts/tenant-store.ts'
 import { readWebhookSecrets } from '#adapters/store/accounts/webhook-secrets.ts'
 import { callbackSecretRotate, callbackSecretShow } from '../../../lib/admin/secrets/callback-secret-commands.ts'
 import { UsageError } from '../../../lib/terminal/usage-error.ts'
-import { startTestTable, type TestTable } from '../../engines/start-test-table.ts'
+import { useTestTable } from '../../engines/start-test-table.ts'
 import { openTenant } from '../../engines/video-jobs.ts'
 import { runCommand } from '../command-line/run-command.ts'
 
-let engine: TestTable
-beforeAll(async () => {
-  engine = await startTestTable()
-})
-afterAll(() => engine.close())
+const engine = useTestTable()
 
 const asked: string[] = []
 const confirm = async (sentence: string) => void asked.push(sentence)

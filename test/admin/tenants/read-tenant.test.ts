@@ -1,16 +1,15 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { makeTenant } from '#adapters/store/accounts/create-tenant.ts'
 import type { Table } from '#adapters/store/table/table.ts'
 import { parseCredits } from '#core/money/money.ts'
 import { CommandValues } from '../../../lib/admin/command-line/command-values.ts'
 import { findTenant, readTenantId, readTenantIdIfGiven } from '../../../lib/admin/tenants/read-tenant.ts'
-import { startTestTable, type TestTable } from '../../engines/start-test-table.ts'
+import { useTestTable } from '../../engines/start-test-table.ts'
 import { TESTER } from '../../engines/tester.ts'
 
-let engine: TestTable
+const engine = useTestTable()
 let table: Table
 beforeAll(async () => {
-  engine = await startTestTable()
   table = engine.table
   for (const [id, name] of [
     ['t-1', 'Acme'],
@@ -21,7 +20,6 @@ beforeAll(async () => {
     await makeTenant(table, { id: String(id), name: String(name), credits: parseCredits('1') }, TESTER)
   }
 })
-afterAll(() => engine.close())
 
 describe('read-tenant', () => {
   it.each([

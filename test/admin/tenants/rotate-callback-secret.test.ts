@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { readWebhookSecrets } from '#adapters/store/accounts/webhook-secrets.ts'
 import { rotateCallbackSecret } from '#lambdas/admin/tenants/rotate-callback-secret.ts'
-import { startTestTable, type TestTable } from '../../engines/start-test-table.ts'
+import { useTestTable } from '../../engines/start-test-table.ts'
 import { TESTER } from '../../engines/tester.ts'
 import { openTenant } from '../../engines/video-jobs.ts'
 
-let engine: TestTable
-beforeAll(async () => {
-  engine = await startTestTable()
-})
-afterAll(() => engine.close())
+const engine = useTestTable()
 
 describe('rotate-callback-secret', () => {
   it('keeps the old secret for the overlap alone, and lets one of two rotations at once win', async () => {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { findCaller } from '#adapters/store/accounts/api-key-record.ts'
 import { createTenant } from '#adapters/store/accounts/create-tenant.ts'
 import type { Table } from '#adapters/store/table/table.ts'
@@ -8,22 +8,18 @@ import { runCommandLine } from '../../../lib/admin/command-line/run-command-line
 import { tenantCreate, tenantLimit, tenantList, tenantShow } from '../../../lib/admin/tenants/tenant-commands.ts'
 import { tenantGrant } from '../../../lib/admin/tenants/tenant-credit-commands.ts'
 import { tenantResume, tenantSuspend } from '../../../lib/admin/tenants/tenant-state-commands.ts'
-import { startTestTable, type TestTable } from '../../engines/start-test-table.ts'
+import { useTestTable } from '../../engines/start-test-table.ts'
 import { TESTER } from '../../engines/tester.ts'
 import { ESTIMATE, openTenant, reserveJob, type TestTenant } from '../../engines/video-jobs.ts'
 import { runCommand } from '../command-line/run-command.ts'
 
-let engine: TestTable
+const engine = useTestTable()
 let table: Table
 let tenant: TestTenant
-beforeAll(async () => {
-  engine = await startTestTable()
-})
 beforeEach(async () => {
   table = await engine.fresh()
   tenant = await openTenant(table)
 })
-afterAll(() => engine.close())
 
 const named = () => ({ tenant: tenant.tenantId })
 const caller = () => findCaller(table, tenant.keyDigest, Math.trunc(Date.now() / 1000))

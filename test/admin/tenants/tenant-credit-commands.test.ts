@@ -1,24 +1,20 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import type { Table } from '#adapters/store/table/table.ts'
 import { readCommandLine } from '../../../lib/admin/command-line/command-line.ts'
 import { COMMANDS } from '../../../lib/admin/command-line/command-table.ts'
 import { ledgerShow } from '../../../lib/admin/ledger/ledger-commands.ts'
 import { tenantAdjust, tenantGrant } from '../../../lib/admin/tenants/tenant-credit-commands.ts'
-import { startTestTable, type TestTable } from '../../engines/start-test-table.ts'
+import { useTestTable } from '../../engines/start-test-table.ts'
 import { openTenant, type TestTenant } from '../../engines/video-jobs.ts'
 import { runCommand } from '../command-line/run-command.ts'
 
-let engine: TestTable
+const engine = useTestTable()
 let table: Table
 let tenant: TestTenant
-beforeAll(async () => {
-  engine = await startTestTable()
-})
 beforeEach(async () => {
   table = await engine.fresh()
   tenant = await openTenant(table, '10')
 })
-afterAll(() => engine.close())
 
 const REASON = { reason: 'granted twice' }
 

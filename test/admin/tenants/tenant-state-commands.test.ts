@@ -1,19 +1,17 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import type { Table } from '#adapters/store/table/table.ts'
 import type { Command } from '../../../lib/admin/command-line/command.ts'
 import { tenantList, tenantShow } from '../../../lib/admin/tenants/tenant-commands.ts'
 import { tenantResume, tenantSuspend } from '../../../lib/admin/tenants/tenant-state-commands.ts'
-import { startTestTable, type TestTable } from '../../engines/start-test-table.ts'
+import { useTestTable } from '../../engines/start-test-table.ts'
 import { openTenant } from '../../engines/video-jobs.ts'
 import { runCommand } from '../command-line/run-command.ts'
 
-let engine: TestTable
+const engine = useTestTable()
 let table: Table
 beforeAll(async () => {
-  engine = await startTestTable()
   table = engine.table
 })
-afterAll(() => engine.close())
 
 describe('tenant-state-commands', () => {
   it('a suspended tenant is shown and listed with who suspended it, since when and why, until it is resumed', async () => {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { storeApiKey } from '#adapters/store/accounts/create-api-key.ts'
 import { createTenant } from '#adapters/store/accounts/create-tenant.ts'
 import { countUsage } from '#adapters/store/money/usage-counters.ts'
@@ -8,17 +8,13 @@ import { type CountedSettlement, dayOf } from '#core/quota/usage-counter.ts'
 import { usage } from '../../../lib/admin/usage/usage-command.ts'
 import { UsageError } from '../../../lib/terminal/usage-error.ts'
 
-import { startTestTable, type TestTable } from '../../engines/start-test-table.ts'
+import { useTestTable } from '../../engines/start-test-table.ts'
 import type { TableWithClient } from '../../engines/table-with-client.ts'
 import { TESTER } from '../../engines/tester.ts'
 import { runCommand } from '../command-line/run-command.ts'
 
-let engine: TestTable
+const engine = useTestTable()
 let table: TableWithClient
-beforeAll(async () => {
-  engine = await startTestTable()
-})
-afterAll(() => engine.close())
 
 async function openTenant(id: string, name = id): Promise<void> {
   const credits = parseCredits('100')

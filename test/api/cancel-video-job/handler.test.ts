@@ -1,22 +1,21 @@
 import { v7 as uuidv7 } from 'uuid'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { markDeleted } from '#adapters/store/jobs/job-deletion.ts'
 import { getVideoJob } from '#adapters/store/jobs/job-reader.ts'
 import { resolveReservation } from '#adapters/store/money/resolve-reservation.ts'
+import { useOpened } from '../../engines/use-opened.ts'
 import { RELEASE, requireReservation, reserveJob } from '../../engines/video-jobs.ts'
 import { type Client, startVideoRoutes, type VideoRoutes } from '../video-routes.ts'
 
-let routes: VideoRoutes
+const routes = useOpened(startVideoRoutes)
 let handle: Awaited<ReturnType<VideoRoutes['open']>>
 let client: Client
 beforeAll(async () => {
-  routes = await startVideoRoutes()
   handle = await routes.open('cancel-video-job')
 })
 beforeEach(async () => {
   client = await routes.newClient()
 })
-afterAll(() => routes.close())
 
 const open = () => reserveJob(routes.table, client.tenant)
 

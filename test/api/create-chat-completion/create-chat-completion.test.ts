@@ -1,8 +1,8 @@
 import { inspect } from 'node:util'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { logger } from '#adapters/telemetry/logger.ts'
 import { answerText, fixtureNames, readFixture } from '../../adapters/providers/upstream-fixture.ts'
-import { CHAT, FREE, type RelayRig, startRelayRig } from '../../engines/relay-rig.ts'
+import { CHAT, FREE, startRelayRig } from '../../engines/relay-rig.ts'
 import {
   chatAnswer,
   chatEvent,
@@ -13,19 +13,13 @@ import {
   USAGE_CHUNK,
   word,
 } from '../../engines/relay-upstream.ts'
+import { useOpened } from '../../engines/use-opened.ts'
 import { withoutCost } from '../../engines/without-cost.ts'
 
 const BODY = { model: CHAT, messages: [{ role: 'user', content: 'Say hi' }], max_tokens: 10 }
 const STREAMED = { ...BODY, stream: true }
 
-let rig: RelayRig
-
-beforeAll(async () => {
-  rig = await startRelayRig()
-})
-afterAll(async () => {
-  await rig.close()
-})
+const rig = useOpened(startRelayRig)
 
 async function nextTurns(count: number): Promise<void> {
   for (let turn = 0; turn < count; turn += 1) {

@@ -1,8 +1,9 @@
 import type { ServerResponse } from 'node:http'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { textsOf } from '../../core/relay/completion-chunks.ts'
-import { CHAT, type RelayOperation, type RelayRig, startRelayRig } from '../../engines/relay-rig.ts'
+import { CHAT, type RelayOperation, startRelayRig } from '../../engines/relay-rig.ts'
 import { chatEvent, DONE, FINISH, openStream, sendStream, USAGE_CHUNK, word } from '../../engines/relay-upstream.ts'
+import { useOpened } from '../../engines/use-opened.ts'
 
 const BODIES = {
   'create-chat-completion': { model: CHAT, stream: true, messages: [{ role: 'user', content: 'hi' }], max_tokens: 900 },
@@ -10,11 +11,7 @@ const BODIES = {
 } as const
 const OPERATIONS = ['create-chat-completion', 'create-completion'] as const
 
-let rig: RelayRig
-beforeAll(async () => {
-  rig = await startRelayRig({ channels: 2 })
-})
-afterAll(() => rig.close())
+const rig = useOpened(() => startRelayRig({ channels: 2 }))
 
 const breakAfter = (events: string, milliseconds: number) => (response: ServerResponse) =>
   void openStream(response).write(events, () => setTimeout(() => response.destroy(), milliseconds))

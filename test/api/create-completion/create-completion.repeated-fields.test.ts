@@ -1,17 +1,16 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { CHAT, type RelayRig, startRelayRig } from '../../engines/relay-rig.ts'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { CHAT, startRelayRig } from '../../engines/relay-rig.ts'
 import { chatAnswer, sendJson } from '../../engines/relay-upstream.ts'
+import { useOpened } from '../../engines/use-opened.ts'
 
 const operation = 'create-completion'
 const KIBIBYTE = 1024
 
-let rig: RelayRig
+const rig = useOpened(startRelayRig)
 
 beforeAll(async () => {
-  rig = await startRelayRig()
   rig.upstreams[0]?.answerWith((response) => sendJson(response, chatAnswer()))
 })
-afterAll(() => rig.close())
 
 const prompts = (count: number) => Array.from({ length: count }, () => 'a')
 

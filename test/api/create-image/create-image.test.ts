@@ -1,18 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { answerText, readFixture } from '../../adapters/providers/upstream-fixture.ts'
-import { type RelayRig, startRelayRig } from '../../engines/relay-rig.ts'
+import { startRelayRig } from '../../engines/relay-rig.ts'
 import { sendJson } from '../../engines/relay-upstream.ts'
+import { useOpened } from '../../engines/use-opened.ts'
 
 const operation = 'create-image'
 
-let rig: RelayRig
-
-beforeAll(async () => {
-  rig = await startRelayRig()
-})
-afterAll(async () => {
-  await rig.close()
-})
+const rig = useOpened(startRelayRig)
 
 function answerWith(body: unknown, status = 200) {
   rig.upstreams[0]?.answerWith((response) => sendJson(response, body, status))

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { v7 as uuidv7 } from 'uuid'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { systemClock } from '#adapters/clock.ts'
 import { sha256Hex } from '#adapters/crypto/sha256.ts'
 import { type Caller, findCaller } from '#adapters/store/accounts/api-key-record.ts'
@@ -11,13 +11,10 @@ import { createVideoJob } from '#lambdas/api/create-video-job/create-video-job.t
 import { testCatalogue } from '../../engines/test-catalogue.ts'
 import { TESTER } from '../../engines/tester.ts'
 import { unswitched } from '../../engines/unswitched.ts'
-import { BODY, type Client, startVideoRoutes, type VideoRoutes } from '../video-routes.ts'
+import { useOpened } from '../../engines/use-opened.ts'
+import { BODY, type Client, startVideoRoutes } from '../video-routes.ts'
 
-let routes: VideoRoutes
-beforeAll(async () => {
-  routes = await startVideoRoutes()
-})
-afterAll(() => routes.close())
+const routes = useOpened(startVideoRoutes)
 
 /** A caller as a request read it before its key was changed. */
 async function outdatedCaller(client: Client, settings: KeySettings): Promise<Caller> {

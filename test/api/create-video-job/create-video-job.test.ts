@@ -1,23 +1,22 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { getVideoJob } from '#adapters/store/jobs/job-reader.ts'
 import { claimSubmit, recordAccepted } from '#adapters/store/jobs/submission.ts'
 import { changeTenant } from '#adapters/store/money/change-tenant.ts'
 import { TESTER } from '../../engines/tester.ts'
+import { useOpened } from '../../engines/use-opened.ts'
 import { requireReservation } from '../../engines/video-jobs.ts'
 import { BODY, type Client, startVideoRoutes, type VideoRoutes } from '../video-routes.ts'
 
-let routes: VideoRoutes
+const routes = useOpened(startVideoRoutes)
 let create: Awaited<ReturnType<VideoRoutes['open']>>
 let client: Client
 beforeAll(async () => {
-  routes = await startVideoRoutes()
   create = await routes.open('create-video-job')
 })
 beforeEach(async () => {
   routes.onStart = async () => {}
   client = await routes.newClient('10')
 })
-afterAll(() => routes.close())
 
 const NOTHING_HELD = { available: '10', held: '0', started: 0, objects: [], wrong: [] }
 const ONE_HELD = { ...NOTHING_HELD, available: '9.3', held: '0.7', started: 1 }

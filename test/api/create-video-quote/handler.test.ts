@@ -1,20 +1,19 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { readPartition } from '../../engines/audit.ts'
+import { useOpened } from '../../engines/use-opened.ts'
 import { BODY, type Client, startVideoRoutes, type VideoRoutes } from '../video-routes.ts'
 
-let routes: VideoRoutes
+const routes = useOpened(startVideoRoutes)
 let quote: Awaited<ReturnType<VideoRoutes['open']>>
 let create: Awaited<ReturnType<VideoRoutes['open']>>
 let client: Client
 beforeAll(async () => {
-  routes = await startVideoRoutes()
   quote = await routes.open('create-video-quote')
   create = await routes.open('create-video-job')
 })
 beforeEach(async () => {
   client = await routes.newClient('10')
 })
-afterAll(() => routes.close())
 
 describe('create-video-quote', () => {
   it('create-video-quote 200: shows what a create reserves, and writes nothing', async () => {

@@ -1,26 +1,25 @@
 import { v7 as uuidv7 } from 'uuid'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { putText } from '#adapters/store/bucket/video-bucket.ts'
 import { getVideoJob } from '#adapters/store/jobs/job-reader.ts'
 import type { NewVideoJob } from '#adapters/store/money/new-video-job.ts'
 import { resolveReservation } from '#adapters/store/money/resolve-reservation.ts'
 import { requireVideoJob } from '#lambdas/pipeline/job-record.ts'
+import { useOpened } from '../../engines/use-opened.ts'
 import { RELEASE, requireReservation, reserveJob } from '../../engines/video-jobs.ts'
 import { type Client, startVideoRoutes, type VideoRoutes } from '../video-routes.ts'
 
-let routes: VideoRoutes
+const routes = useOpened(startVideoRoutes)
 let handle: Awaited<ReturnType<VideoRoutes['open']>>
 let client: Client
 let job: NewVideoJob
 beforeAll(async () => {
-  routes = await startVideoRoutes()
   handle = await routes.open('delete-video-job')
 })
 beforeEach(async () => {
   client = await routes.newClient('10')
   job = await reserveJob(routes.table, client.tenant)
 })
-afterAll(() => routes.close())
 
 const remove = (jobId = job.jobId) => handle(client, { jobId })
 

@@ -1,15 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { CHAT, type RelayRig, startRelayRig } from '../../engines/relay-rig.ts'
+import { describe, expect, it } from 'vitest'
+import { CHAT, startRelayRig } from '../../engines/relay-rig.ts'
+import { useOpened } from '../../engines/use-opened.ts'
 import { CHAT_VIEW } from '../chat-view.ts'
 
-let rig: RelayRig
-
-beforeAll(async () => {
-  rig = await startRelayRig()
-})
-afterAll(async () => {
-  await rig.close()
-})
+const rig = useOpened(startRelayRig)
 
 function getModel(model: string, key?: string) {
   return rig.sendBuffered('', { operation: 'get-model', pathParameters: { model }, ...(key && { key }) })

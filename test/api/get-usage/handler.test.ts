@@ -1,21 +1,20 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { countUsage } from '#adapters/store/money/usage-counters.ts'
 import { parseCredits } from '#core/money/money.ts'
 import { countedUsage } from '#core/quota/counted-usage.ts'
 import { type CountedSettlement, dayOf } from '#core/quota/usage-counter.ts'
+import { useOpened } from '../../engines/use-opened.ts'
 import { type Client, startVideoRoutes, type VideoRoutes } from '../video-routes.ts'
 
-let routes: VideoRoutes
+const routes = useOpened(startVideoRoutes)
 let handle: Awaited<ReturnType<VideoRoutes['open']>>
 let client: Client
 beforeAll(async () => {
-  routes = await startVideoRoutes()
   handle = await routes.open('get-usage')
 })
 beforeEach(async () => {
   client = await routes.newClient()
 })
-afterAll(() => routes.close())
 
 async function settle(changes: Partial<CountedSettlement> = {}): Promise<void> {
   const settlement = {

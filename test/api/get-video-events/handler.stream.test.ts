@@ -1,6 +1,7 @@
 // Comes first, because streaming handlers use the global when they are loaded.
+import { useOpened } from '../../engines/use-opened.ts'
 import '#local/awslambda.ts'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { EVENT_STREAMS_MAX, takeEventStreamLease } from '#adapters/store/accounts/event-stream-leases.ts'
 import { markDeleted } from '#adapters/store/jobs/job-deletion.ts'
 import { tableKeys } from '#adapters/store/table/table-keys.ts'
@@ -8,18 +9,17 @@ import { runStreamHandler, type StreamClient, type StreamRun } from '../../engin
 import { settledJob, settleJob } from '../../engines/settled-job.ts'
 import { reserveJob } from '../../engines/video-jobs.ts'
 import { apiEvent } from '../../middleware/api-exchange.ts'
-import { type Client, startVideoRoutes, type VideoRoutes } from '../video-routes.ts'
+import { type Client, startVideoRoutes } from '../video-routes.ts'
 
 type Handlers = {
   readonly handler: (event: unknown, context: unknown) => Promise<{ body: string }>
   readonly streamHandler: unknown
 }
 
-let routes: VideoRoutes
+const routes = useOpened(startVideoRoutes)
 let handlers: Handlers
 let client: Client
 beforeAll(async () => {
-  routes = await startVideoRoutes()
   handlers = (await import('../../../lambdas/api/get-video-events/handler.ts')) as unknown as Handlers
 })
 beforeEach(async () => {
@@ -28,7 +28,6 @@ beforeEach(async () => {
 afterEach(() => {
   vi.restoreAllMocks()
 })
-afterAll(() => routes.close())
 
 function eventFor(jobId: string, headers: Readonly<Record<string, string>> = {}) {
   return apiEvent({

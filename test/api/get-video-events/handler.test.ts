@@ -1,21 +1,20 @@
 import { v7 as uuidv7 } from 'uuid'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { markDeleted } from '#adapters/store/jobs/job-deletion.ts'
 import { settledJob } from '../../engines/settled-job.ts'
+import { useOpened } from '../../engines/use-opened.ts'
 import { reserveJob } from '../../engines/video-jobs.ts'
 import { type Client, startVideoRoutes, type VideoRoutes } from '../video-routes.ts'
 
-let routes: VideoRoutes
+const routes = useOpened(startVideoRoutes)
 let handle: Awaited<ReturnType<VideoRoutes['open']>>
 let client: Client
 beforeAll(async () => {
-  routes = await startVideoRoutes()
   handle = await routes.open('get-video-events')
 })
 beforeEach(async () => {
   client = await routes.newClient('10')
 })
-afterAll(() => routes.close())
 
 describe('get-video-events', () => {
   it('get-video-events 200: lists what has happened to an open job', async () => {

@@ -1,17 +1,14 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { markDeleted } from '#adapters/store/jobs/job-deletion.ts'
 import { getVideoJob } from '#adapters/store/jobs/job-reader.ts'
 import type { VideoJob } from '#core/jobs/video-job.ts'
 import { readFollowedJob } from '#lambdas/api/get-video-events/job-reading.ts'
-import { startTestTable, type TestTable } from '../../engines/start-test-table.ts'
+import { useTestTable } from '../../engines/start-test-table.ts'
 import { openTenant, reserveJob, type TestTenant } from '../../engines/video-jobs.ts'
 
-let engine: TestTable
+const engine = useTestTable()
 let tenant: TestTenant
 let job: VideoJob
-beforeAll(async () => {
-  engine = await startTestTable()
-})
 beforeEach(async () => {
   tenant = await openTenant(engine.table)
   const { tenantId, jobId } = await reserveJob(engine.table, tenant)
@@ -21,7 +18,6 @@ beforeEach(async () => {
   }
   job = found
 })
-afterAll(() => engine.close())
 
 const now = () => Date.now() / 1000
 const read = () => readFollowedJob(engine.table, job, now())

@@ -1,24 +1,23 @@
 import { v7 as uuidv7 } from 'uuid'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { revokeApiKey } from '#adapters/store/accounts/key-admin.ts'
 import { markDeleted } from '#adapters/store/jobs/job-deletion.ts'
 import { TESTER } from '../../engines/tester.ts'
+import { useOpened } from '../../engines/use-opened.ts'
 import { reserveJob } from '../../engines/video-jobs.ts'
 import { type Client, startVideoRoutes, type VideoRoutes } from '../video-routes.ts'
 
-let routes: VideoRoutes
+const routes = useOpened(startVideoRoutes)
 let handle: Awaited<ReturnType<VideoRoutes['open']>>
 let client: Client
 let jobId: string
 beforeAll(async () => {
-  routes = await startVideoRoutes()
   handle = await routes.open('get-video-job')
 })
 beforeEach(async () => {
   client = await routes.newClient()
   jobId = (await reserveJob(routes.table, client.tenant)).jobId
 })
-afterAll(() => routes.close())
 
 /** The status of a GET, and the id of its job. */
 async function get(id = jobId) {

@@ -1,15 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type RelayRig, relayConfig, startRelayRig } from '../../engines/relay-rig.ts'
+import { describe, expect, it } from 'vitest'
+import { relayConfig, startRelayRig } from '../../engines/relay-rig.ts'
+import { useOpened } from '../../engines/use-opened.ts'
 import { CHAT_VIEW } from '../chat-view.ts'
 
-let rig: RelayRig
-
-beforeAll(async () => {
-  rig = await startRelayRig()
-})
-afterAll(async () => {
-  await rig.close()
-})
+const rig = useOpened(startRelayRig)
 
 describe('list-models', () => {
   it('list-models 200: exactly the documented fields, in the order of the configuration', async () => {

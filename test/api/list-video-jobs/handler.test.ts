@@ -1,20 +1,19 @@
 import { v7 as uuidv7 } from 'uuid'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { markDeleted } from '#adapters/store/jobs/job-deletion.ts'
+import { useOpened } from '../../engines/use-opened.ts'
 import { reserveJob } from '../../engines/video-jobs.ts'
 import { type Client, startVideoRoutes, type VideoRoutes } from '../video-routes.ts'
 
-let routes: VideoRoutes
+const routes = useOpened(startVideoRoutes)
 let handle: Awaited<ReturnType<VideoRoutes['open']>>
 let client: Client
 beforeAll(async () => {
-  routes = await startVideoRoutes()
   handle = await routes.open('list-video-jobs')
 })
 beforeEach(async () => {
   client = await routes.newClient()
 })
-afterAll(() => routes.close())
 
 /** Makes jobs one second apart and returns their ids, newest first. */
 async function createJobs(count: number): Promise<string[]> {

@@ -1,22 +1,21 @@
 import { v7 as uuidv7 } from 'uuid'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { getVideoJob } from '#adapters/store/jobs/job-reader.ts'
 import { resolveReservation } from '#adapters/store/money/resolve-reservation.ts'
 import { videoCallbackAttemptResponse } from '#core/contract/video-callback-response.ts'
+import { useOpened } from '../../engines/use-opened.ts'
 import { RELEASE, requireReservation, reserveJob } from '../../engines/video-jobs.ts'
 import { type Client, startVideoRoutes, type VideoRoutes } from '../video-routes.ts'
 
-let routes: VideoRoutes
+const routes = useOpened(startVideoRoutes)
 let handle: Awaited<ReturnType<VideoRoutes['open']>>
 let client: Client
 beforeAll(async () => {
-  routes = await startVideoRoutes()
   handle = await routes.open('resend-video-callback')
 })
 beforeEach(async () => {
   client = await routes.newClient()
 })
-afterAll(() => routes.close())
 
 /** A job that failed. Nobody is allowed to get its callback, so that no test connects. */
 async function endedJob(callbackUrl: string | undefined = 'https://not-allowed.example/hook'): Promise<string> {

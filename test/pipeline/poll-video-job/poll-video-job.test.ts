@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { beforeEach, describe, expect, it, vi } from 'vitest'
 import type { PollOutcome } from '#adapters/providers/video/video-provider.ts'
 import { loadText } from '#adapters/store/bucket/text-store.ts'
 import type { NewVideoJob } from '#adapters/store/money/new-video-job.ts'
@@ -9,12 +9,9 @@ import type { Pipeline } from '../../engines/create-pipeline.ts'
 import { createVideoMachine } from '../../engines/run-video-machine.ts'
 import { inTurn, running, succeeded } from '../../engines/scripted-upstream.ts'
 import { type Engines, startEngines } from '../../engines/start-engines.ts'
+import { useOpened } from '../../engines/use-opened.ts'
 
-let engines: Engines
-beforeAll(async () => {
-  engines = await startEngines()
-})
-afterAll(() => engines.close())
+const engines = useOpened(startEngines)
 beforeEach(() => engines.reset())
 
 const gone: PollOutcome = { kind: 'gone', reason: '404' }

@@ -1,14 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { takePollToken } from '#adapters/store/jobs/channel-load.ts'
 import { createVideoMachine } from '../../engines/run-video-machine.ts'
 import { succeeded } from '../../engines/scripted-upstream.ts'
-import { type Engines, startEngines } from '../../engines/start-engines.ts'
+import { startEngines } from '../../engines/start-engines.ts'
+import { useOpened } from '../../engines/use-opened.ts'
 
-let engines: Engines
-beforeAll(async () => {
-  engines = await startEngines()
-})
-afterAll(() => engines.close())
+const engines = useOpened(startEngines)
 
 describe('a job of a crowded channel', () => {
   it('that got no token at its deadline is not given up before it has had its poll', async () => {

@@ -1,22 +1,20 @@
 import { OpenAI } from 'openai'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { OperatorMessage } from '#adapters/outbound/operator-topic.ts'
 import { latestAlerts, putAlert } from '#adapters/store/alerts/alert.ts'
 import { tableKeys } from '#adapters/store/table/table-keys.ts'
 import { deliverAlerts } from '#lambdas/pipeline/reconcile/deliver-alerts.ts'
 import { startCallbackReceiver } from '../../engines/callback-receiver.ts'
 import type { Pipeline } from '../../engines/create-pipeline.ts'
-import { type Engines, startEngines } from '../../engines/start-engines.ts'
+import { startEngines } from '../../engines/start-engines.ts'
+import { useOpened } from '../../engines/use-opened.ts'
 
-let engines: Engines
+const engines = useOpened(startEngines)
 let pipeline: Pipeline
 let receiver: Awaited<ReturnType<typeof startCallbackReceiver>>
 let published: OperatorMessage[]
 let statuses: number[]
 let isTopicBroken: boolean
-beforeAll(async () => {
-  engines = await startEngines()
-})
 beforeEach(async () => {
   engines.reset()
   statuses = []
@@ -30,7 +28,6 @@ beforeEach(async () => {
   await pipeline.context.table.transact({ alert: putAlert({ tenantId, type: 'balance.low', at, data }) })
 })
 afterEach(() => receiver.stop())
-afterAll(() => engines.close())
 
 const setUrl = (url: string) =>
   pipeline.context.table.updateItem({

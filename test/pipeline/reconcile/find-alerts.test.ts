@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { setApiKey } from '#adapters/store/accounts/key-settings.ts'
 import { latestAlerts } from '#adapters/store/alerts/alert.ts'
 import { changeTenant } from '#adapters/store/money/change-tenant.ts'
@@ -8,23 +8,20 @@ import { parseBudgetLimit } from '#core/money/budget-limit.ts'
 import { findAlerts } from '#lambdas/pipeline/reconcile/find-alerts.ts'
 import type { Pipeline } from '../../engines/create-pipeline.ts'
 import { settledJob } from '../../engines/settled-job.ts'
-import { type Engines, startEngines } from '../../engines/start-engines.ts'
+import { startEngines } from '../../engines/start-engines.ts'
 import { TESTER } from '../../engines/tester.ts'
+import { useOpened } from '../../engines/use-opened.ts'
 import { putKeyBudget, watchBalance } from '../../engines/watched-items.ts'
 
-let engines: Engines
+const engines = useOpened(startEngines)
 let pipeline: Pipeline
 let tenantId: string
-beforeAll(async () => {
-  engines = await startEngines()
-})
 beforeEach(async () => {
   engines.reset()
   pipeline = await engines.pipeline()
   tenantId = pipeline.tenant.tenantId
   pipeline.clock.milliseconds = Date.parse('2026-11-22T10:00:00Z')
 })
-afterAll(() => engines.close())
 
 const run = () => findAlerts(pipeline.context, () => true)
 const alerts = () => latestAlerts(pipeline.context.table, tenantId, 20)

@@ -3,17 +3,17 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Pipeline } from '../../engines/create-pipeline.ts'
-import { type Recovery, startRecovery } from '../../engines/start-recovery.ts'
+import { startRecovery } from '../../engines/start-recovery.ts'
+import { useOpened } from '../../engines/use-opened.ts'
 
 const before = { ...process.env }
 const directory = mkdtempSync(join(tmpdir(), 'reelgate-reconcile-'))
-let recovery: Recovery
+const recovery = useOpened(startRecovery)
 let pipeline: Pipeline
 let handle: (event: object) => Promise<void>
 
 /** The deployed function over the pipeline's table, which it opens once from its environment. Its clock is the real one. */
 beforeAll(async () => {
-  recovery = await startRecovery()
   pipeline = await recovery.openPipeline()
   const file = join(directory, 'gateway.json')
   writeFileSync(file, JSON.stringify(pipeline.context.catalogue.config))
@@ -30,7 +30,6 @@ beforeAll(async () => {
 afterAll(async () => {
   process.env = before
   rmSync(directory, { recursive: true })
-  await recovery.close()
 })
 
 type Job = { readonly tenantId: string; readonly jobId: string }

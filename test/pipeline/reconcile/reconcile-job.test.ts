@@ -1,21 +1,18 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { claimSubmit } from '#adapters/store/jobs/submission.ts'
 import { reconcile } from '#lambdas/pipeline/reconcile/reconcile.ts'
 import type { Pipeline } from '../../engines/create-pipeline.ts'
 import type { VideoMachine } from '../../engines/run-video-machine.ts'
 import { accepted } from '../../engines/scripted-upstream.ts'
 import { type Recovery, startRecovery } from '../../engines/start-recovery.ts'
+import { useOpened } from '../../engines/use-opened.ts'
 import { requireReservation } from '../../engines/video-jobs.ts'
 
-let recovery: Recovery
+const recovery = useOpened(startRecovery)
 let pipeline: Pipeline
-beforeAll(async () => {
-  recovery = await startRecovery()
-})
 beforeEach(async () => {
   pipeline = await recovery.openPipeline()
 })
-afterAll(() => recovery.close())
 
 const useMachine = (options?: Parameters<Recovery['useMachine']>[1]) => recovery.useMachine(pipeline, options)
 const reconcileAfter = (seconds: number) => recovery.reconcileAfter(pipeline, seconds)

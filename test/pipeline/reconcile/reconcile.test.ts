@@ -1,5 +1,5 @@
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { putText } from '#adapters/store/bucket/video-bucket.ts'
 import { readChannelCount } from '#adapters/store/jobs/channel-load.ts'
 import { markDeleted } from '#adapters/store/jobs/job-deletion.ts'
@@ -7,17 +7,14 @@ import { claimSubmit } from '#adapters/store/jobs/submission.ts'
 import { tableKeys } from '#adapters/store/table/table-keys.ts'
 import type { Pipeline } from '../../engines/create-pipeline.ts'
 import { type Recovery, startRecovery } from '../../engines/start-recovery.ts'
+import { useOpened } from '../../engines/use-opened.ts'
 import { requireReservation } from '../../engines/video-jobs.ts'
 
-let recovery: Recovery
+const recovery = useOpened(startRecovery)
 let pipeline: Pipeline
-beforeAll(async () => {
-  recovery = await startRecovery()
-})
 beforeEach(async () => {
   pipeline = await recovery.openPipeline()
 })
-afterAll(() => recovery.close())
 
 const useMachine = (options?: Parameters<Recovery['useMachine']>[1]) => recovery.useMachine(pipeline, options)
 const reconcileAfter = (seconds: number, all = false) => recovery.reconcileAfter(pipeline, seconds, { all })

@@ -1,16 +1,13 @@
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { readChannelCount, setChannelCount } from '#adapters/store/jobs/channel-load.ts'
 import { claimSubmit } from '#adapters/store/jobs/submission.ts'
 import { tableKeys } from '#adapters/store/table/table-keys.ts'
 import { recountChannels } from '#lambdas/pipeline/reconcile/recount-channels.ts'
-import { type Engines, startEngines } from '../../engines/start-engines.ts'
+import { startEngines } from '../../engines/start-engines.ts'
+import { useOpened } from '../../engines/use-opened.ts'
 
-let engines: Engines
-beforeAll(async () => {
-  engines = await startEngines()
-})
-afterAll(() => engines.close())
+const engines = useOpened(startEngines)
 
 it('mends nothing by half a count: out of time, it says so and leaves every count as it is', async () => {
   const pipeline = await engines.pipeline()

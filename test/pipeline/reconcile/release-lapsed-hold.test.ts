@@ -1,5 +1,5 @@
 import { PutCommand } from '@aws-sdk/lib-dynamodb'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { PROCESS_ID } from '#adapters/store/money/relay-hold.ts'
 import { RelayLedger } from '#adapters/store/money/relay-ledger.ts'
 import { openLeanTable } from '#adapters/store/table/lean-table.ts'
@@ -13,16 +13,14 @@ import {
 } from '../../adapters/store/accounts/relaying-tenant.ts'
 import { auditTenant, readPartition } from '../../engines/audit.ts'
 import type { Pipeline } from '../../engines/create-pipeline.ts'
-import { type Engines, startEngines } from '../../engines/start-engines.ts'
+import { startEngines } from '../../engines/start-engines.ts'
+import { useOpened } from '../../engines/use-opened.ts'
 
 const before = { ...process.env }
-let engines: Engines
+const engines = useOpened(startEngines)
 let pipeline: Pipeline
 let tenant: RelayingTenant
 let ledger: RelayLedger
-beforeAll(async () => {
-  engines = await startEngines()
-})
 beforeEach(async () => {
   engines.reset()
   pipeline = await engines.pipeline()
@@ -38,7 +36,6 @@ beforeEach(async () => {
 })
 afterAll(async () => {
   process.env = before
-  await engines.close()
 })
 
 /** A process of its own. */

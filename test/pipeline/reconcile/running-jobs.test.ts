@@ -6,11 +6,12 @@ import {
   StartExecutionCommand,
 } from '@aws-sdk/client-sfn'
 import { mockClient } from 'aws-sdk-client-mock'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { dueReservations } from '#adapters/store/money/due-index.ts'
 import { reconcile } from '#lambdas/pipeline/reconcile/reconcile.ts'
 import type { Pipeline } from '../../engines/create-pipeline.ts'
-import { type Engines, startEngines } from '../../engines/start-engines.ts'
+import { startEngines } from '../../engines/start-engines.ts'
+import { useOpened } from '../../engines/use-opened.ts'
 import { requireReservation } from '../../engines/video-jobs.ts'
 
 /** Jobs that a run asks about one by one. */
@@ -18,11 +19,10 @@ const ASKED = 100
 const MINUTE = 60
 
 const sfn = mockClient(SFNClient)
-let engines: Engines
+const engines = useOpened(startEngines)
 let pipeline: Pipeline
 let jobs: readonly Awaited<ReturnType<Pipeline['create']>>[]
 beforeAll(async () => {
-  engines = await startEngines()
   process.env.STATE_MACHINE_ARN = 'arn:aws:states:local:000000000000:stateMachine:video-job'
 })
 beforeEach(async () => {
@@ -32,7 +32,6 @@ beforeEach(async () => {
   pipeline = await engines.pipeline()
   jobs = await Promise.all(Array.from({ length: ASKED + 10 }, () => pipeline.create()))
 })
-afterAll(() => engines.close())
 
 const runAfter = async (seconds: number, options = { all: false }) => {
   pipeline.clock.advance(seconds)

@@ -1,17 +1,13 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import { NEAR_BUDGETS_KEY, nearBudgetsOf } from '#adapters/store/alerts/near-budgets.ts'
 import { readSummary } from '#adapters/store/console/summary-store.ts'
 import { summarize } from '#lambdas/pipeline/reconcile/summarize.ts'
 import { captureTelemetry } from '../../engines/counted-facts.ts'
-import { startTestTable, type TestTable } from '../../engines/start-test-table.ts'
+import { useTestTable } from '../../engines/start-test-table.ts'
 import { openTenant } from '../../engines/video-jobs.ts'
 
 const telemetry = captureTelemetry()
-let engine: TestTable
-beforeAll(async () => {
-  engine = await startTestTable()
-})
-afterAll(() => engine.close())
+const engine = useTestTable()
 afterEach(() => {
   telemetry.reset()
   delete process.env.CONSOLE_SUMMARY

@@ -1,5 +1,5 @@
 import { S3Client, UploadPartCommand } from '@aws-sdk/client-s3'
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { putText } from '#adapters/store/bucket/video-bucket.ts'
 import type { NewVideoJob } from '#adapters/store/money/new-video-job.ts'
 import type { VideoJob } from '#core/jobs/video-job.ts'
@@ -10,6 +10,7 @@ import { CLIP } from '../../engines/result-files.ts'
 import { createVideoMachine, type VideoMachine } from '../../engines/run-video-machine.ts'
 import { inTurn, succeeded } from '../../engines/scripted-upstream.ts'
 import { type Engines, startEngines } from '../../engines/start-engines.ts'
+import { useOpened } from '../../engines/use-opened.ts'
 
 /** More than the parts that may be in flight at once. */
 const LARGE_BYTES = 40 * 1024 * 1024
@@ -17,9 +18,8 @@ const LARGE_BYTES = 40 * 1024 * 1024
 /** Fails so many downloads of `/flaky.mp4`. */
 let failuresLeft = 0
 
-let engines: Engines
-beforeAll(async () => {
-  engines = await startEngines({
+const engines = useOpened(() =>
+  startEngines({
     '/flaky.mp4': (_request, response) => {
       failuresLeft -= 1
       if (failuresLeft >= 0) {
@@ -47,9 +47,8 @@ beforeAll(async () => {
     },
     '/large.mp4': (_request, response) => response.writeHead(200).end(Buffer.concat([CLIP, Buffer.alloc(LARGE_BYTES)])),
     '/moved.mp4': (_request, response) => response.writeHead(302, { location: 'http://169.254.169.254/latest' }).end(),
-  })
-})
-afterAll(() => engines.close())
+  }),
+)
 beforeEach(() => engines.reset())
 
 type Run = {

@@ -4,13 +4,12 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { changeSwitch } from '#adapters/store/switches/change-switch.ts'
 import { openSubmitContext } from '#lambdas/pipeline/submit-video-job/submit-context.ts'
-import { startTestTable, type TestTable } from '../../engines/start-test-table.ts'
+import { useTestTable } from '../../engines/start-test-table.ts'
 import { PER_SECOND_MODEL, testCatalogue } from '../../engines/test-catalogue.ts'
 
-let engine: TestTable
+const engine = useTestTable()
 let directory: string
 beforeAll(async () => {
-  engine = await startTestTable()
   directory = mkdtempSync(join(tmpdir(), 'reelgate-submit-'))
   const file = join(directory, 'gateway.json')
   writeFileSync(file, JSON.stringify(testCatalogue().config))
@@ -24,7 +23,6 @@ beforeAll(async () => {
   })
 })
 afterAll(async () => {
-  await engine.close()
   rmSync(directory, { recursive: true })
 })
 

@@ -1,18 +1,15 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { CurrentCatalogue } from '#adapters/config/current-catalogue.ts'
 import { changeSwitch } from '#adapters/store/switches/change-switch.ts'
 import type { ChannelChange, ModelChange } from '#core/catalogue/change-switches.ts'
 import type { Pipeline } from '../../engines/create-pipeline.ts'
 import { createVideoMachine } from '../../engines/run-video-machine.ts'
 import { accepted, inTurn, succeeded } from '../../engines/scripted-upstream.ts'
-import { type Engines, startEngines } from '../../engines/start-engines.ts'
+import { startEngines } from '../../engines/start-engines.ts'
 import { PER_SECOND_MODEL } from '../../engines/test-catalogue.ts'
+import { useOpened } from '../../engines/use-opened.ts'
 
-let engines: Engines
-beforeAll(async () => {
-  engines = await startEngines()
-})
-afterAll(() => engines.close())
+const engines = useOpened(startEngines)
 beforeEach(() => engines.reset())
 
 /** A pipeline whose Submit reads the switches by the clock of the test. */

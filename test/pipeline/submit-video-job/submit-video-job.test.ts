@@ -1,5 +1,5 @@
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import type { SubmitOutcome } from '#adapters/providers/video/video-provider.ts'
 import { loadText } from '#adapters/store/bucket/text-store.ts'
 import { claimSubmit } from '#adapters/store/jobs/submission.ts'
@@ -9,13 +9,10 @@ import { breakConnection } from '../../engines/break-connection.ts'
 import type { Pipeline } from '../../engines/create-pipeline.ts'
 import { createVideoMachine } from '../../engines/run-video-machine.ts'
 import { accepted, inTurn, succeeded } from '../../engines/scripted-upstream.ts'
-import { type Engines, startEngines } from '../../engines/start-engines.ts'
+import { startEngines } from '../../engines/start-engines.ts'
+import { useOpened } from '../../engines/use-opened.ts'
 
-let engines: Engines
-beforeAll(async () => {
-  engines = await startEngines()
-})
-afterAll(() => engines.close())
+const engines = useOpened(startEngines)
 beforeEach(() => engines.reset())
 
 const busy = (retryAfterSeconds?: number): SubmitOutcome => ({ kind: 'busy', reason: '429', retryAfterSeconds })

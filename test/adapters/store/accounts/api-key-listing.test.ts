@@ -1,14 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { getApiKey, listApiKeys } from '#adapters/store/accounts/api-key-listing.ts'
 import { putApiKey } from '#adapters/store/accounts/put-api-key.ts'
 import type { Table } from '#adapters/store/table/table.ts'
-import { startTestTable, type TestTable } from '../../../engines/start-test-table.ts'
+import { useTestTable } from '../../../engines/start-test-table.ts'
 import { TESTER } from '../../../engines/tester.ts'
 
-let engine: TestTable
+const engine = useTestTable()
 let table: Table
 beforeAll(async () => {
-  engine = await startTestTable()
   table = engine.table
   await putApiKey(
     table,
@@ -30,7 +29,6 @@ beforeAll(async () => {
     TESTER,
   )
 })
-afterAll(() => engine.close())
 
 const TWO = {
   keyId: 'two',

@@ -1,19 +1,17 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { activeKeyCheck, findCaller, readApiKeyRecord } from '#adapters/store/accounts/api-key-record.ts'
 import type { Table } from '#adapters/store/table/table.ts'
 import { tableKeys } from '#adapters/store/table/table-keys.ts'
-import { startTestTable, type TestTable } from '../../../engines/start-test-table.ts'
+import { useTestTable } from '../../../engines/start-test-table.ts'
 
 const NOW = 1_000
 const KEY = { tenantId: 'tenant', keyId: 'key', state: 'active', models: null }
 
-let engine: TestTable
+const engine = useTestTable()
 let table: Table
 beforeAll(async () => {
-  engine = await startTestTable()
   table = engine.table
 })
-afterAll(() => engine.close())
 
 let keys = 0
 async function storeKey(changes: Readonly<Record<string, unknown>>): Promise<string> {

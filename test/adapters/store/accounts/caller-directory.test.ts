@@ -1,5 +1,5 @@
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { CallerDirectory } from '#adapters/store/accounts/caller-directory.ts'
 import { revokeApiKey } from '#adapters/store/accounts/key-admin.ts'
 import { putApiKey } from '#adapters/store/accounts/put-api-key.ts'
@@ -9,19 +9,17 @@ import { tableKeys } from '#adapters/store/table/table-keys.ts'
 import { InvalidApiKeyError, ServiceUnavailableError } from '#core/errors.ts'
 import type { TableWithClient } from '../../../engines/table-with-client.ts'
 import { TESTER } from '../../../engines/tester.ts'
-import { type RelayTable, startRelayTable } from '../money/relay-table.ts'
+import { useOpened } from '../../../engines/use-opened.ts'
+import { startRelayTable } from '../money/relay-table.ts'
 import { openRelayingTenant, type RelayingTenant } from './relaying-tenant.ts'
 
-let engine: RelayTable
+const engine = useOpened(startRelayTable)
 let table: TableWithClient
 let lean: Table
 let tenant: RelayingTenant
 let reads: number
 let now: number
 let callers: CallerDirectory
-beforeAll(async () => {
-  engine = await startRelayTable()
-})
 beforeEach(async () => {
   ;({ table, lean } = await engine.fresh())
   tenant = await openRelayingTenant(table)
@@ -29,7 +27,6 @@ beforeEach(async () => {
   now = Date.now()
   callers = directory()
 })
-afterAll(() => engine.close())
 
 function directory(): CallerDirectory {
   const readItem: Table['readItem'] = async (key) => {

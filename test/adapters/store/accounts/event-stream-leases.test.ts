@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import {
   EVENT_STREAMS_MAX,
   releaseEventStreamLease,
@@ -7,20 +7,16 @@ import {
 } from '#adapters/store/accounts/event-stream-leases.ts'
 import { tableKeys } from '#adapters/store/table/table-keys.ts'
 import { breakConnection } from '../../../engines/break-connection.ts'
-import { startTestTable, type TestTable } from '../../../engines/start-test-table.ts'
+import { useTestTable } from '../../../engines/start-test-table.ts'
 
 const NOW = 1_000
 const UNTIL = 1_800
 
-let engine: TestTable
+const engine = useTestTable()
 let keyId: string
-beforeAll(async () => {
-  engine = await startTestTable()
-})
 beforeEach(() => {
   keyId = randomUUID()
 })
-afterAll(() => engine.close())
 
 const take = (leaseId: string = randomUUID(), now = NOW, until = UNTIL) =>
   takeEventStreamLease(engine.table, { keyId, leaseId, until }, now)

@@ -1,30 +1,27 @@
 import { GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { KeyRateLimiter } from '#adapters/store/accounts/key-rate-limiter.ts'
 import type { Table } from '#adapters/store/table/table.ts'
 import { tableKeys } from '#adapters/store/table/table-keys.ts'
 import { ServiceUnavailableError } from '#core/errors.ts'
 import type { TableWithClient } from '../../../engines/table-with-client.ts'
-import { type RelayTable, startRelayTable } from '../money/relay-table.ts'
+import { useOpened } from '../../../engines/use-opened.ts'
+import { startRelayTable } from '../money/relay-table.ts'
 
 /** Thirty a minute: five at once, then one every two seconds. */
 const KEY = { keyId: 'Ab3dEf9h', ratePerMinute: 30 }
 const BURST = 5
 
-let engine: RelayTable
+const engine = useOpened(startRelayTable)
 let table: TableWithClient
 let lean: Table
 let now: number
 let updates: number
-beforeAll(async () => {
-  engine = await startRelayTable()
-})
 beforeEach(async () => {
   ;({ table, lean } = await engine.fresh())
   now = 1_800_000_000_000
   updates = 0
 })
-afterAll(() => engine.close())
 
 /** One instance, over either client of the table. */
 function instance(client: 'lean' | 'sdk' = 'lean'): KeyRateLimiter {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { getApiKey } from '#adapters/store/accounts/api-key-listing.ts'
 import { findCaller } from '#adapters/store/accounts/api-key-record.ts'
 import { revokeApiKey } from '#adapters/store/accounts/key-admin.ts'
@@ -6,7 +6,7 @@ import { type KeySettings, setApiKey } from '#adapters/store/accounts/key-settin
 import { putApiKey } from '#adapters/store/accounts/put-api-key.ts'
 import { readAudit } from '#adapters/store/audit/read-audit.ts'
 import { breakConnection } from '../../../engines/break-connection.ts'
-import { startTestTable, type TestTable } from '../../../engines/start-test-table.ts'
+import { useTestTable } from '../../../engines/start-test-table.ts'
 import { type TableWithClient, tableWithClient } from '../../../engines/table-with-client.ts'
 import { TESTER } from '../../../engines/tester.ts'
 import { ESTIMATE, openTenant, reserveJob, type TestTenant } from '../../../engines/video-jobs.ts'
@@ -14,19 +14,15 @@ import { ESTIMATE, openTenant, reserveJob, type TestTenant } from '../../../engi
 const ACTOR = { name: 'alice', role: 'operator' } as const
 const END = Date.parse('2099-01-31T00:00:00Z')
 
-let engine: TestTable
+const engine = useTestTable()
 let table: TableWithClient
 let tenant: TestTenant
 let keyId: string
-beforeAll(async () => {
-  engine = await startTestTable()
-})
 beforeEach(async () => {
   table = await engine.fresh()
   tenant = await openTenant(table)
   keyId = tenant.keyDigest.slice(0, 8)
 })
-afterAll(() => engine.close())
 
 const set = (settings: KeySettings) => setApiKey(table, { keyId, settings, actor: ACTOR })
 const caller = () => findCaller(table, tenant.keyDigest, Date.now() / 1000)

@@ -1,5 +1,5 @@
 import { GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { revokeApiKey } from '#adapters/store/accounts/key-admin.ts'
 import { getTenant } from '#adapters/store/accounts/tenant-store.ts'
 import { readAudit } from '#adapters/store/audit/read-audit.ts'
@@ -10,22 +10,20 @@ import { tableKeys } from '#adapters/store/table/table-keys.ts'
 import { InsufficientQuotaError, InvalidApiKeyError, TooManyOpenJobsError } from '#core/errors.ts'
 import { requireVideoJob } from '#lambdas/pipeline/job-record.ts'
 import { auditTenant } from '../../../engines/audit.ts'
-import { startTestTable, type TestTable } from '../../../engines/start-test-table.ts'
+import { useTestTable } from '../../../engines/start-test-table.ts'
 import type { TableWithClient } from '../../../engines/table-with-client.ts'
 import { TESTER } from '../../../engines/tester.ts'
 import { openTenant, RELEASE, requireReservation, reserveJob, type TestTenant } from '../../../engines/video-jobs.ts'
 
-let engine: TestTable
+const engine = useTestTable()
 let table: TableWithClient
 let tenant: TestTenant
 beforeAll(async () => {
-  engine = await startTestTable()
   table = engine.table
 })
 beforeEach(async () => {
   tenant = await openTenant(table)
 })
-afterAll(() => engine.close())
 
 const limit = (max: number | null) =>
   changeTenant(table, { tenantId: tenant.tenantId, settings: { openJobsMax: max }, actor: TESTER })

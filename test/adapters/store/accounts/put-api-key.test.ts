@@ -1,5 +1,5 @@
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { listApiKeys } from '#adapters/store/accounts/api-key-listing.ts'
 import { findCaller } from '#adapters/store/accounts/api-key-record.ts'
 import { revokeApiKey } from '#adapters/store/accounts/key-admin.ts'
@@ -8,19 +8,17 @@ import { putApiKey } from '#adapters/store/accounts/put-api-key.ts'
 import { readAudit } from '#adapters/store/audit/read-audit.ts'
 import { tableKeys } from '#adapters/store/table/table-keys.ts'
 import { breakConnection } from '../../../engines/break-connection.ts'
-import { startTestTable, type TestTable } from '../../../engines/start-test-table.ts'
+import { useTestTable } from '../../../engines/start-test-table.ts'
 import { type TableWithClient, tableWithClient } from '../../../engines/table-with-client.ts'
 import { TESTER } from '../../../engines/tester.ts'
 
 const NOW = 1_800_000_000
 
-let engine: TestTable
+const engine = useTestTable()
 let table: TableWithClient
 beforeAll(async () => {
-  engine = await startTestTable()
   table = engine.table
 })
-afterAll(() => engine.close())
 
 const key = (keyId: string, models: string[] | null = null) => ({
   keyId,

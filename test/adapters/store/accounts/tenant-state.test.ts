@@ -1,18 +1,16 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { isTenantInState, readTenantState, type TenantState } from '#adapters/store/accounts/tenant-state.ts'
 import { suspendTenant } from '#adapters/store/accounts/tenant-suspension.ts'
 import type { Table } from '#adapters/store/table/table.ts'
-import { startTestTable, type TestTable } from '../../../engines/start-test-table.ts'
+import { useTestTable } from '../../../engines/start-test-table.ts'
 import { TESTER } from '../../../engines/tester.ts'
 import { openTenant } from '../../../engines/video-jobs.ts'
 
-let engine: TestTable
+const engine = useTestTable()
 let table: Table
 beforeAll(async () => {
-  engine = await startTestTable()
   table = engine.table
 })
-afterAll(() => engine.close())
 
 /** The id of a tenant in this state; for undefined, of no tenant. */
 async function tenantIn(state: TenantState | undefined): Promise<string> {

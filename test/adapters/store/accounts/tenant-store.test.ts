@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { createTenant } from '#adapters/store/accounts/create-tenant.ts'
 import { grantCredits } from '#adapters/store/accounts/grant-credits.ts'
 import { getTenant, listTenantIds, listTenants } from '#adapters/store/accounts/tenant-store.ts'
@@ -6,17 +6,15 @@ import { changeTenant } from '#adapters/store/money/change-tenant.ts'
 import type { Table } from '#adapters/store/table/table.ts'
 import { formatCredits } from '#core/money/money.ts'
 import { auditTenant } from '../../../engines/audit.ts'
-import { startTestTable, type TestTable } from '../../../engines/start-test-table.ts'
+import { useTestTable } from '../../../engines/start-test-table.ts'
 import { TESTER } from '../../../engines/tester.ts'
 import { credits, openTenant, reserveJob } from '../../../engines/video-jobs.ts'
 
-let engine: TestTable
+const engine = useTestTable()
 let table: Table
 beforeAll(async () => {
-  engine = await startTestTable()
   table = engine.table
 })
-afterAll(() => engine.close())
 
 const grant = (grantId: string, amount: string) => ({ grantId, credits: credits(amount), nowMilliseconds: 1_000 })
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { listApiKeys } from '#adapters/store/accounts/api-key-listing.ts'
 import { findCaller } from '#adapters/store/accounts/api-key-record.ts'
 import { revokeApiKey } from '#adapters/store/accounts/key-admin.ts'
@@ -12,25 +12,23 @@ import { InvalidApiKeyError } from '#core/errors.ts'
 import { requireVideoJob } from '#lambdas/pipeline/job-record.ts'
 import { auditTenant } from '../../../engines/audit.ts'
 import { breakConnection } from '../../../engines/break-connection.ts'
-import { startTestTable, type TestTable } from '../../../engines/start-test-table.ts'
+import { useTestTable } from '../../../engines/start-test-table.ts'
 import { type TableWithClient, tableWithClient } from '../../../engines/table-with-client.ts'
 import { TESTER } from '../../../engines/tester.ts'
 import { openTenant, RELEASE, requireReservation, reserveJob, type TestTenant } from '../../../engines/video-jobs.ts'
 
 const NOW = Math.trunc(Date.now() / 1000)
 
-let engine: TestTable
+const engine = useTestTable()
 let table: TableWithClient
 let tenant: TestTenant
 beforeAll(async () => {
-  engine = await startTestTable()
   table = engine.table
 })
 beforeEach(async () => {
   tenant = await openTenant(table)
   await addKey('second')
 })
-afterAll(() => engine.close())
 
 const digestOf = (name: string) => `${name}-of-${tenant.tenantId}`
 const keyOf = (name: string) => {

@@ -1,13 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { latestAlerts } from '#adapters/store/alerts/alert.ts'
 import { moveAlertMark, readAlertMark } from '#adapters/store/alerts/alert-mark.ts'
-import { startTestTable, type TestTable } from '../../../engines/start-test-table.ts'
+import { useTestTable } from '../../../engines/start-test-table.ts'
 
-let engine: TestTable
-beforeAll(async () => {
-  engine = await startTestTable()
-})
-afterAll(() => engine.close())
+const engine = useTestTable()
 
 const KEY = { tenantId: 'acme', subject: 'key#k1' } as const
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import {
   type AlertSettingsChange,
   changeAlertSettings,
@@ -9,19 +9,15 @@ import { watchedItems } from '#adapters/store/alerts/watched-item.ts'
 import { readAudit } from '#adapters/store/audit/read-audit.ts'
 import type { Table } from '#adapters/store/table/table.ts'
 import { parseCredits } from '#core/money/money.ts'
-import { startTestTable, type TestTable } from '../../../engines/start-test-table.ts'
+import { useTestTable } from '../../../engines/start-test-table.ts'
 import { openTenant } from '../../../engines/video-jobs.ts'
 import { collect } from '../../../engines/watched-items.ts'
 
-let engine: TestTable
+const engine = useTestTable()
 let table: Table
-beforeAll(async () => {
-  engine = await startTestTable()
-})
 beforeEach(async () => {
   table = await engine.fresh()
 })
-afterAll(() => engine.close())
 
 const change = (id: string, wanted: AlertSettingsChange) =>
   changeAlertSettings(table, id, {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import {
   claimAlert,
   dueAlerts,
@@ -8,21 +8,17 @@ import {
   recordDelivery,
 } from '#adapters/store/alerts/alert.ts'
 import type { Table } from '#adapters/store/table/table.ts'
-import { startTestTable, type TestTable } from '../../../engines/start-test-table.ts'
+import { useTestTable } from '../../../engines/start-test-table.ts'
 import { collect } from '../../../engines/watched-items.ts'
 
 const AT = 1_800_000_000_000
 const DATA = { tenant: 'acme', key: null, threshold: 80, crossed: [50, 80], spent: '0.8' }
 
-let engine: TestTable
+const engine = useTestTable()
 let table: Table
-beforeAll(async () => {
-  engine = await startTestTable()
-})
 beforeEach(async () => {
   table = await engine.fresh()
 })
-afterAll(() => engine.close())
 
 async function record(changes: Partial<NewAlert> = {}): Promise<void> {
   await table.transact({

@@ -1,14 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { watchedItems } from '#adapters/store/alerts/watched-item.ts'
-import { startTestTable, type TestTable } from '../../../engines/start-test-table.ts'
+import { useTestTable } from '../../../engines/start-test-table.ts'
 import { openTenant } from '../../../engines/video-jobs.ts'
 import { collect, putKeyBudget, watchBalance } from '../../../engines/watched-items.ts'
 
-let engine: TestTable
-beforeAll(async () => {
-  engine = await startTestTable()
-})
-afterAll(() => engine.close())
+const engine = useTestTable()
 
 describe('watched-item', () => {
   it('reads budgets of keys, and balances with a budget or a low mark, in batches of a hundred', async () => {

@@ -1,19 +1,15 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { generateApiKey } from '#adapters/store/accounts/create-api-key.ts'
 import { auditEntry, type NewAuditEntry, recordAudit } from '#adapters/store/audit/audit-entry.ts'
 import { readAudit } from '#adapters/store/audit/read-audit.ts'
 import type { Table } from '#adapters/store/table/table.ts'
-import { startTestTable, type TestTable } from '../../../engines/start-test-table.ts'
+import { useTestTable } from '../../../engines/start-test-table.ts'
 
-let engine: TestTable
+const engine = useTestTable()
 let table: Table
-beforeAll(async () => {
-  engine = await startTestTable()
-})
 beforeEach(async () => {
   table = await engine.fresh()
 })
-afterAll(() => engine.close())
 
 const ENTRY: NewAuditEntry = {
   actor: { name: 'alice@laptop', role: 'operator', requestId: 'request-1' },

@@ -1,18 +1,14 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { type NewAuditEntry, recordAudit } from '#adapters/store/audit/audit-entry.ts'
 import { type AuditWish, readAudit } from '#adapters/store/audit/read-audit.ts'
 import type { Table, TableQuery } from '#adapters/store/table/table.ts'
-import { startTestTable, type TestTable } from '../../../engines/start-test-table.ts'
+import { useTestTable } from '../../../engines/start-test-table.ts'
 
-let engine: TestTable
+const engine = useTestTable()
 let table: Table
-beforeAll(async () => {
-  engine = await startTestTable()
-})
 beforeEach(async () => {
   table = await engine.fresh()
 })
-afterAll(() => engine.close())
 
 const NOW = 1_800_000_000_000
 const DAY = 24 * 60 * 60_000

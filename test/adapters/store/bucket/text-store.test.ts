@@ -1,18 +1,15 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { loadText, loadTextIfThere, placeRequest, storeUpstreamText } from '#adapters/store/bucket/text-store.ts'
 import { type Bucket, deleteObject } from '#adapters/store/bucket/video-bucket.ts'
-import { startTestBucket, type TestBucket } from '../../../engines/start-test-bucket.ts'
+import { startTestBucket } from '../../../engines/start-test-bucket.ts'
+import { useOpened } from '../../../engines/use-opened.ts'
 
-let engine: TestBucket
+const engine = useOpened(startTestBucket)
 let opened = 0
 const open = (): Bucket => {
   opened += 1
   return engine.bucket
 }
-beforeAll(async () => {
-  engine = await startTestBucket()
-})
-afterAll(() => engine.close())
 
 const job = { tenantId: 'tenant', jobId: 'job' }
 /** JSON that no parser gives back as it was, in more than one byte per character. */

@@ -1,14 +1,11 @@
 import { Readable } from 'node:stream'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { uploadVideo } from '#adapters/store/bucket/upload-video.ts'
 import { deleteObject, videoKey } from '#adapters/store/bucket/video-bucket.ts'
-import { startTestBucket, type TestBucket } from '../../../engines/start-test-bucket.ts'
+import { startTestBucket } from '../../../engines/start-test-bucket.ts'
+import { useOpened } from '../../../engines/use-opened.ts'
 
-let engine: TestBucket
-beforeAll(async () => {
-  engine = await startTestBucket()
-})
-afterAll(() => engine.close())
+const engine = useOpened(startTestBucket)
 
 let keys = 0
 function newKey(): string {

@@ -7,18 +7,17 @@ import {
   putText,
   videoKey,
 } from '#adapters/store/bucket/video-bucket.ts'
-import { startTestBucket, type TestBucket } from '../../../engines/start-test-bucket.ts'
+import { startTestBucket } from '../../../engines/start-test-bucket.ts'
+import { useOpened } from '../../../engines/use-opened.ts'
 
 const before = { ...process.env }
-let engine: TestBucket
+const engine = useOpened(startTestBucket)
 let bucket: Bucket
 beforeAll(async () => {
-  engine = await startTestBucket()
   bucket = engine.bucket
 })
 afterAll(async () => {
   process.env = before
-  await engine.close()
 })
 
 describe('video-bucket', () => {

@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { readAudit } from '#adapters/store/audit/read-audit.ts'
 import { createAdminKey, listAdminKeys, revokeAdminKey } from '#adapters/store/console/admin-keys.ts'
 import { readPartition } from '../../../engines/audit.ts'
-import { startTestTable, type TestTable } from '../../../engines/start-test-table.ts'
+import { useTestTable } from '../../../engines/start-test-table.ts'
 import { TESTER } from '../../../engines/tester.ts'
 
-let engine: TestTable
-beforeAll(async () => {
-  engine = await startTestTable()
-})
-afterAll(() => engine.close())
+const engine = useTestTable()
 
 describe('admin keys', () => {
   it('are stored as digests, listed without them, and recorded', async () => {

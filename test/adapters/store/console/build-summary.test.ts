@@ -1,19 +1,15 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { buildSummary, changedDays } from '#adapters/store/console/build-summary.ts'
 import { readSummary, writeSummary } from '#adapters/store/console/summary-store.ts'
 import { leftOutOf, type Summary } from '#core/console/summary.ts'
 import { formatCredits } from '#core/money/money.ts'
 import { dayOf } from '#core/quota/usage-counter.ts'
 import { settledJob } from '../../../engines/settled-job.ts'
-import { startTestTable, type TestTable } from '../../../engines/start-test-table.ts'
+import { type TestTable, useTestTable } from '../../../engines/start-test-table.ts'
 import { openTenant, type TestTenant } from '../../../engines/video-jobs.ts'
 
-let engine: TestTable
+const engine = useTestTable()
 let tenants: readonly TestTenant[]
-beforeAll(async () => {
-  engine = await startTestTable()
-})
-afterAll(() => engine.close())
 beforeEach(async () => {
   tenants = [await openTenant(engine.table), await openTenant(engine.table)]
 })

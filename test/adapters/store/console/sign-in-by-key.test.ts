@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { sha256Hex } from '#adapters/crypto/sha256.ts'
 import { generateApiKey, storeApiKey } from '#adapters/store/accounts/create-api-key.ts'
 import { makeTenant } from '#adapters/store/accounts/create-tenant.ts'
@@ -6,15 +6,13 @@ import { createAdminKey, listAdminKeys, revokeAdminKey } from '#adapters/store/c
 import { findUserOfKey } from '#adapters/store/console/sign-in-by-key.ts'
 import { tableKeys } from '#adapters/store/table/table-keys.ts'
 import { ZERO } from '#core/money/money.ts'
-import { startTestTable, type TestTable } from '../../../engines/start-test-table.ts'
+import { startTestTable, useTestTable } from '../../../engines/start-test-table.ts'
 import { TESTER } from '../../../engines/tester.ts'
 
-let engine: TestTable
+const engine = useTestTable()
 beforeAll(async () => {
-  engine = await startTestTable()
   await makeTenant(engine.table, { id: 'acme', name: 'Acme', credits: ZERO }, TESTER)
 })
-afterAll(() => engine.close())
 
 const find = (key: string) => findUserOfKey(engine.table, key, Date.now())
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { auditEntry } from '#adapters/store/audit/audit-entry.ts'
 import { readAudit } from '#adapters/store/audit/read-audit.ts'
 import { claimCallback, claimResend, recordCallbackAttempt } from '#adapters/store/jobs/callback-claims.ts'
@@ -9,22 +9,20 @@ import { resolveReservation } from '#adapters/store/money/resolve-reservation.ts
 import type { CallbackAttempt } from '#core/jobs/callback-attempt.ts'
 import type { VideoJob } from '#core/jobs/video-job.ts'
 import { breakConnection } from '../../../engines/break-connection.ts'
-import { startTestTable, type TestTable } from '../../../engines/start-test-table.ts'
+import { useTestTable } from '../../../engines/start-test-table.ts'
 import type { TableWithClient } from '../../../engines/table-with-client.ts'
 import { TESTER } from '../../../engines/tester.ts'
 import { openTenant, RELEASE, requireReservation, reserveJob } from '../../../engines/video-jobs.ts'
 
-let engine: TestTable
+const engine = useTestTable()
 let table: TableWithClient
 let job: NewVideoJob
 beforeAll(async () => {
-  engine = await startTestTable()
   table = engine.table
 })
 beforeEach(async () => {
   job = await reserveJob(table, await openTenant(table))
 })
-afterAll(() => engine.close())
 
 async function read(): Promise<VideoJob> {
   const record = await getVideoJob(table, job.tenantId, job.jobId)

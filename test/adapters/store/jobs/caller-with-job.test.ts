@@ -1,21 +1,20 @@
 import { v7 as uuidv7 } from 'uuid'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { revokeApiKey } from '#adapters/store/accounts/key-admin.ts'
 import { putApiKey } from '#adapters/store/accounts/put-api-key.ts'
 import { createCallerWithJobReader } from '#adapters/store/jobs/caller-with-job.ts'
 import { markDeleted } from '#adapters/store/jobs/job-deletion.ts'
-import { startTestTable, type TestTable } from '../../../engines/start-test-table.ts'
+import { useTestTable } from '../../../engines/start-test-table.ts'
 import type { TableWithClient } from '../../../engines/table-with-client.ts'
 import { TESTER } from '../../../engines/tester.ts'
 import { openTenant, reserveJob, type TestTenant } from '../../../engines/video-jobs.ts'
 
 const NOW = Math.trunc(Date.now() / 1000)
 
-let engine: TestTable
+const engine = useTestTable()
 let table: TableWithClient
 let requests: string[]
 beforeAll(async () => {
-  engine = await startTestTable()
   table = engine.table
   table.client.middlewareStack.add(
     (next, { commandName }) =>
@@ -26,7 +25,6 @@ beforeAll(async () => {
     { step: 'initialize' },
   )
 })
-afterAll(() => engine.close())
 
 let tenant: TestTenant
 let jobId: string

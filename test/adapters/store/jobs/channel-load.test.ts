@@ -1,17 +1,15 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { countOpenJobs, readChannelCount, setChannelCount, takePollToken } from '#adapters/store/jobs/channel-load.ts'
 import { claimSubmit } from '#adapters/store/jobs/submission.ts'
 import type { Table } from '#adapters/store/table/table.ts'
-import { startTestTable, type TestTable } from '../../../engines/start-test-table.ts'
+import { useTestTable } from '../../../engines/start-test-table.ts'
 import { openTenant, reserveJob } from '../../../engines/video-jobs.ts'
 
-let engine: TestTable
+const engine = useTestTable()
 let table: Table
 beforeAll(async () => {
-  engine = await startTestTable()
   table = engine.table
 })
-afterAll(() => engine.close())
 
 async function claimOne(channelId: string): Promise<void> {
   const job = await reserveJob(table, await openTenant(table))

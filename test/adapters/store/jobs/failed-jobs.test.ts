@@ -1,17 +1,13 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { countFailedJob, failedJobsKeys, failedJobsOf, readFailedJobs } from '#adapters/store/jobs/failed-jobs.ts'
 import type { Table } from '#adapters/store/table/table.ts'
-import { startTestTable, type TestTable } from '../../../engines/start-test-table.ts'
+import { useTestTable } from '../../../engines/start-test-table.ts'
 
-let engine: TestTable
+const engine = useTestTable()
 let table: Table
-beforeAll(async () => {
-  engine = await startTestTable()
-})
 beforeEach(async () => {
   table = await engine.fresh()
 })
-afterAll(() => engine.close())
 
 const NOW = Date.parse('2026-11-22T12:05:00Z')
 const [ELEVEN, TEN] = [Date.parse('2026-11-22T11:59:59Z'), Date.parse('2026-11-22T10:59:59Z')]

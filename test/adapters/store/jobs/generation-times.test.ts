@@ -1,17 +1,15 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { addGenerationTime, readUsualSeconds } from '#adapters/store/jobs/generation-times.ts'
 import type { Table } from '#adapters/store/table/table.ts'
 import { tableKeys } from '#adapters/store/table/table-keys.ts'
 import { WINDOW_SAMPLES } from '#core/jobs/generation-times.ts'
-import { startTestTable, type TestTable } from '../../../engines/start-test-table.ts'
+import { useTestTable } from '../../../engines/start-test-table.ts'
 
-let engine: TestTable
+const engine = useTestTable()
 let table: Table
 beforeAll(async () => {
-  engine = await startTestTable()
   table = engine.table
 })
-afterAll(() => engine.close())
 
 const classOf = (channelId: string, className = 'model#5#720P') => ({ channelId, className })
 const add = (channelId: string, seconds: number, nowSeconds = 1_000) =>

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { markCancelled } from '#adapters/store/jobs/job-cancellation.ts'
 import { markDeleted, recordCleanedUp } from '#adapters/store/jobs/job-deletion.ts'
 import { getVideoJob } from '#adapters/store/jobs/job-reader.ts'
@@ -8,24 +8,22 @@ import type { NewVideoJob } from '#adapters/store/money/new-video-job.ts'
 import { resolveReservation } from '#adapters/store/money/resolve-reservation.ts'
 import { JOB_RECORD_SECONDS } from '#core/jobs/video-job.ts'
 import { breakConnection } from '../../../engines/break-connection.ts'
-import { startTestTable, type TestTable } from '../../../engines/start-test-table.ts'
+import { useTestTable } from '../../../engines/start-test-table.ts'
 import type { TableWithClient } from '../../../engines/table-with-client.ts'
 import { openTenant, RELEASE, requireReservation, reserveJob } from '../../../engines/video-jobs.ts'
 
 const NOW = Date.now()
 const SECONDS = Math.trunc(NOW / 1000)
 
-let engine: TestTable
+const engine = useTestTable()
 let table: TableWithClient
 let job: NewVideoJob
 beforeAll(async () => {
-  engine = await startTestTable()
   table = engine.table
 })
 beforeEach(async () => {
   job = await reserveJob(table, await openTenant(table))
 })
-afterAll(() => engine.close())
 
 async function read() {
   const record = await getVideoJob(table, job.tenantId, job.jobId)

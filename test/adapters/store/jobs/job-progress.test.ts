@@ -1,24 +1,22 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { recordFailure, recordPoll, recordStored } from '#adapters/store/jobs/job-progress.ts'
 import { getVideoJob } from '#adapters/store/jobs/job-reader.ts'
 import type { NewVideoJob } from '#adapters/store/money/new-video-job.ts'
 import { resolveReservation } from '#adapters/store/money/resolve-reservation.ts'
 import type { VideoJob } from '#core/jobs/video-job.ts'
-import { startTestTable, type TestTable } from '../../../engines/start-test-table.ts'
+import { useTestTable } from '../../../engines/start-test-table.ts'
 import type { TableWithClient } from '../../../engines/table-with-client.ts'
 import { openTenant, RELEASE, requireReservation, reserveJob } from '../../../engines/video-jobs.ts'
 
-let engine: TestTable
+const engine = useTestTable()
 let table: TableWithClient
 let job: NewVideoJob
 beforeAll(async () => {
-  engine = await startTestTable()
   table = engine.table
 })
 beforeEach(async () => {
   job = await reserveJob(table, await openTenant(table))
 })
-afterAll(() => engine.close())
 
 async function read(): Promise<VideoJob> {
   const record = await getVideoJob(table, job.tenantId, job.jobId)

@@ -1,22 +1,20 @@
 import { v7 as uuidv7 } from 'uuid'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { listVideoJobs } from '#adapters/store/jobs/job-reader.ts'
 import { tableKeys } from '#adapters/store/table/table-keys.ts'
 import type { JobFilter } from '#core/jobs/job-filter.ts'
 import { JOB_LIFETIME_SECONDS, type VideoJobStatus } from '#core/jobs/video-job.ts'
-import { startTestTable, type TestTable } from '../../../engines/start-test-table.ts'
+import { useTestTable } from '../../../engines/start-test-table.ts'
 import type { TableWithClient } from '../../../engines/table-with-client.ts'
 import { openTenant } from '../../../engines/video-jobs.ts'
 
 const NOW = Math.trunc(Date.now() / 1000)
 
-let engine: TestTable
+const engine = useTestTable()
 let table: TableWithClient
 beforeAll(async () => {
-  engine = await startTestTable()
   table = engine.table
 })
-afterAll(() => engine.close())
 
 type Seed = {
   readonly age: number

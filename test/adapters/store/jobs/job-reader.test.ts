@@ -1,22 +1,21 @@
 import { v7 as uuidv7 } from 'uuid'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { markDeleted } from '#adapters/store/jobs/job-deletion.ts'
 import { getJobPlaces, getVideoJob, listVideoJobs } from '#adapters/store/jobs/job-reader.ts'
 import { JOB_RECORD_SECONDS } from '#core/jobs/video-job.ts'
-import { startTestTable, type TestTable } from '../../../engines/start-test-table.ts'
+import { useTestTable } from '../../../engines/start-test-table.ts'
 import type { TableWithClient } from '../../../engines/table-with-client.ts'
 import { openTenant, reserveJob, type TestTenant } from '../../../engines/video-jobs.ts'
 
 const NOW = Math.trunc(Date.now() / 1000)
 const JOBS = 25
 
-let engine: TestTable
+const engine = useTestTable()
 let table: TableWithClient
 let tenant: TestTenant
 /** Newest first; a second apart. */
 let ids: string[]
 beforeAll(async () => {
-  engine = await startTestTable()
   table = engine.table
   tenant = await openTenant(table, '1000')
   const jobs = await Promise.all(
@@ -25,7 +24,6 @@ beforeAll(async () => {
   ids = jobs.map(({ jobId }) => jobId)
   await reserveJob(table, await openTenant(table), { createdAt: NOW })
 })
-afterAll(() => engine.close())
 
 type Query = Partial<Parameters<typeof listVideoJobs>[1]>
 

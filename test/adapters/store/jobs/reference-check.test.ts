@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { markDeleted } from '#adapters/store/jobs/job-deletion.ts'
 import { getVideoJob } from '#adapters/store/jobs/job-reader.ts'
 import { recordCheckAsked, recordReferenceRefused } from '#adapters/store/jobs/reference-check.ts'
@@ -6,21 +6,19 @@ import { claimSubmit } from '#adapters/store/jobs/submission.ts'
 import type { NewVideoJob } from '#adapters/store/money/new-video-job.ts'
 import { resolveReservation } from '#adapters/store/money/resolve-reservation.ts'
 import { requireVideoJob } from '#lambdas/pipeline/job-record.ts'
-import { startTestTable, type TestTable } from '../../../engines/start-test-table.ts'
+import { useTestTable } from '../../../engines/start-test-table.ts'
 import type { TableWithClient } from '../../../engines/table-with-client.ts'
 import { openTenant, RELEASE, requireReservation, reserveJob } from '../../../engines/video-jobs.ts'
 
-let engine: TestTable
+const engine = useTestTable()
 let table: TableWithClient
 let job: NewVideoJob
 beforeAll(async () => {
-  engine = await startTestTable()
   table = engine.table
 })
 beforeEach(async () => {
   job = await reserveJob(table, await openTenant(table))
 })
-afterAll(() => engine.close())
 
 const claim = () =>
   claimSubmit(table, { job, channel: { id: 'main', max_open_jobs: 99, provider: 'p2' }, nowSeconds: 1 })

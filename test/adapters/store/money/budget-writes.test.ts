@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb'
 import fc from 'fast-check'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { readKeyBudget, readTenantBudget } from '#adapters/store/accounts/budget-items.ts'
 import { type BudgetMove, moveKeyBudget, moveTenantBudget } from '#adapters/store/money/budget-writes.ts'
 import { ConditionsNotMetError } from '#adapters/store/table/conditions-not-met-error.ts'
@@ -20,13 +20,9 @@ import {
   periodAt,
 } from '#core/money/budget.ts'
 import { type Microcredits, microcredits } from '#core/money/money.ts'
-import { startTestTable, type TestTable } from '../../../engines/start-test-table.ts'
+import { useTestTable } from '../../../engines/start-test-table.ts'
 
-let engine: TestTable
-beforeAll(async () => {
-  engine = await startTestTable()
-})
-afterAll(() => engine.close())
+const engine = useTestTable()
 
 const NOON = Date.UTC(2026, 10, 30, 12)
 const HOUR = 60 * 60 * 1000

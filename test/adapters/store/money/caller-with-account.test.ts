@@ -1,21 +1,20 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { grantCredits } from '#adapters/store/accounts/grant-credits.ts'
 import { revokeApiKey } from '#adapters/store/accounts/key-admin.ts'
 import { putApiKey } from '#adapters/store/accounts/put-api-key.ts'
 import { createCallerWithAccountReader } from '#adapters/store/money/caller-with-account.ts'
 import { parseCredits } from '#core/money/money.ts'
-import { startTestTable, type TestTable } from '../../../engines/start-test-table.ts'
+import { useTestTable } from '../../../engines/start-test-table.ts'
 import type { TableWithClient } from '../../../engines/table-with-client.ts'
 import { TESTER } from '../../../engines/tester.ts'
 import { openTenant, type TestTenant } from '../../../engines/video-jobs.ts'
 
 const NOW = Math.trunc(Date.now() / 1000)
 
-let engine: TestTable
+const engine = useTestTable()
 let table: TableWithClient
 let requests: string[]
 beforeAll(async () => {
-  engine = await startTestTable()
   table = engine.table
   table.client.middlewareStack.add(
     (next, { commandName }) =>
@@ -26,7 +25,6 @@ beforeAll(async () => {
     { step: 'initialize' },
   )
 })
-afterAll(() => engine.close())
 
 let tenant: TestTenant
 let find: ReturnType<typeof createCallerWithAccountReader>

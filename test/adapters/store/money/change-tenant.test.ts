@@ -1,19 +1,15 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { grantTenant } from '#adapters/store/accounts/grant-credits.ts'
 import { getTenant } from '#adapters/store/accounts/tenant-store.ts'
 import { readAudit } from '#adapters/store/audit/read-audit.ts'
 import { changeTenant } from '#adapters/store/money/change-tenant.ts'
 import type { NamedWrites } from '#adapters/store/table/table.ts'
 import { parseCredits } from '#core/money/money.ts'
-import { startTestTable, type TestTable } from '../../../engines/start-test-table.ts'
+import { type TestTable, useTestTable } from '../../../engines/start-test-table.ts'
 import { TESTER } from '../../../engines/tester.ts'
 import { openTenant, reserveJob } from '../../../engines/video-jobs.ts'
 
-let engine: TestTable
-beforeAll(async () => {
-  engine = await startTestTable()
-})
-afterAll(() => engine.close())
+const engine = useTestTable()
 
 const BUDGET = { amount: parseCredits('5'), kind: 'total' } as const
 

@@ -1,25 +1,21 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { markDeleted, recordCleanedUp } from '#adapters/store/jobs/job-deletion.ts'
 import { getVideoJob } from '#adapters/store/jobs/job-reader.ts'
 import { dueReservations, type JobKey, pendingCleanUps, postponeReservation } from '#adapters/store/money/due-index.ts'
 import { resolveReservation } from '#adapters/store/money/resolve-reservation.ts'
 import type { Table } from '#adapters/store/table/table.ts'
-import { startTestTable, type TestTable } from '../../../engines/start-test-table.ts'
+import { useTestTable } from '../../../engines/start-test-table.ts'
 import { openTenant, RELEASE, requireReservation, reserveJob, type TestTenant } from '../../../engines/video-jobs.ts'
 
 const NOW = Math.trunc(Date.now() / 1000)
 
-let engine: TestTable
+const engine = useTestTable()
 let table: Table
 let tenant: TestTenant
-beforeAll(async () => {
-  engine = await startTestTable()
-})
 beforeEach(async () => {
   table = await engine.fresh()
   tenant = await openTenant(table, '1000')
 })
-afterAll(() => engine.close())
 
 async function collect(keys: AsyncGenerator<JobKey>): Promise<string[]> {
   const found: string[] = []

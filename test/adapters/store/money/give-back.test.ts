@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { giveBack, giveBackToKey } from '#adapters/store/money/give-back.ts'
 import { RelayLedger } from '#adapters/store/money/relay-ledger.ts'
 import { parseCredits } from '#core/money/money.ts'
 import { keyBudgetOf, storeKeyBudget, storeTenantBudget, tenantBudgetOf } from '../../../engines/budgets.ts'
-import { startTestTable, type TestTable } from '../../../engines/start-test-table.ts'
+import { useTestTable } from '../../../engines/start-test-table.ts'
 import type { TableWithClient } from '../../../engines/table-with-client.ts'
 import { openRelayingTenant, type RelayingTenant } from '../accounts/relaying-tenant.ts'
 
@@ -11,17 +11,13 @@ const EVE = Date.UTC(2026, 10, 30, 23, 59, 59)
 const DAY = { credits: '5', kind: 'day', atMilliseconds: EVE } as const
 const TWO = parseCredits('2')
 
-let engine: TestTable
+const engine = useTestTable()
 let table: TableWithClient
 let tenant: RelayingTenant
-beforeAll(async () => {
-  engine = await startTestTable()
-})
 beforeEach(async () => {
   table = await engine.fresh()
   tenant = await openRelayingTenant(table, '10')
 })
-afterAll(() => engine.close())
 
 /** Two credits are held, in both budgets. */
 async function hold() {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import type { Order } from '#adapters/store/money/group-transaction.ts'
 import { GroupWriter } from '#adapters/store/money/group-writer.ts'
 import { readHoldItem } from '#adapters/store/money/hold-item.ts'
@@ -7,10 +7,10 @@ import { ConditionsNotMetError } from '#adapters/store/table/conditions-not-met-
 import type { NamedWrites, Table } from '#adapters/store/table/table.ts'
 import { ServiceUnavailableError } from '#core/errors.ts'
 import { auditTenant, readPartition } from '../../../engines/audit.ts'
-import { startTestTable, type TestTable } from '../../../engines/start-test-table.ts'
+import { useTestTable } from '../../../engines/start-test-table.ts'
 import { openRelayingTenant, type RelayingTenant, settle } from '../accounts/relaying-tenant.ts'
 
-let engine: TestTable
+const engine = useTestTable()
 let table: Table
 let tenant: RelayingTenant
 let now: number
@@ -18,9 +18,6 @@ let now: number
 let transact: Table['transact'] | undefined
 let updateItem: Table['updateItem'] | undefined
 let writer: GroupWriter
-beforeAll(async () => {
-  engine = await startTestTable()
-})
 beforeEach(async () => {
   table = await engine.fresh()
   tenant = await openRelayingTenant(table, '10')
@@ -29,7 +26,6 @@ beforeEach(async () => {
   updateItem = undefined
   writer = openWriter()
 })
-afterAll(() => engine.close())
 
 function openWriter() {
   const faulty: Table = {

@@ -1,21 +1,20 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { heldInBudget } from '#adapters/store/money/held-in-budget.ts'
 import { RelayLedger } from '#adapters/store/money/relay-ledger.ts'
 import { formatCredits } from '#core/money/money.ts'
 import { storeKeyBudget } from '../../../engines/budgets.ts'
 import { settledJob } from '../../../engines/settled-job.ts'
 import type { TableWithClient } from '../../../engines/table-with-client.ts'
+import { useOpened } from '../../../engines/use-opened.ts'
 import { openTenant, reserveJob } from '../../../engines/video-jobs.ts'
 import { openRelayingTenant } from '../accounts/relaying-tenant.ts'
-import { type RelayTable, startRelayTable } from './relay-table.ts'
+import { startRelayTable } from './relay-table.ts'
 
-let engine: RelayTable
+const engine = useOpened(startRelayTable)
 let table: TableWithClient
 beforeAll(async () => {
-  engine = await startRelayTable()
   table = (await engine.fresh()).table
 })
-afterAll(() => engine.close())
 
 const TOTAL = { credits: '5', kind: 'total', atMilliseconds: 0 } as const
 

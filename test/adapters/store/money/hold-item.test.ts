@@ -1,23 +1,19 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { readHoldItem, type StoredHold, unnamedRest } from '#adapters/store/money/hold-item.ts'
 import { NO_CHANGE, RelayHold } from '#adapters/store/money/relay-hold.ts'
 import type { RelayReservation } from '#adapters/store/money/relay-reservation.ts'
 import type { Table } from '#adapters/store/table/table.ts'
 import { tableKeys } from '#adapters/store/table/table-keys.ts'
 import { microcredits } from '#core/money/money.ts'
-import { startTestTable, type TestTable } from '../../../engines/start-test-table.ts'
+import { useTestTable } from '../../../engines/start-test-table.ts'
 
-let engine: TestTable
+const engine = useTestTable()
 let table: Table
 let hold: RelayHold
-beforeAll(async () => {
-  engine = await startTestTable()
-})
 beforeEach(async () => {
   table = await engine.fresh()
   hold = new RelayHold('tenant')
 })
-afterAll(() => engine.close())
 
 const reservation = (index: number, changes: Partial<RelayReservation> = {}): RelayReservation => ({
   tenantId: 'tenant',

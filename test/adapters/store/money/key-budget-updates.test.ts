@@ -1,5 +1,5 @@
 import { v7 as uuidv7 } from 'uuid'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { keyBudgetChangedAt, readKeyBudget } from '#adapters/store/accounts/budget-items.ts'
 import { moveKeyBudget } from '#adapters/store/money/budget-writes.ts'
 import {
@@ -14,17 +14,13 @@ import { periodAt } from '#core/money/budget.ts'
 import { parseBudgetLimit } from '#core/money/budget-limit.ts'
 import { parseCredits } from '#core/money/money.ts'
 import { keyBudgetOf, storeKeyBudget } from '../../../engines/budgets.ts'
-import { startTestTable, type TestTable } from '../../../engines/start-test-table.ts'
+import { useTestTable } from '../../../engines/start-test-table.ts'
 
-let engine: TestTable
+const engine = useTestTable()
 let id: string
-beforeAll(async () => {
-  engine = await startTestTable()
-})
 beforeEach(() => {
   id = uuidv7()
 })
-afterAll(() => engine.close())
 
 const NOW = Date.UTC(2026, 10, 22)
 const DAY = periodAt('day', NOW)

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { sha256Hex } from '#adapters/crypto/sha256.ts'
 import { getApiKey } from '#adapters/store/accounts/api-key-listing.ts'
 import { findCaller } from '#adapters/store/accounts/api-key-record.ts'
@@ -11,18 +11,16 @@ import { parseBudgetLimit } from '#core/money/budget-limit.ts'
 import { verifyLedger } from '#lambdas/admin/ledger/verify-ledger.ts'
 import { keyBudgetOf, storeKeyBudget } from '../../../engines/budgets.ts'
 import { settledJob, settleJob } from '../../../engines/settled-job.ts'
-import { startTestTable, type TestTable } from '../../../engines/start-test-table.ts'
+import { useTestTable } from '../../../engines/start-test-table.ts'
 import type { TableWithClient } from '../../../engines/table-with-client.ts'
 import { TESTER } from '../../../engines/tester.ts'
 import { openTenant, reserveJob, type TestTenant } from '../../../engines/video-jobs.ts'
 
-let engine: TestTable
+const engine = useTestTable()
 let table: TableWithClient
 beforeAll(async () => {
-  engine = await startTestTable()
   table = engine.table
 })
-afterAll(() => engine.close())
 
 /** The last second of a day and of a month. */
 const EVE = Date.UTC(2026, 10, 30, 23, 59, 59) / 1000

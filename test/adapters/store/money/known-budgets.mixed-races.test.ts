@@ -1,5 +1,5 @@
 import { v7 as uuidv7 } from 'uuid'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { sha256Hex } from '#adapters/crypto/sha256.ts'
 import { getApiKey } from '#adapters/store/accounts/api-key-listing.ts'
 import { findCaller } from '#adapters/store/accounts/api-key-record.ts'
@@ -20,9 +20,10 @@ import { keyBudgetOf, tenantBudgetOf } from '../../../engines/budgets.ts'
 import { captureTelemetry } from '../../../engines/counted-facts.ts'
 import type { TableWithClient } from '../../../engines/table-with-client.ts'
 import { TESTER } from '../../../engines/tester.ts'
+import { useOpened } from '../../../engines/use-opened.ts'
 import { newJob, openTenant, type TestTenant } from '../../../engines/video-jobs.ts'
 import { outcome, settle } from '../accounts/relaying-tenant.ts'
-import { type RelayTable, startRelayTable } from './relay-table.ts'
+import { startRelayTable } from './relay-table.ts'
 
 captureTelemetry()
 /** The last second of a day and of a month. */
@@ -30,17 +31,13 @@ const EVE = Date.UTC(2026, 10, 30, 23, 59, 59)
 /** What each request and each job reserves. */
 const EACH = '0.7'
 
-let engine: RelayTable
+const engine = useOpened(startRelayTable)
 let table: TableWithClient
 let tenant: TestTenant
-beforeAll(async () => {
-  engine = await startRelayTable()
-})
 beforeEach(async () => {
   table = (await engine.fresh()).table
   tenant = await openTenant(table, '1000')
 })
-afterAll(() => engine.close())
 
 const pause = async () => {
   await new Promise(setImmediate)

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { v7 as uuidv7 } from 'uuid'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { sha256Hex } from '#adapters/crypto/sha256.ts'
 import { getApiKey } from '#adapters/store/accounts/api-key-listing.ts'
 import { findCaller } from '#adapters/store/accounts/api-key-record.ts'
@@ -23,9 +23,10 @@ import { captureTelemetry } from '../../../engines/counted-facts.ts'
 import { settleJob } from '../../../engines/settled-job.ts'
 import type { TableWithClient } from '../../../engines/table-with-client.ts'
 import { TESTER } from '../../../engines/tester.ts'
+import { useOpened } from '../../../engines/use-opened.ts'
 import { newJob, openTenant, type TestTenant } from '../../../engines/video-jobs.ts'
 import { outcome, settle } from '../accounts/relaying-tenant.ts'
-import { type RelayTable, startRelayTable } from './relay-table.ts'
+import { startRelayTable } from './relay-table.ts'
 
 captureTelemetry()
 /** Five minutes before the end of a day and of a month: a transaction that is under way then is not older at its end. */
@@ -37,11 +38,7 @@ const EACH = parseCredits('0.7')
 /** Clocks of the processes, against the clock of the history. */
 const SKEWS = [0, -2_000, 1_500]
 
-let engine: RelayTable
-beforeAll(async () => {
-  engine = await startRelayTable()
-})
-afterAll(() => engine.close())
+const engine = useOpened(startRelayTable)
 
 type History = { readonly table: TableWithClient; readonly tenant: TestTenant; now: number }
 type Key = { readonly keyDigest: string; readonly keyId: string }

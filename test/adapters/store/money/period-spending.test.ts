@@ -1,18 +1,14 @@
 import { v7 as uuidv7 } from 'uuid'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { readSnapshot, spentInPeriod } from '#adapters/store/money/period-spending.ts'
 import { countUsage } from '#adapters/store/money/usage-counters.ts'
 import type { PeriodKind } from '#core/money/budget.ts'
 import { periodAt } from '#core/money/budget.ts'
 import { microcredits } from '#core/money/money.ts'
 import { countedUsage } from '#core/quota/counted-usage.ts'
-import { startTestTable, type TestTable } from '../../../engines/start-test-table.ts'
+import { useTestTable } from '../../../engines/start-test-table.ts'
 
-let engine: TestTable
-beforeAll(async () => {
-  engine = await startTestTable()
-})
-afterAll(() => engine.close())
+const engine = useTestTable()
 
 const at = (month: number, day: number) => Date.UTC(2026, month - 1, day, 12)
 

@@ -1,14 +1,10 @@
 import { PutCommand } from '@aws-sdk/lib-dynamodb'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { readReceiptRows } from '#adapters/store/money/receipt-rows.ts'
 import { tableKeys } from '#adapters/store/table/table-keys.ts'
-import { startTestTable, type TestTable } from '../../../engines/start-test-table.ts'
+import { useTestTable } from '../../../engines/start-test-table.ts'
 
-let engine: TestTable
-beforeAll(async () => {
-  engine = await startTestTable()
-})
-afterAll(() => engine.close())
+const engine = useTestTable()
 
 async function put(Item: Record<string, unknown>): Promise<void> {
   await engine.table.client.send(new PutCommand({ TableName: engine.table.name, Item }))

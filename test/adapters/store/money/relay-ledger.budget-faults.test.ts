@@ -1,5 +1,5 @@
 import { v7 as uuidv7 } from 'uuid'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { RelayLedger } from '#adapters/store/money/relay-ledger.ts'
 import { reserveQuota } from '#adapters/store/money/reserve-quota.ts'
 import type { Table } from '#adapters/store/table/table.ts'
@@ -8,6 +8,7 @@ import { keyBudgetOf, storeKeyBudget, storeTenantBudget, tenantBudgetOf } from '
 import { captureTelemetry } from '../../../engines/counted-facts.ts'
 import { seededRandom } from '../../../engines/seeded-random.ts'
 import type { TableWithClient } from '../../../engines/table-with-client.ts'
+import { useOpened } from '../../../engines/use-opened.ts'
 import { newJob } from '../../../engines/video-jobs.ts'
 import {
   countOf,
@@ -17,24 +18,20 @@ import {
   type RelayingTenant,
   settle,
 } from '../accounts/relaying-tenant.ts'
-import { type RelayTable, startRelayTable } from './relay-table.ts'
+import { startRelayTable } from './relay-table.ts'
 
 captureTelemetry()
 const NOW = Date.UTC(2026, 10, 22)
 const DAY = { kind: 'day', atMilliseconds: NOW } as const
 
-let engine: RelayTable
+const engine = useOpened(startRelayTable)
 let table: TableWithClient
 let lean: Table
 let tenant: RelayingTenant
-beforeAll(async () => {
-  engine = await startRelayTable()
-})
 beforeEach(async () => {
   ;({ table, lean } = await engine.fresh())
   tenant = await openRelayingTenant(table, '1000')
 })
-afterAll(() => engine.close())
 
 const pause = async () => {
   await new Promise(setImmediate)

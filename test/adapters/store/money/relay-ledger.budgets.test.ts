@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { readHoldItem } from '#adapters/store/money/hold-item.ts'
 import { RelayLedger } from '#adapters/store/money/relay-ledger.ts'
 import { releaseHold } from '#adapters/store/money/release-hold.ts'
@@ -13,6 +13,7 @@ import {
 } from '../../../engines/budgets.ts'
 import { captureTelemetry } from '../../../engines/counted-facts.ts'
 import type { TableWithClient } from '../../../engines/table-with-client.ts'
+import { useOpened } from '../../../engines/use-opened.ts'
 import {
   countOf,
   openRelayingTenant,
@@ -21,27 +22,23 @@ import {
   type RelayingTenant,
   settle,
 } from '../accounts/relaying-tenant.ts'
-import { type RelayTable, startRelayTable } from './relay-table.ts'
+import { startRelayTable } from './relay-table.ts'
 
 captureTelemetry()
 const EVE = Date.UTC(2026, 10, 30, 23, 59, 59)
 const DAY_MILLISECONDS = 86_400_000
 const DAY = { kind: 'day', atMilliseconds: EVE } as const
 
-let engine: RelayTable
+const engine = useOpened(startRelayTable)
 let table: TableWithClient
 let tenant: RelayingTenant
 let now: number
-beforeAll(async () => {
-  engine = await startRelayTable()
-})
 beforeEach(async () => {
   const { table: fresh } = await engine.fresh()
   table = fresh
   now = EVE
   tenant = await openRelayingTenant(table, '1000')
 })
-afterAll(() => engine.close())
 
 const clock = {
   nowMilliseconds: () => now,

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import type { BudgetOfKey } from '#adapters/store/accounts/api-key-record.ts'
 import { readKeyBudget, readTenantBudget } from '#adapters/store/accounts/budget-items.ts'
 import { revokeApiKey } from '#adapters/store/accounts/key-admin.ts'
@@ -21,18 +21,17 @@ import { captureTelemetry } from '../../../engines/counted-facts.ts'
 import { seededRandom } from '../../../engines/seeded-random.ts'
 import type { TableWithClient } from '../../../engines/table-with-client.ts'
 import { TESTER } from '../../../engines/tester.ts'
+import { useOpened } from '../../../engines/use-opened.ts'
 import { openRelayingTenant, outcome, type RelayingTenant } from '../accounts/relaying-tenant.ts'
-import { type RelayTable, startRelayTable } from './relay-table.ts'
+import { startRelayTable } from './relay-table.ts'
 
 captureTelemetry()
-let engine: RelayTable
+const engine = useOpened(startRelayTable)
 let table: TableWithClient
 let lean: Table
 beforeAll(async () => {
-  engine = await startRelayTable()
   ;({ table, lean } = await engine.fresh())
 })
-afterAll(() => engine.close())
 
 /**
  * What may happen to a tenant's money. `request` picks one of those so far, reserved or not, and its process resolves it unless

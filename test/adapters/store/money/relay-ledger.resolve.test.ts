@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { RelayLedger } from '#adapters/store/money/relay-ledger.ts'
 import type { Table } from '#adapters/store/table/table.ts'
 import { tableKeys } from '#adapters/store/table/table-keys.ts'
@@ -6,23 +6,20 @@ import { InsufficientQuotaError } from '#core/errors.ts'
 import { parseCredits } from '#core/money/money.ts'
 import { auditTenant, readPartition } from '../../../engines/audit.ts'
 import { captureTelemetry } from '../../../engines/counted-facts.ts'
+import { useOpened } from '../../../engines/use-opened.ts'
 import { openRelayingTenant, outcome, RELEASE, type RelayingTenant, settle } from '../accounts/relaying-tenant.ts'
-import { type RelayTable, startRelayTable } from './relay-table.ts'
+import { startRelayTable } from './relay-table.ts'
 
 const telemetry = captureTelemetry()
-let engine: RelayTable
+const engine = useOpened(startRelayTable)
 let table: Table
 let lean: Table
 let ledger: RelayLedger
-beforeAll(async () => {
-  engine = await startRelayTable()
-})
 beforeEach(async () => {
   ;({ table, lean } = await engine.fresh())
   ledger = new RelayLedger(lean)
   telemetry.reset()
 })
-afterAll(() => engine.close())
 
 const inOrder = async (tenant: RelayingTenant) => expect(await auditTenant(table, tenant.tenantId)).toEqual([])
 

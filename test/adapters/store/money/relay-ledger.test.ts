@@ -1,5 +1,5 @@
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { grantCredits } from '#adapters/store/accounts/grant-credits.ts'
 import { revokeApiKey } from '#adapters/store/accounts/key-admin.ts'
 import { RelayLedger } from '#adapters/store/money/relay-ledger.ts'
@@ -11,22 +11,19 @@ import { auditTenant, readPartition } from '../../../engines/audit.ts'
 import { captureTelemetry } from '../../../engines/counted-facts.ts'
 import type { TableWithClient } from '../../../engines/table-with-client.ts'
 import { TESTER } from '../../../engines/tester.ts'
+import { useOpened } from '../../../engines/use-opened.ts'
 import { countOf, openRelayingTenant, outcome, type RelayingTenant, settle } from '../accounts/relaying-tenant.ts'
-import { type RelayTable, startRelayTable } from './relay-table.ts'
+import { startRelayTable } from './relay-table.ts'
 
 captureTelemetry()
-let engine: RelayTable
+const engine = useOpened(startRelayTable)
 let table: TableWithClient
 let lean: Table
 let ledger: RelayLedger
-beforeAll(async () => {
-  engine = await startRelayTable()
-})
 beforeEach(async () => {
   ;({ table, lean } = await engine.fresh())
   ledger = new RelayLedger(lean)
 })
-afterAll(() => engine.close())
 
 async function setState({ tenantId }: RelayingTenant, state: string): Promise<void> {
   await table.client.send(

@@ -6,20 +6,19 @@ import { countedUsage } from '#core/quota/counted-usage.ts'
 import { storeKeyBudget, storeTenantBudget } from '../../../engines/budgets.ts'
 import { CostMeter } from '../../../engines/cost-meter.ts'
 import { startMeteredTable } from '../../../engines/metered-table.ts'
-import { startTestTable, type TestTable } from '../../../engines/start-test-table.ts'
+import { useTestTable } from '../../../engines/start-test-table.ts'
 import type { TableWithClient } from '../../../engines/table-with-client.ts'
 import type { Loopback } from '../../outbound/loopback.ts'
 import { openRelayingTenant, type RelayingTenant, settle } from '../accounts/relaying-tenant.ts'
 
 const meter = new CostMeter()
 const before = { ...process.env }
-let engine: TestTable
+const engine = useTestTable()
 let metered: Loopback
 let table: TableWithClient
 let tenant: RelayingTenant
 let ledger: RelayLedger
 beforeAll(async () => {
-  engine = await startTestTable()
   metered = await startMeteredTable(engine.endpoint, meter)
 })
 beforeEach(async () => {
@@ -39,7 +38,6 @@ beforeEach(async () => {
 afterAll(async () => {
   process.env = before
   await metered.stop()
-  await engine.close()
 })
 
 type Changes = Partial<RelayReservation>

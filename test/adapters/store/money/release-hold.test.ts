@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { readHoldItem, type StoredHold } from '#adapters/store/money/hold-item.ts'
 import { RelayLedger } from '#adapters/store/money/relay-ledger.ts'
 import { releaseHold } from '#adapters/store/money/release-hold.ts'
@@ -6,23 +6,19 @@ import type { Table } from '#adapters/store/table/table.ts'
 import { tableKeys } from '#adapters/store/table/table-keys.ts'
 import { auditTenant, readPartition } from '../../../engines/audit.ts'
 import { keyBudgetOf, storeKeyBudget } from '../../../engines/budgets.ts'
-import { startTestTable, type TestTable } from '../../../engines/start-test-table.ts'
+import { useTestTable } from '../../../engines/start-test-table.ts'
 import type { TableWithClient } from '../../../engines/table-with-client.ts'
 import { openRelayingTenant, type RelayingTenant, settle } from '../accounts/relaying-tenant.ts'
 
-let engine: TestTable
+const engine = useTestTable()
 let table: TableWithClient
 let tenant: RelayingTenant
 let ledger: RelayLedger
-beforeAll(async () => {
-  engine = await startTestTable()
-})
 beforeEach(async () => {
   table = await engine.fresh()
   tenant = await openRelayingTenant(table, '10')
   ledger = new RelayLedger(table)
 })
-afterAll(() => engine.close())
 
 async function open(...amounts: readonly string[]) {
   const requests = amounts.map((credits) => tenant.request(credits))

@@ -1,5 +1,5 @@
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { revokeApiKey } from '#adapters/store/accounts/key-admin.ts'
 import { getTenant } from '#adapters/store/accounts/tenant-store.ts'
 import { getVideoJob } from '#adapters/store/jobs/job-reader.ts'
@@ -9,7 +9,7 @@ import { InsufficientQuotaError, InvalidApiKeyError } from '#core/errors.ts'
 import { formatCredits } from '#core/money/money.ts'
 import { auditTenant, readPartition } from '../../../engines/audit.ts'
 import { breakConnection } from '../../../engines/break-connection.ts'
-import { startTestTable, type TestTable } from '../../../engines/start-test-table.ts'
+import { useTestTable } from '../../../engines/start-test-table.ts'
 import type { TableWithClient } from '../../../engines/table-with-client.ts'
 import { TESTER } from '../../../engines/tester.ts'
 import {
@@ -22,15 +22,11 @@ import {
   type TestTenant,
 } from '../../../engines/video-jobs.ts'
 
-let engine: TestTable
+const engine = useTestTable()
 let table: TableWithClient
-beforeAll(async () => {
-  engine = await startTestTable()
-})
 beforeEach(() => {
   table = engine.table
 })
-afterAll(() => engine.close())
 
 async function balanceOf({ tenantId }: TestTenant) {
   const { available, held, spent, granted } = (await getTenant(table, tenantId)).balance

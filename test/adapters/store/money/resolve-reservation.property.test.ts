@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { grantCredits } from '#adapters/store/accounts/grant-credits.ts'
 import { getTenant } from '#adapters/store/accounts/tenant-store.ts'
 import { getVideoJob } from '#adapters/store/jobs/job-reader.ts'
@@ -12,15 +12,11 @@ import type { Table } from '#adapters/store/table/table.ts'
 import { InsufficientQuotaError } from '#core/errors.ts'
 import { microcredits } from '#core/money/money.ts'
 import { auditTenant } from '../../../engines/audit.ts'
-import { startTestTable, type TestTable } from '../../../engines/start-test-table.ts'
+import { useTestTable } from '../../../engines/start-test-table.ts'
 import { TESTER } from '../../../engines/tester.ts'
 import { newJob, openTenant, requireReservation, type TestTenant } from '../../../engines/video-jobs.ts'
 
-let engine: TestTable
-beforeAll(async () => {
-  engine = await startTestTable()
-})
-afterAll(() => engine.close())
+const engine = useTestTable()
 
 /** What may happen to a tenant's money. `job` picks one of the jobs so far. */
 type Event =

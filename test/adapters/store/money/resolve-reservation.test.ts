@@ -1,5 +1,5 @@
 import { DeleteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { getTenant } from '#adapters/store/accounts/tenant-store.ts'
 import { readChannelCount } from '#adapters/store/jobs/channel-load.ts'
 import { getVideoJob } from '#adapters/store/jobs/job-reader.ts'
@@ -13,17 +13,15 @@ import { JOB_RECORD_SECONDS, type VideoJob } from '#core/jobs/video-job.ts'
 import { formatCredits } from '#core/money/money.ts'
 import { auditTenant, readPartition } from '../../../engines/audit.ts'
 import { breakConnection } from '../../../engines/break-connection.ts'
-import { startTestTable, type TestTable } from '../../../engines/start-test-table.ts'
+import { useTestTable } from '../../../engines/start-test-table.ts'
 import type { TableWithClient } from '../../../engines/table-with-client.ts'
 import { openTenant, RELEASE, requireReservation, reserveJob, settle } from '../../../engines/video-jobs.ts'
 
-let engine: TestTable
+const engine = useTestTable()
 let table: TableWithClient
 beforeAll(async () => {
-  engine = await startTestTable()
   table = engine.table
 })
-afterAll(() => engine.close())
 
 /** A job on a channel of its own, accepted by the upstream. */
 async function processingJob(credits = '100'): Promise<NewVideoJob & { channelId: string }> {

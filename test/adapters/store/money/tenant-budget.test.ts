@@ -1,6 +1,6 @@
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb'
 import { v7 as uuidv7 } from 'uuid'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { grantCredits } from '#adapters/store/accounts/grant-credits.ts'
 import { readAudit } from '#adapters/store/audit/read-audit.ts'
 import { changeTenant } from '#adapters/store/money/change-tenant.ts'
@@ -10,18 +10,16 @@ import { microcredits, parseCredits } from '#core/money/money.ts'
 import { auditTenant } from '../../../engines/audit.ts'
 import { tenantBudgetOf } from '../../../engines/budgets.ts'
 import { settledJob } from '../../../engines/settled-job.ts'
-import { startTestTable, type TestTable } from '../../../engines/start-test-table.ts'
+import { useTestTable } from '../../../engines/start-test-table.ts'
 import type { TableWithClient } from '../../../engines/table-with-client.ts'
 import { TESTER } from '../../../engines/tester.ts'
 import { openTenant, reserveJob } from '../../../engines/video-jobs.ts'
 
-let engine: TestTable
+const engine = useTestTable()
 let table: TableWithClient
 beforeAll(async () => {
-  engine = await startTestTable()
   table = engine.table
 })
-afterAll(() => engine.close())
 
 /** The last second of a day and of a month. */
 const EVE = Date.UTC(2026, 10, 30, 23, 59, 59) / 1000

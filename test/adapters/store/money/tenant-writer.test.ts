@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { revokeApiKey } from '#adapters/store/accounts/key-admin.ts'
 import { setApiKey } from '#adapters/store/accounts/key-settings.ts'
 import { RelayLedger } from '#adapters/store/money/relay-ledger.ts'
@@ -6,21 +6,18 @@ import { ConditionsNotMetError } from '#adapters/store/table/conditions-not-met-
 import type { Table } from '#adapters/store/table/table.ts'
 import { auditTenant } from '../../../engines/audit.ts'
 import { TESTER } from '../../../engines/tester.ts'
+import { useOpened } from '../../../engines/use-opened.ts'
 import { countOf, openRelayingTenant, outcome, type RelayingTenant, settle } from '../accounts/relaying-tenant.ts'
-import { type RelayTable, startRelayTable } from './relay-table.ts'
+import { startRelayTable } from './relay-table.ts'
 
-let engine: RelayTable
+const engine = useOpened(startRelayTable)
 let table: Table
 let lean: Table
 let ledger: RelayLedger
-beforeAll(async () => {
-  engine = await startRelayTable()
-})
 beforeEach(async () => {
   ;({ table, lean } = await engine.fresh())
   ledger = new RelayLedger(lean)
 })
-afterAll(() => engine.close())
 
 const reserveAll = (requests: readonly ReturnType<RelayingTenant['request']>[]) =>
   Promise.all(requests.map((request) => outcome(ledger.reserve(request))))

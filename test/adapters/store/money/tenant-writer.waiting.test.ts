@@ -1,13 +1,14 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { systemClock } from '#adapters/clock.ts'
 import { RelayLedger } from '#adapters/store/money/relay-ledger.ts'
 import type { RelayReservation } from '#adapters/store/money/relay-reservation.ts'
 import type { Table } from '#adapters/store/table/table.ts'
+import { useOpened } from '../../../engines/use-opened.ts'
 import { openRelayingTenant, RELEASE, type RelayingTenant, settle } from '../accounts/relaying-tenant.ts'
-import { type RelayTable, startRelayTable } from './relay-table.ts'
+import { startRelayTable } from './relay-table.ts'
 
-let engine: RelayTable
+const engine = useOpened(startRelayTable)
 let table: Table
 let lean: Table
 let tenant: RelayingTenant
@@ -15,9 +16,6 @@ let ledger: RelayLedger
 let now: number
 /** Pauses of the ledger: their lengths, and what ends each. */
 let pauses: { readonly milliseconds: number; readonly end: () => void }[]
-beforeAll(async () => {
-  engine = await startRelayTable()
-})
 beforeEach(async () => {
   ;({ table, lean } = await engine.fresh())
   tenant = await openRelayingTenant(table, '100')
@@ -30,7 +28,6 @@ beforeEach(async () => {
     },
   })
 })
-afterAll(() => engine.close())
 
 async function open(count: number): Promise<RelayReservation[]> {
   const requests = Array.from({ length: count }, () => tenant.request('0.1', { reservedAt: now }))

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import {
   counterNameOf,
   countUsage,
@@ -12,17 +12,13 @@ import type { Table } from '#adapters/store/table/table.ts'
 import { parseCredits } from '#core/money/money.ts'
 import { countedUsage } from '#core/quota/counted-usage.ts'
 import { type CountedSettlement, counterOfSettlement } from '#core/quota/usage-counter.ts'
-import { startTestTable, type TestTable } from '../../../engines/start-test-table.ts'
+import { useTestTable } from '../../../engines/start-test-table.ts'
 
-let engine: TestTable
+const engine = useTestTable()
 let table: Table
-beforeAll(async () => {
-  engine = await startTestTable()
-})
 beforeEach(async () => {
   table = await engine.fresh()
 })
-afterAll(() => engine.close())
 
 function settled(changes: Partial<CountedSettlement> = {}): CountedSettlement {
   return {

@@ -1,22 +1,18 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { readAudit } from '#adapters/store/audit/read-audit.ts'
 import { changeSwitch } from '#adapters/store/switches/change-switch.ts'
 import { readSwitches } from '#adapters/store/switches/read-switches.ts'
 import { ConditionsNotMetError } from '#adapters/store/table/conditions-not-met-error.ts'
 import type { SwitchChange } from '#core/catalogue/change-switches.ts'
 import { NO_SWITCHES } from '#core/catalogue/switches.ts'
-import { startTestTable, type TestTable } from '../../../engines/start-test-table.ts'
+import { useTestTable } from '../../../engines/start-test-table.ts'
 import type { TableWithClient } from '../../../engines/table-with-client.ts'
 
-let engine: TestTable
+const engine = useTestTable()
 let table: TableWithClient
-beforeAll(async () => {
-  engine = await startTestTable()
-})
 beforeEach(async () => {
   table = await engine.fresh()
 })
-afterAll(() => engine.close())
 
 const ANNA = { actor: { name: 'anna', role: 'operator' }, at: 10_999 } as const
 const BY_ANNA = { by: 'anna', at: 10 }

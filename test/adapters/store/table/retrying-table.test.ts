@@ -1,16 +1,13 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { ConditionsNotMetError } from '#adapters/store/table/conditions-not-met-error.ts'
 import { queryItems, queryPartition } from '#adapters/store/table/query-items.ts'
 import { DUE_INDEX, type Table, type TableWrite } from '#adapters/store/table/table.ts'
 import { ServiceUnavailableError } from '#core/errors.ts'
+import { useOpened } from '../../../engines/use-opened.ts'
 import { cancellation, type Fault, openTransports, refusal } from './open-transports.ts'
 
-let engine: Awaited<ReturnType<typeof openTransports>>
+const engine = useOpened(openTransports)
 let table: Table
-beforeAll(async () => {
-  engine = await openTransports()
-})
-afterAll(() => engine.close())
 
 const KEY = { PK: 'a', SK: 'b' }
 const isNew = {
