@@ -39,12 +39,13 @@ export default {
     }),
     forbid('core-without-io', 'core does no I/O', '^lambdas/core/', { path: NODE_CORE, dependencyTypes: ['core'] }),
     ...floors('lambdas/core', [
-      ['[^/]+\\.ts$', 'money/', 'parameters/', 'json/', 'media/', 'telemetry/', 'cdn/'],
+      ['[^/]+\\.ts$', 'json/'],
       ['catalogue/'],
-      ['contract/', 'jobs/'],
-      ['quota/'],
+      ['jobs/'],
+      ['pricing/'],
+      ['api/'],
       ['relay/'],
-      ['console/'],
+      ['admin/'],
     ]),
     ...floors('lambdas/adapters/store', [
       ['table/', 'bucket/'],

@@ -3,8 +3,7 @@ import { addGenerationTime, readUsualSeconds } from '#adapters/store/jobs/genera
 import type { Table } from '#adapters/store/table/table.ts'
 import { STEP_NEEDS } from '#aws/pipeline-needs.ts'
 import type { VideoChannel } from '#core/catalogue/channel.ts'
-import { sampleSeconds, type UsualSeconds } from '#core/jobs/generation-times.ts'
-import { firstPollWait, nextPollWait, throttledWait } from '#core/jobs/waits.ts'
+import { firstPollWait, nextPollWait, sampleSeconds, throttledWait, type UsualSeconds } from '#core/jobs/waits.ts'
 import { DOLLARS, DOLLARS_PER_MILLION } from './list-prices.ts'
 import { quantile } from './statistics.ts'
 

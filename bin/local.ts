@@ -1,4 +1,4 @@
-import { parseCredits } from '#core/money/money.ts'
+import { parseCredits } from '#core/money.ts'
 import { startLocalHost } from '#local/local-host.ts'
 import { configurationFile, DEFAULT_CONFIGURATION, OWN_CONFIGURATION_FILE } from '../lib/config/load-gateway-config.ts'
 import { buildConsole } from '../lib/console/build-console.ts'

@@ -1,4 +1,4 @@
-import { printableLines } from '#core/printable.ts'
+import { printableLines } from '#core/redaction.ts'
 import { runPreflight } from '../lib/admin/preflight/run-preflight.ts'
 import { readContextArguments, readProjectContext } from '../lib/config/context-settings.ts'
 import { configurationFile, DEFAULT_CONFIGURATION } from '../lib/config/load-gateway-config.ts'

@@ -1,7 +1,6 @@
 import { API_NEEDS } from '#aws/function-needs.ts'
 import { RECONCILE_NEEDS, STEP_NEEDS, WEBHOOK_NEEDS } from '#aws/pipeline-needs.ts'
-import { COUNTED_FACTS, metricOfFact } from '#core/telemetry/counted-facts.ts'
-import { CHANNEL_METRICS, MEASURES } from '#core/telemetry/measures.ts'
+import { CHANNEL_METRICS, COUNTED_FACTS, MEASURES, metricOfFact } from '#core/measures.ts'
 import {
   AUDIT_UNITS,
   COUNTER_UNITS,

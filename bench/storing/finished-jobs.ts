@@ -1,8 +1,7 @@
 import { recordPoll } from '#adapters/store/jobs/job-progress.ts'
 import { claimSubmit, recordAccepted } from '#adapters/store/jobs/submission.ts'
 import type { Table } from '#adapters/store/table/table.ts'
-import type { StepInput } from '#core/jobs/next-step.ts'
-import type { VideoJob } from '#core/jobs/video-job.ts'
+import type { StepInput, VideoJob } from '#core/jobs/video-job.ts'
 import { openTenant, reserveJob } from '../../test/engines/video-jobs.ts'
 
 /** A channel of the shipped configuration; only its way of reading answers counts here. */

@@ -1,5 +1,5 @@
 import type { Context } from 'aws-lambda'
-import { methodsOf, type Operation, ROUTES } from '#core/contract/routes.ts'
+import { methodsOf, type Operation, ROUTES } from '#core/api/routes.ts'
 import type { ApiEvent, ApiResult } from '#middleware/api-event.ts'
 import { handler as fallback } from '../api/fallback/handler.ts'
 

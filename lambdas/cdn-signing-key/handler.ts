@@ -5,8 +5,7 @@ import { type Outcome, respondToCloudFormation } from '#adapters/cloudformation/
 import { retryPassingErrors } from '#adapters/cloudformation/retry-passing-errors.ts'
 import { environmentVariable } from '#adapters/environment.ts'
 import { SecretChangedError } from '#adapters/secrets/replace-secret.ts'
-import type { SigningKey } from '#core/cdn/signing-keys.ts'
-import { describeKeys, type SigningKeyView } from '#core/cdn/signing-keys.ts'
+import { describeKeys, type SigningKey, type SigningKeyView } from '#core/cdn-signing-keys.ts'
 import { CloudFrontClient } from './cloudfront-client.ts'
 import { KeyGroup } from './key-group.ts'
 import {

@@ -8,7 +8,7 @@ import {
   type StoredSigningKey,
 } from '#adapters/cdn/signing-key-secret.ts'
 import { readSecretVersion, replaceSecret, type SecretVersion } from '#adapters/secrets/replace-secret.ts'
-import { neededUntil, SIGNING_KEY_BITS, SIGNING_KEYS_MAX, whyKeyStays } from '#core/cdn/signing-keys.ts'
+import { neededUntil, SIGNING_KEY_BITS, SIGNING_KEYS_MAX, whyKeyStays } from '#core/cdn-signing-keys.ts'
 import type { KeyGroup } from './key-group.ts'
 
 /** An action is not possible now; the message is for the operator. */

@@ -1,4 +1,4 @@
-import type { Shortfall } from './money/shortfall.ts'
+import type { Shortfall } from './money.ts'
 
 /** An issue with one field of a request. `path` is dotted, and empty for the whole body. */
 export type RequestIssue = { readonly path: string; readonly message: string }
@@ -189,5 +189,34 @@ export class UpstreamTimeoutError extends HttpError {
   override readonly shouldRetry = false
   constructor(options?: ErrorOptions) {
     super('the upstream did not answer in time', options)
+  }
+}
+
+/** A script of another origin asks whether it may call a route, and may not. */
+export class OriginNotAllowedError extends HttpError {
+  override readonly name = 'OriginNotAllowedError'
+  readonly statusCode = 403
+  override readonly kind = { type: 'invalid_request_error', code: 'origin_not_allowed' }
+  constructor() {
+    super('this origin is not allowed: the operator lists the allowed origins in the configuration')
+  }
+}
+
+/** The state of a job does not allow the request. The message says why, and no retry changes that. */
+export class VideoJobConflictError extends HttpError {
+  override readonly name = 'VideoJobConflictError'
+  readonly statusCode = 409
+}
+
+/** About the time of a poll: another stream may have ended. */
+const EVENT_STREAMS_RETRY_SECONDS = 10
+
+/** The key has as many open streams of events as it may have. */
+export class TooManyEventStreamsError extends HttpError {
+  override readonly name = 'TooManyEventStreamsError'
+  readonly statusCode = 429
+  override readonly retryAfterSeconds = EVENT_STREAMS_RETRY_SECONDS
+  constructor() {
+    super('too many event streams')
   }
 }

@@ -3,8 +3,14 @@ import type { Context } from 'aws-lambda'
 import { once } from '#adapters/once.ts'
 import { openTable } from '#adapters/store/table/sdk-table.ts'
 import type { Table } from '#adapters/store/table/table.ts'
-import type { AdminFunction, AdminRoute } from '#core/console/admin-route.ts'
-import { ADMIN_ROUTES, type AdminOperationOf, adminMethods, routeAdminRequest } from '#core/console/admin-routes.ts'
+import {
+  ADMIN_ROUTES,
+  type AdminFunction,
+  type AdminOperationOf,
+  type AdminRoute,
+  adminMethods,
+  routeAdminRequest,
+} from '#core/admin/routes.ts'
 import { MethodNotAllowedError, RouteNotFoundError } from '#core/errors.ts'
 import type { AdminResponse } from './admin-event.ts'
 import { currentSite, requireFrontDoor, requireSameSite } from './admin-gate.ts'

@@ -1,9 +1,8 @@
 import { isFrontDoor } from '#adapters/secrets/front-door-secret.ts'
-import { FRONT_DOOR_HEADER } from '#core/cdn/front-door.ts'
-import { type ConsoleSite, consoleSite, isLoopbackHost } from '#core/console/console-site.ts'
-import { crossSiteProblem } from '#core/console/cross-site.ts'
-import { CrossSiteError } from '#core/console/session-errors.ts'
+import { type ConsoleSite, consoleSite, crossSiteProblem, isLoopbackHost } from '#core/admin/console-site.ts'
+import { CrossSiteError } from '#core/admin/errors.ts'
 import { RouteNotFoundError } from '#core/errors.ts'
+import { FRONT_DOOR_HEADER } from '#core/http.ts'
 import { type ApiEvent, headerOf } from './api-event.ts'
 
 /** Where the console of this deployment is served, from `CONSOLE_ORIGIN`. */

@@ -1,4 +1,4 @@
-import type { AdminRoute } from '#core/console/admin-route.ts'
+import type { AdminRoute } from '#core/admin/routes.ts'
 import { InvalidRequestError } from '#core/errors.ts'
 import type { ApiEvent } from './api-event.ts'
 import { readJsonBody } from './json-body.ts'

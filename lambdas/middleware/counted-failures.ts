@@ -1,6 +1,6 @@
 import type { MiddlewareObj } from '@middy/core'
 import { count } from '#adapters/telemetry/count.ts'
-import type { CountedFact } from '#core/telemetry/counted-facts.ts'
+import type { CountedFact } from '#core/measures.ts'
 import type { ApiEvent, ApiResult } from './api-event.ts'
 
 /** Counts responses with the status 500. Stands outside of `errorResponse`, which gives failures their status. */

@@ -1,5 +1,5 @@
 import type { MiddlewareObj } from '@middy/core'
-import { type AllowedOrigins, crossOriginHeaders } from '#core/contract/cross-origin.ts'
+import { type AllowedOrigins, crossOriginHeaders } from '#core/api/cross-origin.ts'
 import { type ApiEvent, type ApiResult, headerOf } from './api-event.ts'
 
 /** The origins of the deployment, from `CORS_ORIGINS` (separated by spaces); empty without it. */

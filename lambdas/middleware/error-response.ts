@@ -1,7 +1,8 @@
 import type { MiddlewareObj } from '@middy/core'
 import { isContention } from '#adapters/aws/retry-on-contention.ts'
 import { logger } from '#adapters/telemetry/logger.ts'
-import { type ErrorShape, errorShapeOf } from '#core/contract/routes.ts'
+import { type ErrorShape, errorShapeOf } from '#core/api/routes.ts'
+import { BudgetExceededError, budgetShortfallMessage } from '#core/budgets.ts'
 import {
   type ErrorKind,
   HttpError,
@@ -10,9 +11,8 @@ import {
   MethodNotAllowedError,
   ServiceUnavailableError,
 } from '#core/errors.ts'
-import { BudgetExceededError, budgetShortfallMessage } from '#core/money/budget-exceeded-error.ts'
-import { shortfallMessage } from '#core/money/shortfall.ts'
-import { DO_NOT_RETRY } from '#core/should-retry.ts'
+import { DO_NOT_RETRY } from '#core/http.ts'
+import { shortfallMessage } from '#core/money.ts'
 import type { ApiEvent, ApiResult } from './api-event.ts'
 
 /** The public message of every fault of the gateway. */

@@ -1,5 +1,5 @@
 import middy from '@middy/core'
-import { queryOf } from '#core/contract/routes.ts'
+import { queryOf } from '#core/api/routes.ts'
 import type { ApiEvent, ApiResult } from './api-event.ts'
 import { authenticate, type KeyLookup } from './authenticate.ts'
 import { allowedOrigins, crossOrigin } from './cross-origin.ts'

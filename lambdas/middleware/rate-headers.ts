@@ -1,4 +1,4 @@
-import type { RateState } from '#core/quota/request-rate.ts'
+import type { RateState } from '#core/limits.ts'
 
 /**
  * What a key has left, in the headers that OpenAI's clients read (OpenAI API reference, "Rate limits"), with a duration

@@ -1,8 +1,7 @@
 import type { MiddlewareObj } from '@middy/core'
-import { ignoredHeader, refuseIgnored } from '#core/contract/ignored-fields.ts'
-import { queryOf } from '#core/contract/routes.ts'
+import { ignoredHeader, prefersStrict, refuseIgnored } from '#core/api/ignored-fields.ts'
+import { queryOf } from '#core/api/routes.ts'
 import { topLevelFields } from '#core/json/json-fields.ts'
-import { prefersStrict } from '#core/parameters/prefers-strict.ts'
 import type { ApiEvent, ApiResult, Handling } from './api-event.ts'
 import { type ReceivedRequest, receivedRequest } from './received-request.ts'
 

@@ -2,8 +2,7 @@ import type { CancelOutcome, VideoProvider } from '#adapters/providers/video/vid
 import { recordFailure, recordPoll } from '#adapters/store/jobs/job-progress.ts'
 import { jobFacts } from '#adapters/telemetry/job-facts.ts'
 import { logger } from '#adapters/telemetry/logger.ts'
-import { FAILURE_TEXT } from '#core/jobs/job-failure.ts'
-import type { VideoJob } from '#core/jobs/video-job.ts'
+import { FAILURE_TEXT, type VideoJob } from '#core/jobs/video-job.ts'
 import type { StepContext } from './step-context.ts'
 
 /**

@@ -4,10 +4,9 @@ import { markCancelled } from '#adapters/store/jobs/job-cancellation.ts'
 import type { Table } from '#adapters/store/table/table.ts'
 import { jobFacts } from '#adapters/telemetry/job-facts.ts'
 import { logger } from '#adapters/telemetry/logger.ts'
-import { VideoJobNotFoundError } from '#core/errors.ts'
+import { VideoJobConflictError, VideoJobNotFoundError } from '#core/errors.ts'
+import { isJobId } from '#core/ids.ts'
 import { isTerminal, type VideoJob } from '#core/jobs/video-job.ts'
-import { VideoJobConflictError } from '#core/jobs/video-job-conflict-error.ts'
-import { isJobId } from '#core/parameters/job-id.ts'
 
 type CancelContext = { readonly table: Table; readonly nowMilliseconds: () => number }
 

@@ -4,8 +4,8 @@ import { markDeleted } from '#adapters/store/jobs/job-deletion.ts'
 import type { Table, TableWrite } from '#adapters/store/table/table.ts'
 import { logger } from '#adapters/telemetry/logger.ts'
 import { VideoJobNotFoundError } from '#core/errors.ts'
+import { isJobId } from '#core/ids.ts'
 import { isTerminal, type VideoJob } from '#core/jobs/video-job.ts'
-import { isJobId } from '#core/parameters/job-id.ts'
 import { cleanUpDeletedJob } from './clean-up-deleted-job.ts'
 
 type DeleteContext = Pick<Clock, 'nowMilliseconds'> & {

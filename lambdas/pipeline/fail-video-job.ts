@@ -2,10 +2,15 @@ import { deleteObject } from '#adapters/store/bucket/video-bucket.ts'
 import { count } from '#adapters/telemetry/count.ts'
 import { jobFacts } from '#adapters/telemetry/job-facts.ts'
 import { logger } from '#adapters/telemetry/logger.ts'
-import { FAILURE_TEXT, failureTextOf } from '#core/jobs/job-failure.ts'
-import type { NextStep, StepInput } from '#core/jobs/next-step.ts'
-import type { VideoJob } from '#core/jobs/video-job.ts'
-import { isUnwanted, visibleError } from '#core/jobs/visible-status.ts'
+import {
+  FAILURE_TEXT,
+  failureTextOf,
+  isUnwanted,
+  type NextStep,
+  type StepInput,
+  type VideoJob,
+  visibleError,
+} from '#core/jobs/video-job.ts'
 import { resolveVideoJob } from './resolve-video-job.ts'
 import { settlementOf } from './settle-video-job.ts'
 import type { StepContext } from './step-context.ts'

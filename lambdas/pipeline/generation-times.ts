@@ -5,9 +5,9 @@ import { logger } from '#adapters/telemetry/logger.ts'
 import { measure } from '#adapters/telemetry/measure.ts'
 import { upstreamModelId } from '#core/catalogue/catalogue.ts'
 import type { VideoChannel } from '#core/catalogue/channel.ts'
-import { classNameOf, detectionLagSeconds, type JobTiming, sampleSeconds } from '#core/jobs/generation-times.ts'
+import type { VideoJobRequest } from '#core/catalogue/parameters.ts'
 import type { VideoJob } from '#core/jobs/video-job.ts'
-import type { VideoJobRequest } from '#core/parameters/video-parameters.ts'
+import { classNameOf, detectionLagSeconds, type JobTiming, sampleSeconds } from '#core/jobs/waits.ts'
 import { nowSeconds, type StepContext } from './step-context.ts'
 
 /**

@@ -2,9 +2,8 @@ import { loadText } from '#adapters/store/bucket/text-store.ts'
 import { getVideoJob } from '#adapters/store/jobs/job-reader.ts'
 import { getReservation } from '#adapters/store/money/reservation.ts'
 import type { Table } from '#adapters/store/table/table.ts'
-import type { StepInput } from '#core/jobs/next-step.ts'
-import type { VideoJob } from '#core/jobs/video-job.ts'
-import type { VideoJobRequest } from '#core/parameters/video-parameters.ts'
+import type { VideoJobRequest } from '#core/catalogue/parameters.ts'
+import type { StepInput, VideoJob } from '#core/jobs/video-job.ts'
 import type { StepContext } from './step-context.ts'
 
 /** An execution names a job that is not in the table, or has no reservation. No retry can help. */

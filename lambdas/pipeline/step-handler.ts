@@ -1,4 +1,4 @@
-import type { NextStep, StepInput } from '#core/jobs/next-step.ts'
+import type { NextStep, StepInput } from '#core/jobs/video-job.ts'
 import { openStepContext, type StepContext } from './step-context.ts'
 
 type Step = (input: StepInput, context: StepContext) => Promise<NextStep>

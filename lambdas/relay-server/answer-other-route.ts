@@ -1,6 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { type AllowedOrigins, crossOriginHeaders } from '#core/contract/cross-origin.ts'
-import { preflightOf } from '#core/contract/other-routes.ts'
+import { type AllowedOrigins, crossOriginHeaders, preflightOf } from '#core/api/cross-origin.ts'
 import { errorResult } from '#middleware/error-response.ts'
 
 /** A request of no operation, and what its response needs. */

@@ -1,4 +1,4 @@
-import { bareHostname } from '#core/bare-hostname.ts'
+import { bareHostname } from '#core/http.ts'
 
 /** Where the relay server listens. */
 export type ListenAddress = {

@@ -1,4 +1,4 @@
-import { isRelayed, matchPath, ROUTES, type Route } from '#core/contract/routes.ts'
+import { isRelayed, matchPath, ROUTES, type Route } from '#core/api/routes.ts'
 import { createChatCompletion } from '../api/create-chat-completion/create-chat-completion.ts'
 import { createCompletion } from '../api/create-completion/create-completion.ts'
 import { createEmbedding } from '../api/create-embedding/create-embedding.ts'

@@ -1,5 +1,5 @@
-import { allowedModelView, modelListView } from '#core/contract/model-view.ts'
-import { matchPath } from '#core/contract/routes.ts'
+import { allowedModelView, modelListView } from '#core/api/model-view.ts'
+import { matchPath } from '#core/api/routes.ts'
 import type { RelayExchange } from '../relay/relay-exchange.ts'
 import { sendJson } from '../relay/send-response.ts'
 import type { Relay } from '../relay/serve-relay.ts'

@@ -4,7 +4,7 @@ import { measureUpstreamCall } from '#adapters/telemetry/upstream-calls.ts'
 import { errorClassOfStatus } from '#adapters/telemetry/upstream-errors.ts'
 import type { AbortNotice } from '#core/abort-notice.ts'
 import type { RelayChannel } from '#core/catalogue/channel.ts'
-import { type CredentialFilter, credentialFilter } from '#core/without-credentials.ts'
+import { type CredentialFilter, credentialFilter } from '#core/redaction.ts'
 import { type ChannelFailure, judgeReply } from './judge-reply.ts'
 
 /** What calling a channel takes from outside. */

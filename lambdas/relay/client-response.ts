@@ -1,5 +1,5 @@
 import type { AbortNotice } from '#core/abort-notice.ts'
-import { NO_SNIFFING } from '#core/contract/no-sniffing.ts'
+import { NO_SNIFFING } from '#core/http.ts'
 
 /** Status and headers of a response, as the client gets them. */
 export type ResponseHead = { readonly statusCode: number; readonly headers: Readonly<Record<string, string>> }

@@ -1,5 +1,5 @@
-import { FRONT_DOOR_HEADER, FRONT_DOOR_SILENCE_SECONDS } from '#core/cdn/front-door.ts'
 import { UpstreamTimeoutError } from '#core/errors.ts'
+import { FRONT_DOOR_HEADER, FRONT_DOOR_SILENCE_SECONDS } from '#core/http.ts'
 import type { ClientResponse } from './client-response.ts'
 import type { RelayExchange } from './relay-exchange.ts'
 

@@ -9,7 +9,7 @@ import {
   readUpstreamError,
   type UpstreamError,
 } from '#adapters/providers/video/upstream-error.ts'
-import { isRequestId } from '#core/request-id.ts'
+import { isRequestId } from '#core/ids.ts'
 
 /** Why a channel did not take a request. */
 export type ChannelFailure = {

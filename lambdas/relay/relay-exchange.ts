@@ -1,6 +1,6 @@
 import type { Caller } from '#adapters/store/accounts/api-key-record.ts'
-import { IGNORED_HEADER, refuseIgnored } from '#core/contract/ignored-fields.ts'
-import type { Microcredits } from '#core/money/money.ts'
+import { IGNORED_HEADER, refuseIgnored } from '#core/api/ignored-fields.ts'
+import type { Microcredits } from '#core/money.ts'
 import { type Handling, MiddlewareOrderError } from '#middleware/api-event.ts'
 import { headerValue, type ReceivedRequest } from '#middleware/received-request.ts'
 import { handlingHeaders } from '#middleware/strict-handling.ts'

@@ -1,5 +1,5 @@
 import type { Context } from 'aws-lambda'
-import { timeOrderedId } from '#core/time-ordered-id.ts'
+import { timeOrderedId } from '#core/ids.ts'
 import type { ApiEvent, ApiResult } from '#middleware/api-event.ts'
 import { allowedOrigins } from '#middleware/cross-origin.ts'
 import { receivedRequest } from '#middleware/received-request.ts'

@@ -1,7 +1,7 @@
 import { logger } from '#adapters/telemetry/logger.ts'
-import { formatCredits, type Microcredits } from '#core/money/money.ts'
+import { DO_NOT_RETRY } from '#core/http.ts'
+import { formatCredits, type Microcredits } from '#core/money.ts'
 import { COST_HEADER } from '#core/relay/cost-field.ts'
-import { DO_NOT_RETRY } from '#core/should-retry.ts'
 import { errorResult } from '#middleware/error-response.ts'
 import { ClientGoneError, type ClientResponse } from './client-response.ts'
 

@@ -1,7 +1,7 @@
 import { sha256Hex } from '#adapters/crypto/sha256.ts'
 import type { Caller } from '#adapters/store/accounts/api-key-record.ts'
 import { logger } from '#adapters/telemetry/logger.ts'
-import { type AllowedOrigins, crossOriginHeaders } from '#core/contract/cross-origin.ts'
+import { type AllowedOrigins, crossOriginHeaders } from '#core/api/cross-origin.ts'
 import {
   InvalidApiKeyError,
   InvalidRequestError,

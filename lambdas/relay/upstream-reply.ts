@@ -1,7 +1,7 @@
 import type { HttpResponse } from '#adapters/http/send-once.ts'
 import { countUpstreamError } from '#adapters/telemetry/upstream-errors.ts'
 import type { RelayChannel } from '#core/catalogue/channel.ts'
-import type { CredentialFilter } from '#core/without-credentials.ts'
+import type { CredentialFilter } from '#core/redaction.ts'
 import type { AdmittedCall } from './breakers.ts'
 import type { TakenReply } from './call-channel.ts'
 import { upstreamRequestIdOf } from './judge-reply.ts'

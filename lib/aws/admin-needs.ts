@@ -1,4 +1,4 @@
-import type { AdminFunction } from '#core/console/admin-route.ts'
+import type { AdminFunction } from '#core/admin/routes.ts'
 import { FUNCTION_TIMEOUT_SECONDS } from '../config/platform-facts.ts'
 import type { FunctionNeeds } from './function-needs.ts'
 import type { TableAccess } from './job-table.ts'

@@ -1,4 +1,4 @@
-import { VIEWER_ADDRESS_HEADER } from '#core/cdn/front-door.ts'
+import { VIEWER_ADDRESS_HEADER } from '#core/http.ts'
 
 /** Path of the page that shows every view of the console. */
 const PAGE = '/console/index.html'

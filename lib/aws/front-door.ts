@@ -13,7 +13,7 @@ import {
 } from 'aws-cdk-lib/aws-cloudfront'
 import { HttpOrigin, S3BucketOrigin } from 'aws-cdk-lib/aws-cloudfront-origins'
 import { Construct } from 'constructs'
-import { FRONT_DOOR_HEADER, FRONT_DOOR_SILENCE_SECONDS } from '#core/cdn/front-door.ts'
+import { FRONT_DOOR_HEADER, FRONT_DOOR_SILENCE_SECONDS } from '#core/http.ts'
 import { CLOUDFRONT_REGION } from '../config/platform-facts.ts'
 import type { StageSettings } from '../config/stage-settings.ts'
 import { createConsoleHeadersPolicy } from './console-headers-policy.ts'

@@ -1,4 +1,4 @@
-import type { ApiFunction } from '#core/contract/routes.ts'
+import type { ApiFunction } from '#core/api/routes.ts'
 import { FUNCTION_TIMEOUT_SECONDS, type ObjectPrefix } from '../config/platform-facts.ts'
 import type { TableAccess } from './job-table.ts'
 import type { ObjectAction } from './video-bucket.ts'

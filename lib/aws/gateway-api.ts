@@ -10,8 +10,8 @@ import {
   RestApi,
 } from 'aws-cdk-lib/aws-apigateway'
 import { Construct } from 'constructs'
-import type { AllowedOrigins } from '#core/contract/cross-origin.ts'
-import { functionFolderOf, functionOf, methodsOf, type Operation, ROUTES, type Route } from '#core/contract/routes.ts'
+import type { AllowedOrigins } from '#core/api/cross-origin.ts'
+import { functionFolderOf, functionOf, methodsOf, type Operation, ROUTES, type Route } from '#core/api/routes.ts'
 import type { StageSettings } from '../config/stage-settings.ts'
 import { ACCESS_LOG_FIELDS } from './access-log-fields.ts'
 import { acknowledge } from './acknowledge.ts'

@@ -1,6 +1,6 @@
 import { type GatewayResponseOptions, ResponseType, type RestApi } from 'aws-cdk-lib/aws-apigateway'
-import { PLATFORM_CROSS_ORIGIN } from '#core/contract/cross-origin.ts'
-import { NO_SNIFFING } from '#core/contract/no-sniffing.ts'
+import { PLATFORM_CROSS_ORIGIN } from '#core/api/cross-origin.ts'
+import { NO_SNIFFING } from '#core/http.ts'
 
 /** API Gateway's throttle refills every second. */
 const RETRY_AFTER_SECONDS = 1

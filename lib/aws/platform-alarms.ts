@@ -1,6 +1,6 @@
 import { Duration } from 'aws-cdk-lib'
 import { MathExpression, Metric } from 'aws-cdk-lib/aws-cloudwatch'
-import { ROUTES } from '#core/contract/routes.ts'
+import { ROUTES } from '#core/api/routes.ts'
 import type { AlarmDefinition } from './alarm-definition.ts'
 import { type GatewayApi, MEASURED_OPERATION } from './gateway-api.ts'
 import type { JobTable } from './job-table.ts'

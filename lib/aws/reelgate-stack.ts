@@ -1,7 +1,7 @@
 import { Annotations, Aspects, CfnOutput, Stack, type StackProps } from 'aws-cdk-lib'
 import type { Construct } from 'constructs'
+import type { AllowedOrigins } from '#core/api/cross-origin.ts'
 import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
-import type { AllowedOrigins } from '#core/contract/cross-origin.ts'
 import { CONFIGURATION_METADATA } from '../config/load-gateway-config.ts'
 import type { StageSettings } from '../config/stage-settings.ts'
 import { AdminApi } from './admin-api.ts'

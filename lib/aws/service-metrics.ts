@@ -1,8 +1,7 @@
 import { Duration, Stack } from 'aws-cdk-lib'
 import { type IMetric, MathExpression, Metric } from 'aws-cdk-lib/aws-cloudwatch'
 import type { Construct } from 'constructs'
-import type { FactMetric } from '#core/telemetry/counted-facts.ts'
-import type { Measure } from '#core/telemetry/measures.ts'
+import type { FactMetric, Measure } from '#core/measures.ts'
 import type { AlarmDefinition } from './alarm-definition.ts'
 
 /** The value of the dimension `service` of every metric of the functions. */

@@ -1,6 +1,6 @@
 import type { CfnWebACL } from 'aws-cdk-lib/aws-wafv2'
-import { FRONT_DOOR_HEADER, VIEWER_ADDRESS_HEADER } from '#core/cdn/front-door.ts'
-import { PLATFORM_CROSS_ORIGIN } from '#core/contract/cross-origin.ts'
+import { PLATFORM_CROSS_ORIGIN } from '#core/api/cross-origin.ts'
+import { FRONT_DOOR_HEADER, VIEWER_ADDRESS_HEADER } from '#core/http.ts'
 import { errorBody, RATE_LIMITED } from './gateway-error-responses.ts'
 
 /** A rule without its priority, which is its place in the web ACL. */

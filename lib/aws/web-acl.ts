@@ -1,7 +1,7 @@
 import { Stack } from 'aws-cdk-lib'
 import { CfnWebACL, CfnWebACLAssociation } from 'aws-cdk-lib/aws-wafv2'
 import { Construct } from 'constructs'
-import { FRONT_DOOR_HEADER } from '#core/cdn/front-door.ts'
+import { FRONT_DOOR_HEADER } from '#core/http.ts'
 import type { StageSettings } from '../config/stage-settings.ts'
 import type { FrontDoorSecret } from './front-door-secret.ts'
 import {

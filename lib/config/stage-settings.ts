@@ -1,7 +1,7 @@
 import { createPublicKey, type KeyObject } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
-import { SIGNING_KEY_BITS, SIGNING_KEYS_MAX } from '#core/cdn/signing-keys.ts'
+import { SIGNING_KEY_BITS, SIGNING_KEYS_MAX } from '#core/cdn-signing-keys.ts'
 import {
   type ContextValues,
   contextSchema,

@@ -1,7 +1,6 @@
 import { once } from '#adapters/once.ts'
-import type { AdminFunction } from '#core/console/admin-route.ts'
-import { routeAdminRequest } from '#core/console/admin-routes.ts'
-import { matchPath, methodsOf, ROUTES, type Route } from '#core/contract/routes.ts'
+import { type AdminFunction, routeAdminRequest } from '#core/admin/routes.ts'
+import { matchPath, methodsOf, ROUTES, type Route } from '#core/api/routes.ts'
 import { FUNCTION_TIMEOUT_SECONDS } from '../config/platform-facts.ts'
 import type { LocalFunction } from './lambda-runtime.ts'
 

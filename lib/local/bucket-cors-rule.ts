@@ -4,7 +4,7 @@ import {
   allowedOriginOf,
   EXPOSED_VIDEO_HEADERS,
   PREFLIGHT_SECONDS,
-} from '#core/contract/cross-origin.ts'
+} from '#core/api/cross-origin.ts'
 
 /** What S3 names for a bucket with rules, whichever of them apply. */
 const VARY = 'Origin, Access-Control-Request-Headers, Access-Control-Request-Method'

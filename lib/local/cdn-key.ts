@@ -2,7 +2,7 @@ import { generateKeyPair } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { publicKeyOf } from '#adapters/cdn/public-key-of.ts'
-import { SIGNING_KEY_BITS } from '#core/cdn/signing-keys.ts'
+import { SIGNING_KEY_BITS } from '#core/cdn-signing-keys.ts'
 import { replaceFile } from '../config/replace-file.ts'
 
 /** The key pair that signs video urls: a CloudFront key group on AWS, a file of the data directory here. */

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { UPSTREAM_ERROR_CLASSES } from '#core/telemetry/upstream-error-class.ts'
+import { UPSTREAM_ERROR_CLASSES } from '#core/measures.ts'
 import { type CallSummary, RecentCalls } from './recent-calls.ts'
 import { RecentTraffic } from './recent-traffic.ts'
 

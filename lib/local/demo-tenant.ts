@@ -5,7 +5,7 @@ import { getTenant, type Tenant } from '#adapters/store/accounts/tenant-store.ts
 import { isRefusal } from '#adapters/store/store-refusal.ts'
 import type { Table } from '#adapters/store/table/table.ts'
 import { bearerKey, isPlausibleKey, keyIdOf } from '#core/api-key.ts'
-import type { Microcredits } from '#core/money/money.ts'
+import type { Microcredits } from '#core/money.ts'
 import { replaceFile } from '../config/replace-file.ts'
 import type { DataDirectory } from './data-directory.ts'
 import { localActor } from './local-actor.ts'

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
-import type { OidcSettings } from '#core/catalogue/console-settings.ts'
-import type { AllowedOrigins } from '#core/contract/cross-origin.ts'
+import type { AllowedOrigins } from '#core/api/cross-origin.ts'
+import type { OidcSettings } from '#core/catalogue/gateway-config.ts'
 import { LOCAL_STATE_MACHINE_ARN } from './aws-front.ts'
 import type { CdnKey } from './cdn-key.ts'
 

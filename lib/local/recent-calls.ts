@@ -1,4 +1,4 @@
-import type { UpstreamErrorClass } from '#core/telemetry/upstream-error-class.ts'
+import type { UpstreamErrorClass } from '#core/measures.ts'
 
 /** How long a call counts. */
 const SECONDS = 60

@@ -1,6 +1,10 @@
-import type { ClientTraffic } from '#core/telemetry/client-traffic.ts'
-import { FAILURE_MEASURES, FIRST_BYTE_MEASURE, REQUEST_MEASURES } from '#core/telemetry/client-traffic.ts'
-import type { Measure } from '#core/telemetry/measures.ts'
+import {
+  type ClientTraffic,
+  FAILURE_MEASURES,
+  FIRST_BYTE_MEASURE,
+  type Measure,
+  REQUEST_MEASURES,
+} from '#core/measures.ts'
 import { RecentCalls } from './recent-calls.ts'
 
 const MINUTE_SECONDS = 60

@@ -3,8 +3,7 @@ import { ConditionsNotMetError } from '#adapters/store/table/conditions-not-met-
 import type { Table, TableWrite } from '#adapters/store/table/table.ts'
 import type { VideoChannel } from '#core/catalogue/channel.ts'
 import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
-import { classNameOf, type UsualSeconds } from '#core/jobs/generation-times.ts'
-import { firstPollWait } from '#core/jobs/waits.ts'
+import { classNameOf, firstPollWait, type UsualSeconds } from '#core/jobs/waits.ts'
 
 /** What a job of a simulated channel takes until it is found: four seconds at the upstream, and the wait for a poll. */
 const SIMULATED_SECONDS = 10

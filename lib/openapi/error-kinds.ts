@@ -1,4 +1,4 @@
-import type { ErrorShape } from '#core/contract/routes.ts'
+import type { ErrorShape } from '#core/api/routes.ts'
 
 import type { ErrorKindDocument } from './error-causes.ts'
 import { OPENAI_ERRORS } from './openai-errors.ts'

@@ -1,5 +1,4 @@
-import { DOCUMENT_SERVER } from '#core/contract/document-server.ts'
-import { type Operation, ROUTES, type Route } from '#core/contract/routes.ts'
+import { DOCUMENT_SERVER, type Operation, ROUTES, type Route } from '#core/api/routes.ts'
 import { VERSION } from '#core/version.ts'
 import { readExamples } from './examples.ts'
 import { toJsonSchemas } from './json-schema.ts'

@@ -1,6 +1,6 @@
-import { CHOICES_MAX } from '#core/contract/chat-body.ts'
-import { PARTS_MAX } from '#core/contract/content-parts.ts'
-import { INPUTS_MAX } from '#core/contract/embedding-request.ts'
+import { CHOICES_MAX } from '#core/api/chat-request.ts'
+import { PARTS_MAX } from '#core/api/content-parts.ts'
+import { INPUTS_MAX } from '#core/api/embedding-request.ts'
 import type { DescribedFields } from './json-schema.ts'
 
 const USER = { description: 'Identifier of an end user, relayed to the upstream.' }

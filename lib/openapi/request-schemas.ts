@@ -1,9 +1,9 @@
-import { chatBodySchema, chatMessageSchema, chatToolSchema } from '#core/contract/chat-body.ts'
-import { completionBodySchema } from '#core/contract/completion-request.ts'
-import { embeddingBodySchema } from '#core/contract/embedding-request.ts'
-import { imageBodySchema } from '#core/contract/image-request.ts'
-import { videoJobBodySchema } from '#core/contract/video-job-body.ts'
-import { listedFields, type PassingList } from '#core/parameters/passing-fields.ts'
+import { chatBodySchema, chatMessageSchema, chatToolSchema } from '#core/api/chat-request.ts'
+import { completionBodySchema } from '#core/api/completion-request.ts'
+import { embeddingBodySchema } from '#core/api/embedding-request.ts'
+import { imageBodySchema } from '#core/api/image-request.ts'
+import { videoJobBodySchema } from '#core/api/video-job-request.ts'
+import { listedFields, type PassingList } from '#core/passing-fields.ts'
 import { type DescribedFields, type JsonSchema, toJsonSchemas } from './json-schema.ts'
 import {
   CHAT_FIELDS,

@@ -1,11 +1,4 @@
-import {
-  declaredStatuses,
-  type ErrorShape,
-  errorShapeOf,
-  isRelayed,
-  ROUTES,
-  type Route,
-} from '#core/contract/routes.ts'
+import { declaredStatuses, type ErrorShape, errorShapeOf, isRelayed, ROUTES, type Route } from '#core/api/routes.ts'
 import { ERRORS } from './error-kinds.ts'
 import type { OperationExamples } from './examples.ts'
 import { type JsonSchema, schemaReference } from './json-schema.ts'

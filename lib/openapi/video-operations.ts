@@ -1,4 +1,4 @@
-import { VISIBLE_STATUSES } from '#core/jobs/visible-status.ts'
+import { VISIBLE_STATUSES } from '#core/jobs/video-job.ts'
 import { readExamples } from './examples.ts'
 import { schemaReference } from './json-schema.ts'
 import type { Parameter } from './openapi-types.ts'

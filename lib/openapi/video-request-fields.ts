@@ -1,4 +1,4 @@
-import { PROMPT_UNITS_MAX } from '#core/parameters/prompt-length.ts'
+import { PROMPT_UNITS_MAX } from '#core/api/video-job-request.ts'
 import type { DescribedFields } from './json-schema.ts'
 
 /** What a schema can express; core/parameters checks the rest. */

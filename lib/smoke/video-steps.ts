@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { isJsonObject, type JsonObject } from '#core/json/json-object.ts'
-import { createMp4Scanner } from '#core/media/mp4-header.ts'
+import { createMp4Scanner } from '#core/mp4.ts'
 import { type GatewayClient, withoutQuery } from './gateway-client.ts'
 import { SmokeFailure } from './smoke-failure.ts'
 import type { StepResult } from './step-runner.ts'

@@ -1,4 +1,4 @@
-import type { AdminOperationOf } from '#core/console/admin-routes.ts'
+import type { AdminOperationOf } from '#core/admin/routes.ts'
 import { PER_SECOND_MODEL } from '../engines/test-catalogue.ts'
 
 /** What a request of an operation sends: the values of its path, its query and its body. */

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs'
 import type { Context } from 'aws-lambda'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { functionFolderOf, methodsOf, ROUTES, type Route } from '#core/contract/routes.ts'
+import { functionFolderOf, methodsOf, ROUTES, type Route } from '#core/api/routes.ts'
 import { sharedFunction } from '#lambdas/api-shared/shared-function.ts'
 import { type ApiEvent, jsonResult } from '#middleware/api-event.ts'
 import { apiEvent, captureLog, context, seen } from '../middleware/api-exchange.ts'

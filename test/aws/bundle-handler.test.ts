@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type Bundle, bundleHandler, weighBundle } from '#aws/bundle-handler.ts'
 import { REPOSITORY_ROOT } from '#aws/function-sources.ts'
-import { isRelayed, ROUTES, type Route } from '#core/contract/routes.ts'
+import { isRelayed, ROUTES, type Route } from '#core/api/routes.ts'
 
 const { files, inputs } = bundleHandler({ root: REPOSITORY_ROOT, folder: 'api/delete-video-job' })
 const code = files.map((file) => file.code).join('\n')

@@ -1,6 +1,6 @@
 import { Match, type Template } from 'aws-cdk-lib/assertions'
 import { describe, expect, it } from 'vitest'
-import { functionFolderOf, isRelayed, methodsOf as methodsOfRoute, ROUTES, type Route } from '#core/contract/routes.ts'
+import { functionFolderOf, isRelayed, methodsOf as methodsOfRoute, ROUTES, type Route } from '#core/api/routes.ts'
 import { folderOf, resourcesOf, shippedConfiguration, stageSettings, synthesizeStack } from './synthesize-stack.ts'
 
 const template = synthesizeStack()

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { COUNTED_FACTS, metricOfFact } from '#core/telemetry/counted-facts.ts'
-import { MEASURES } from '#core/telemetry/measures.ts'
+import { COUNTED_FACTS, MEASURES, metricOfFact } from '#core/measures.ts'
 import { resourcesOf, stageSettings, synthesizeStack } from './synthesize-stack.ts'
 
 const template = synthesizeStack()

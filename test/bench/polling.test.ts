@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { VideoChannel } from '#core/catalogue/channel.ts'
-import type { UsualSeconds } from '#core/jobs/generation-times.ts'
+import type { UsualSeconds } from '#core/jobs/waits.ts'
 import {
   believed,
   drawSeconds,

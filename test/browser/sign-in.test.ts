@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { ADMIN_ROUTES } from '#core/console/admin-routes.ts'
+import { ADMIN_ROUTES } from '#core/admin/routes.ts'
 import { type RealProvider, startRealProvider } from '../admin-api/sign-in/real-provider.ts'
 import { accessibilityViolations } from './accessibility-violations.ts'
 import { type ConsoleHost, DEMO_KEY, signedIn, startConsoleHost, typeKey } from './console-host.ts'

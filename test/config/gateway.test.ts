@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { credentialName } from '#core/catalogue/credential-name.ts'
+import { credentialName } from '#core/catalogue/catalogue.ts'
 import { findVideoPrice } from '#core/catalogue/price-rows.ts'
-import { parseCredits } from '#core/money/money.ts'
+import { parseCredits } from '#core/money.ts'
 import { MODEL_ROWS } from '../core/interface-tables.ts'
 import { shippedCatalogue, shippedConfig, shippedModel } from '../core/shipped-catalogue.ts'
 

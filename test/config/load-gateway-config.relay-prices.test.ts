@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { imageModelIssues } from '#core/catalogue/cross-check.ts'
+import { imageModelIssues } from '#core/catalogue/gateway-config.ts'
 import { shippedConfig } from '../core/shipped-catalogue.ts'
 import { changed, load, problemsOf, sample } from './edited-config.ts'
 

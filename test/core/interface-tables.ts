@@ -1,4 +1,4 @@
-import type { Resolution } from '#core/parameters/video-parameters.ts'
+import type { Resolution } from '#core/catalogue/parameters.ts'
 
 /** One row of the two tables of video models in docs/api.md, with the limits of references. */
 export type ModelRow = {

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { COUNTED_FACTS } from '#core/telemetry/counted-facts.ts'
-import { MEASURES } from '#core/telemetry/measures.ts'
+import { COUNTED_FACTS, MEASURES } from '#core/measures.ts'
 
 const page = readFileSync(new URL('../../docs/operate.md', import.meta.url), 'utf8')
 

@@ -1,8 +1,8 @@
 import { type IncomingMessage, request as openRequest, type ServerResponse } from 'node:http'
 import { pipeline } from 'node:stream'
 import { type HttpServer, listen } from '#adapters/http-server/http-server.ts'
-import { FRONT_DOOR_HEADER } from '#core/cdn/front-door.ts'
-import { isRelayed, ROUTES } from '#core/contract/routes.ts'
+import { isRelayed, ROUTES } from '#core/api/routes.ts'
+import { FRONT_DOOR_HEADER } from '#core/http.ts'
 
 type Origins = {
   /** Serves the paths of the relay server. */

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { listenHttp } from '../adapters/outbound/loopback.ts'
-import { pngFile } from '../core/media/media-files.ts'
+import { pngFile } from '../core/media-files.ts'
 
 const size = { width: 640, height: 480 }
 const FILES: Readonly<Record<string, Buffer>> = {

@@ -7,7 +7,7 @@ import { dueReservations, pendingCleanUps } from '#adapters/store/money/due-inde
 import type { NewVideoJob } from '#adapters/store/money/new-video-job.ts'
 import type { Catalogue } from '#core/catalogue/catalogue.ts'
 import { isTerminal, type VideoJob } from '#core/jobs/video-job.ts'
-import { formatCredits } from '#core/money/money.ts'
+import { formatCredits } from '#core/money.ts'
 import { cleanUpDeletedJob } from '#lambdas/pipeline/clean-up-deleted-job.ts'
 import { requireVideoJob } from '#lambdas/pipeline/job-record.ts'
 import type { StepContext } from '#lambdas/pipeline/step-context.ts'

@@ -6,7 +6,7 @@ import { generateApiKey, storeApiKey } from '#adapters/store/accounts/create-api
 import { makeTenant } from '#adapters/store/accounts/create-tenant.ts'
 import { getTenant } from '#adapters/store/accounts/tenant-store.ts'
 import { gatewayConfigSchema } from '#core/catalogue/gateway-config.ts'
-import { formatCredits, parseCredits } from '#core/money/money.ts'
+import { formatCredits, parseCredits } from '#core/money.ts'
 import { type LedgerRow, readLedgerRows } from '#lambdas/admin/ledger/read-ledger.ts'
 import { testLogVariables } from '../logs/test-logging.ts'
 import { apiEvent } from '../middleware/api-exchange.ts'

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import type { StepInput } from '#core/jobs/next-step.ts'
+import type { StepInput } from '#core/jobs/video-job.ts'
 import { checkReferences } from '#lambdas/pipeline/check-references/check-references.ts'
 import { failVideoJob } from '#lambdas/pipeline/fail-video-job.ts'
 import { sendJobCallback } from '#lambdas/pipeline/notify/send-job-callback.ts'

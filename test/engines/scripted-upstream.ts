@@ -5,7 +5,7 @@ import type {
   VideoProvider,
 } from '#adapters/providers/video/video-provider.ts'
 import type { VideoChannel } from '#core/catalogue/channel.ts'
-import type { VideoResult } from '#core/jobs/video-result.ts'
+import type { VideoResult } from '#core/jobs/video-job.ts'
 
 type Answer<Outcome> = Outcome | Promise<Outcome>
 

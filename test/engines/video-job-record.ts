@@ -1,6 +1,6 @@
 import { v7 as uuidv7 } from 'uuid'
 import { JOB_LIFETIME_SECONDS, type VideoJob } from '#core/jobs/video-job.ts'
-import { microcredits } from '#core/money/money.ts'
+import { microcredits } from '#core/money.ts'
 import { PER_SECOND_MODEL } from './test-catalogue.ts'
 
 /** The record of a queued job that nothing has happened to yet, for rules that read a job without a table. */

@@ -1,6 +1,6 @@
 import type { Table } from '#adapters/store/table/table.ts'
 import { BUDGETS_PARTITION, tableKeys } from '#adapters/store/table/table-keys.ts'
-import { parseCredits } from '#core/money/money.ts'
+import { parseCredits } from '#core/money.ts'
 
 /** Everything that a generator yields. */
 export async function collect<Value>(values: AsyncIterable<Value>): Promise<Value[]> {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { getTenant } from '#adapters/store/accounts/tenant-store.ts'
-import { formatCredits } from '#core/money/money.ts'
+import { formatCredits } from '#core/money.ts'
 import { reconcileJob } from '#lambdas/pipeline/reconcile/reconcile-job.ts'
 import { startCallbackReceiver } from '../engines/callback-receiver.ts'
 import type { Pipeline } from '../engines/create-pipeline.ts'

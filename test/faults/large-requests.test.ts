@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { getTenant } from '#adapters/store/accounts/tenant-store.ts'
 import { changeTenant } from '#adapters/store/money/change-tenant.ts'
 import { pendingCleanUps } from '#adapters/store/money/due-index.ts'
-import { formatCredits } from '#core/money/money.ts'
+import { formatCredits } from '#core/money.ts'
 import { loadVideoJobRequest } from '#lambdas/pipeline/job-record.ts'
 import { reconcile } from '#lambdas/pipeline/reconcile/reconcile.ts'
 import { auditTenant, readPartition } from '../engines/audit.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { getTenant } from '#adapters/store/accounts/tenant-store.ts'
-import { formatCredits } from '#core/money/money.ts'
+import { formatCredits } from '#core/money.ts'
 import { reconcile } from '#lambdas/pipeline/reconcile/reconcile.ts'
 import { readPartition } from '../engines/audit.ts'
 import { breakConnection } from '../engines/break-connection.ts'

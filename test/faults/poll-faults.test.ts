@@ -3,7 +3,7 @@ import { createUpstreamHttp, type UpstreamHttp } from '#adapters/providers/video
 import { getTenant } from '#adapters/store/accounts/tenant-store.ts'
 import { logger } from '#adapters/telemetry/logger.ts'
 import type { VideoJob } from '#core/jobs/video-job.ts'
-import { formatCredits } from '#core/money/money.ts'
+import { formatCredits } from '#core/money.ts'
 import type { Pipeline } from '../engines/create-pipeline.ts'
 import { createVideoMachine } from '../engines/run-video-machine.ts'
 import { type Engines, startEngines } from '../engines/start-engines.ts'

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { getTenant } from '#adapters/store/accounts/tenant-store.ts'
-import { formatCredits } from '#core/money/money.ts'
+import { formatCredits } from '#core/money.ts'
 import { reconcile } from '#lambdas/pipeline/reconcile/reconcile.ts'
 import type { Pipeline } from '../engines/create-pipeline.ts'
 import { CLIP } from '../engines/result-files.ts'

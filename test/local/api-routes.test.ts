@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { ADMIN_ROUTES } from '#core/console/admin-routes.ts'
-import { ROUTES, type Route } from '#core/contract/routes.ts'
+import { ADMIN_ROUTES } from '#core/admin/routes.ts'
+import { ROUTES, type Route } from '#core/api/routes.ts'
 import { routeRequest } from '#local/api-routes.ts'
 
 describe('a route of the local API', () => {

@@ -1,5 +1,6 @@
 import middy from '@middy/core'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { BudgetExceededError } from '#core/budgets.ts'
 import {
   IdempotencyKeyReusedError,
   InsufficientQuotaError,
@@ -11,8 +12,7 @@ import {
   ServiceUnavailableError,
   VideoJobNotFoundError,
 } from '#core/errors.ts'
-import { BudgetExceededError } from '#core/money/budget-exceeded-error.ts'
-import { microcredits, parseCredits } from '#core/money/money.ts'
+import { microcredits, parseCredits } from '#core/money.ts'
 import type { ApiEvent, ApiResult } from '#middleware/api-event.ts'
 import { errorResponse } from '#middleware/error-response.ts'
 import { apiEvent, captureLog, context, seen } from './api-exchange.ts'

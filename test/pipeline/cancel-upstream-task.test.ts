@@ -2,8 +2,7 @@ import { DynamoDBDocumentClient, UpdateCommand } from '@aws-sdk/lib-dynamodb'
 import { mockClient } from 'aws-sdk-client-mock'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { openTable } from '#adapters/store/table/sdk-table.ts'
-import { FAILURE_TEXT } from '#core/jobs/job-failure.ts'
-import type { VideoJob } from '#core/jobs/video-job.ts'
+import { FAILURE_TEXT, type VideoJob } from '#core/jobs/video-job.ts'
 import {
   cancelUnwantedTask,
   cancelUpstreamTask,

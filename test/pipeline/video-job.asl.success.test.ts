@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { getTenant } from '#adapters/store/accounts/tenant-store.ts'
 import { loadText } from '#adapters/store/bucket/text-store.ts'
-import { formatCredits } from '#core/money/money.ts'
+import { formatCredits } from '#core/money.ts'
 import { CLIP } from '../engines/result-files.ts'
 import { createVideoMachine } from '../engines/run-video-machine.ts'
 import { inTurn, running, SUBMIT_TEXT, succeeded } from '../engines/scripted-upstream.ts'

@@ -1,6 +1,6 @@
 import { StateMachine } from 'aws-local-stepfunctions'
 import { describe, expect, it } from 'vitest'
-import type { NextStep } from '#core/jobs/next-step.ts'
+import type { NextStep } from '#core/jobs/video-job.ts'
 import { readVideoMachine, type StateName } from '../engines/run-video-machine.ts'
 
 const { StartAt, States, TimeoutSeconds } = readVideoMachine()

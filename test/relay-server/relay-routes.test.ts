@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { isRelayed, ROUTES, type Route } from '#core/contract/routes.ts'
+import { isRelayed, ROUTES, type Route } from '#core/api/routes.ts'
 import { relayRouteOf } from '#lambdas/relay-server/relay-routes.ts'
 
 describe('relayRouteOf', () => {

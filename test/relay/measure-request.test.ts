@@ -1,6 +1,6 @@
 import { Metrics } from '@aws-lambda-powertools/metrics'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
-import { tokenCounts, tokenFacts } from '#core/quota/token-counts.ts'
+import { tokenCounts, tokenFacts } from '#core/pricing/token-usage.ts'
 import { measureRequest } from '#lambdas/relay/measure-request.ts'
 
 const addMetric = vi.spyOn(Metrics.prototype, 'addMetric')

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { UpstreamFailedError } from '#core/errors.ts'
-import { microcredits } from '#core/money/money.ts'
+import { microcredits } from '#core/money.ts'
 import { costHeaders, sendError, sendJson } from '#lambdas/relay/send-response.ts'
 import { setTestLogging } from '../logs/test-logging.ts'
 import { FakeResponse } from './fake-response.ts'

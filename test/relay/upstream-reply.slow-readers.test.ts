@@ -1,6 +1,6 @@
 import { Metrics } from '@aws-lambda-powertools/metrics'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { UPSTREAM_ERROR_CLASSES } from '#core/telemetry/upstream-error-class.ts'
+import { UPSTREAM_ERROR_CLASSES } from '#core/measures.ts'
 import { useCalling } from './calling.ts'
 import { answerOf, chunksOf, usePosting } from './posting.ts'
 import { CHUNKED_HEAD, chunkOf, httpAnswer, LAST_CHUNK, type RawRequest } from './raw-upstream.ts'

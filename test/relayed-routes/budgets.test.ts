@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { generateApiKey, storeApiKey } from '#adapters/store/accounts/create-api-key.ts'
 import { changeTenant } from '#adapters/store/money/change-tenant.ts'
-import { parseBudgetLimit } from '#core/money/budget-limit.ts'
+import { parseBudgetLimit } from '#core/budgets.ts'
 import { keyBudgetOf, tenantBudgetOf } from '../engines/budgets.ts'
 import { CHAT, FREE, type RelayOperation, startRelayRig } from '../engines/relay-rig.ts'
 import { chatAnswer, sendJson } from '../engines/relay-upstream.ts'

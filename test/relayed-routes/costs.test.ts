@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { formatCredits } from '#core/money/money.ts'
+import { formatCredits } from '#core/money.ts'
 import { writeTokenizerRanks } from '../../lib/config/tokenizer-ranks.ts'
 import { CHAT, FREE, type RelayOperation, type RelayRig, startRelayRig } from '../engines/relay-rig.ts'
 import {

@@ -5,7 +5,7 @@ import { revokeApiKey } from '#adapters/store/accounts/key-admin.ts'
 import { changeSwitch } from '#adapters/store/switches/change-switch.ts'
 import { readSwitches } from '#adapters/store/switches/read-switches.ts'
 import { keyIdOf } from '#core/api-key.ts'
-import type { ChannelChange, ModelChange } from '#core/catalogue/change-switches.ts'
+import type { ChannelChange, ModelChange } from '#core/catalogue/switches.ts'
 import { CHAT, FREE, type RelayOperation, type RelayRig, startRelayRig } from '../engines/relay-rig.ts'
 import { TESTER } from '../engines/tester.ts'
 

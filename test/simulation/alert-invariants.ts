@@ -1,5 +1,4 @@
-import { budgetAt } from '#core/money/budget.ts'
-import { ALERT_THRESHOLDS, crossedThresholds } from '#core/money/budget-thresholds.ts'
+import { ALERT_THRESHOLDS, budgetAt, crossedThresholds } from '#core/budgets.ts'
 import { repeated, rule } from './rule.ts'
 import type { Balance, Snapshot } from './snapshot.ts'
 

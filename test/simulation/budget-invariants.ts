@@ -1,4 +1,4 @@
-import type { Budget } from '#core/money/budget.ts'
+import type { Budget } from '#core/budgets.ts'
 import { checkSpent, sharing, spentBy } from './budget-spending.ts'
 import type { RelayedRequest } from './relayed-request.ts'
 import { rule, sum } from './rule.ts'

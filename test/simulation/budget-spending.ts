@@ -1,4 +1,4 @@
-import { type Budget, periodAt } from '#core/money/budget.ts'
+import { type Budget, periodAt } from '#core/budgets.ts'
 import { rule, sum } from './rule.ts'
 import { amount, type Snapshot } from './snapshot.ts'
 import type { Item } from './table-mirror.ts'

@@ -1,6 +1,6 @@
 import type { RelayReservation, RelayResolution } from '#adapters/store/money/relay-reservation.ts'
-import { microcredits } from '#core/money/money.ts'
-import { countedUsage } from '#core/quota/counted-usage.ts'
+import { microcredits } from '#core/money.ts'
+import { countedUsage } from '#core/pricing/usage.ts'
 import { pick } from './faults.ts'
 import type { Key } from './operators.ts'
 import type { RelayedRequest } from './relayed-request.ts'

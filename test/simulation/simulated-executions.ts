@@ -1,5 +1,5 @@
 import { ExecutionAlreadyExists, ExecutionDoesNotExist } from '@aws-sdk/client-sfn'
-import type { StepInput } from '#core/jobs/next-step.ts'
+import type { StepInput } from '#core/jobs/video-job.ts'
 import { readVideoMachine, type StateName } from '../engines/run-video-machine.ts'
 import type { Scheduler } from './scheduler.ts'
 

@@ -3,7 +3,7 @@ import { readVideoJobItem } from '#adapters/store/jobs/video-job-item.ts'
 import { readHoldItem } from '#adapters/store/money/hold-item.ts'
 import { readReservationItem } from '#adapters/store/money/reservation.ts'
 import { readUsageCounter } from '#adapters/store/money/usage-counters.ts'
-import { counterIdOf } from '#core/quota/usage-counter.ts'
+import { counterIdOf } from '#core/pricing/usage.ts'
 import type { Item } from './table-mirror.ts'
 
 /** Everything in the table at one moment, by what it is. */

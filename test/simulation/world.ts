@@ -1,7 +1,7 @@
 import { S3Client } from '@aws-sdk/client-s3'
 import { v7 as uuidv7 } from 'uuid'
 import type { Catalogue } from '#core/catalogue/catalogue.ts'
-import type { StepInput } from '#core/jobs/next-step.ts'
+import type { StepInput } from '#core/jobs/video-job.ts'
 import type { CreateContext } from '#lambdas/api/create-video-job/create-context.ts'
 import { checkReferences } from '#lambdas/pipeline/check-references/check-references.ts'
 import { failVideoJob } from '#lambdas/pipeline/fail-video-job.ts'

@@ -3,7 +3,7 @@ import { generateApiKey, storeApiKey } from '#adapters/store/accounts/create-api
 import { makeTenant } from '#adapters/store/accounts/create-tenant.ts'
 import type { Table } from '#adapters/store/table/table.ts'
 import { gatewayConfigSchema } from '#core/catalogue/gateway-config.ts'
-import { parseCredits } from '#core/money/money.ts'
+import { parseCredits } from '#core/money.ts'
 import { MODELS, OUTPUT_TOKENS_MAX, PRICE_MICROCREDITS } from './marked-request.ts'
 
 /** Two channels for each model, so that every request is routed. */

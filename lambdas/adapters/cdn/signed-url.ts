@@ -1,5 +1,5 @@
 import { getSignedUrl } from '@aws-sdk/cloudfront-signer'
-import { keyThatSigns } from '#core/cdn/signing-keys.ts'
+import { keyThatSigns } from '#core/cdn-signing-keys.ts'
 import type { VideoJob } from '#core/jobs/video-job.ts'
 import { environmentVariable } from '../environment.ts'
 import { RecentValues } from '../recent-values.ts'

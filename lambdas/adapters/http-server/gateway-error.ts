@@ -1,6 +1,6 @@
 import { type ServerResponse, STATUS_CODES } from 'node:http'
-import { PLATFORM_CROSS_ORIGIN } from '#core/contract/cross-origin.ts'
-import { NO_SNIFFING } from '#core/contract/no-sniffing.ts'
+import { PLATFORM_CROSS_ORIGIN } from '#core/api/cross-origin.ts'
+import { NO_SNIFFING } from '#core/http.ts'
 import { closeInStages } from './close-in-stages.ts'
 
 /** A response that API Gateway makes itself. */

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http'
-import { NO_SNIFFING } from '#core/contract/no-sniffing.ts'
+import { NO_SNIFFING } from '#core/http.ts'
 import { BAD_REQUEST, EXPECTATION_FAILED, sendGatewayError } from './gateway-error.ts'
 import { OpenResponses } from './open-responses.ts'
 import { closeStalledConnections } from './stalled-connections.ts'

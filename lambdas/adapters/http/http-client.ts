@@ -1,6 +1,6 @@
 import { Agent } from 'node:http'
 import { Agent as TlsAgent } from 'node:https'
-import { bareHostname } from '#core/bare-hostname.ts'
+import { bareHostname } from '#core/http.ts'
 import { RecentValues } from '../recent-values.ts'
 import type { HttpRequest, HttpTarget } from './http-request.ts'
 import { type SendOutcome, sendOnce } from './send-once.ts'

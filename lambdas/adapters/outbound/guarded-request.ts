@@ -1,7 +1,7 @@
 import type { LookupAddress } from 'node:dns'
 import { once } from 'node:events'
 import { isIP, type Socket } from 'node:net'
-import { bareHostname } from '#core/bare-hostname.ts'
+import { bareHostname } from '#core/http.ts'
 import { type HttpResponse, type SendOutcome, sendOnce } from '../http/send-once.ts'
 import { isGlobalUnicast } from './global-address.ts'
 import { type OutboundNetwork, systemNetwork } from './outbound-network.ts'

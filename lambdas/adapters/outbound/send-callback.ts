@@ -1,4 +1,4 @@
-import { checkCallbackUrl } from '#core/parameters/callback-url.ts'
+import { checkCallbackUrl } from '#core/jobs/callback.ts'
 import type { HttpResponse } from '../http/send-once.ts'
 import { RequestFailedError, RequestRefusedError, sendGuardedRequest } from './guarded-request.ts'
 import type { OutboundNetwork } from './outbound-network.ts'

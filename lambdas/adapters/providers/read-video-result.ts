@@ -1,5 +1,4 @@
-import type { VideoJob } from '#core/jobs/video-job.ts'
-import type { VideoResult } from '#core/jobs/video-result.ts'
+import type { VideoJob, VideoResult } from '#core/jobs/video-job.ts'
 import { readP1Result } from './p1/p1-reading.ts'
 import { readP2Result } from './p2/p2-result.ts'
 

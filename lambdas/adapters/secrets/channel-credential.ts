@@ -1,5 +1,5 @@
+import { credentialName } from '#core/catalogue/catalogue.ts'
 import type { Channel } from '#core/catalogue/channel.ts'
-import { credentialName } from '#core/catalogue/credential-name.ts'
 import { environmentVariable } from '../environment.ts'
 import { readSecretEntry, rereadSecretEntry } from './secret-reader.ts'
 

@@ -1,5 +1,4 @@
-import type { ClientTraffic } from '#core/telemetry/client-traffic.ts'
-import type { UpstreamErrorClass } from '#core/telemetry/upstream-error-class.ts'
+import type { ClientTraffic, UpstreamErrorClass } from '#core/measures.ts'
 
 /** What one channel did in one minute. */
 export type ChannelFigures = {

@@ -2,14 +2,12 @@ import {
   type ClientTraffic,
   FAILURE_MEASURES,
   FIRST_BYTE_MEASURE,
-  REQUEST_MEASURES,
-} from '#core/telemetry/client-traffic.ts'
-import type { Measure } from '#core/telemetry/measures.ts'
-import {
+  type Measure,
   numberOfErrorClass,
+  REQUEST_MEASURES,
   UPSTREAM_ERROR_CLASSES,
   type UpstreamErrorClass,
-} from '#core/telemetry/upstream-error-class.ts'
+} from '#core/measures.ts'
 import type { AllFigures, ChannelFigures } from './channel-figures.ts'
 import { readSeries, type Series, type SeriesQuery } from './cloudwatch-series.ts'
 

@@ -1,6 +1,5 @@
 import { CloudWatchClient, type MetricDataQuery, paginateGetMetricData } from '@aws-sdk/client-cloudwatch'
-import type { FactMetric } from '#core/telemetry/counted-facts.ts'
-import type { Measure } from '#core/telemetry/measures.ts'
+import type { FactMetric, Measure } from '#core/measures.ts'
 
 const MINUTE_MILLISECONDS = 60_000
 

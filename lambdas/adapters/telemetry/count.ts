@@ -1,4 +1,4 @@
-import { type CountedFact, metricOfFact } from '#core/telemetry/counted-facts.ts'
+import { type CountedFact, metricOfFact } from '#core/measures.ts'
 import { type About, emit } from './measure.ts'
 
 /** Counts one fact by its metric, and names it in the log line. */

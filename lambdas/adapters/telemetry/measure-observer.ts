@@ -1,4 +1,4 @@
-import type { Measure } from '#core/telemetry/measures.ts'
+import type { Measure } from '#core/measures.ts'
 
 /** Numbers that were measured together. */
 export type Measured = Readonly<Partial<Record<Measure, number | undefined>>>

@@ -1,6 +1,6 @@
 import { Metrics } from '@aws-lambda-powertools/metrics'
 import type { MetricUnit as Unit } from '@aws-lambda-powertools/metrics/types'
-import { CHANNEL_METRICS, unitOf } from '#core/telemetry/measures.ts'
+import { CHANNEL_METRICS, unitOf } from '#core/measures.ts'
 import { once } from '../once.ts'
 import { type Measured, tellMeasured } from './measure-observer.ts'
 

@@ -1,4 +1,4 @@
-import type { UpstreamErrorClass } from '#core/telemetry/upstream-error-class.ts'
+import type { UpstreamErrorClass } from '#core/measures.ts'
 import { measure } from './measure.ts'
 import { errorMeasures } from './upstream-errors.ts'
 import { tellObserver } from './upstream-observer.ts'

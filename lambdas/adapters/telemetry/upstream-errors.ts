@@ -1,4 +1,4 @@
-import { numberOfErrorClass, type UpstreamErrorClass } from '#core/telemetry/upstream-error-class.ts'
+import { numberOfErrorClass, type UpstreamErrorClass } from '#core/measures.ts'
 import { measure } from './measure.ts'
 import type { Measured } from './measure-observer.ts'
 import { tellObserver } from './upstream-observer.ts'

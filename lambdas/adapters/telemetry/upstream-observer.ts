@@ -1,4 +1,4 @@
-import type { UpstreamErrorClass } from '#core/telemetry/upstream-error-class.ts'
+import type { UpstreamErrorClass } from '#core/measures.ts'
 
 /** What happened on a channel: a call, an error, or both. */
 export type UpstreamFact = {

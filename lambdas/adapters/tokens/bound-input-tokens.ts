@@ -1,5 +1,5 @@
+import type { EmbeddingInputs } from '#core/api/embedding-request.ts'
 import type { EmbeddingModel } from '#core/catalogue/model.ts'
-import type { EmbeddingInputs } from '#core/contract/embedding-request.ts'
 import { InvalidRequestError } from '#core/errors.ts'
 import { nextTurn } from '../next-turn.ts'
 import { Places } from '../places.ts'

@@ -1,4 +1,4 @@
-import { resendRefusal } from '#core/jobs/callback-resend.ts'
+import { resendRefusal } from '#core/jobs/callback.ts'
 import type { VideoJob } from '#core/jobs/video-job.ts'
 
 /** Whether the callback of a job may be sent once more. */

@@ -1,5 +1,5 @@
-import { formatCredits, type Microcredits } from '#core/money/money.ts'
-import { usageView } from '#core/quota/usage-view.ts'
+import { formatCredits, type Microcredits } from '#core/money.ts'
+import { usageView } from '#core/pricing/usage.ts'
 import type { PlacedRow } from '#lambdas/admin/ledger/placed-row.ts'
 import type { LedgerRow } from '#lambdas/admin/ledger/read-ledger.ts'
 

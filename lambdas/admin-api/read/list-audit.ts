@@ -1,6 +1,6 @@
 import { auditPosition } from '#adapters/store/audit/audit-entry.ts'
 import { type AuditEntry, readAudit } from '#adapters/store/audit/read-audit.ts'
-import { readPageLimit, readQueryText, readQueryTime } from '#core/console/page-query.ts'
+import { readPageLimit, readQueryText, readQueryTime } from '#core/admin/page-query.ts'
 import type { AdminResponse } from '#middleware/admin-event.ts'
 import type { ApiEvent } from '#middleware/api-event.ts'
 import type { ReadContext } from './read-context.ts'

@@ -1,5 +1,5 @@
 import { listVideoJobs } from '#adapters/store/jobs/job-reader.ts'
-import { readPageLimit } from '#core/console/page-query.ts'
+import { readPageLimit } from '#core/admin/page-query.ts'
 import { parseListQuery } from '#core/jobs/list-query.ts'
 import type { AdminResponse } from '#middleware/admin-event.ts'
 import type { ApiEvent } from '#middleware/api-event.ts'

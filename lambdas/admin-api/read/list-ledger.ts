@@ -1,6 +1,12 @@
 import * as z from 'zod/mini'
-import { readCursor, writeCursor } from '#core/console/cursor.ts'
-import { readPageLimit, readQueryChoice, readQueryText, readQueryTime } from '#core/console/page-query.ts'
+import {
+  readCursor,
+  readPageLimit,
+  readQueryChoice,
+  readQueryText,
+  readQueryTime,
+  writeCursor,
+} from '#core/admin/page-query.ts'
 import { type LedgerPage, readLedgerPage, readLedgerRowsOf } from '#lambdas/admin/ledger/ledger-page.ts'
 import type { LedgerPosition } from '#lambdas/admin/ledger/placed-row.ts'
 import { type AdminResponse, sessionOf } from '#middleware/admin-event.ts'

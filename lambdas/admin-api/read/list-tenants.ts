@@ -1,5 +1,5 @@
-import { readPageLimit, readQueryText } from '#core/console/page-query.ts'
-import type { SummarizedTenant } from '#core/console/summary.ts'
+import { readPageLimit, readQueryText } from '#core/admin/page-query.ts'
+import type { SummarizedTenant } from '#core/admin/summary.ts'
 import { tenantView } from '#lambdas/admin/tenants/tenant-view.ts'
 import type { AdminResponse } from '#middleware/admin-event.ts'
 import type { ApiEvent } from '#middleware/api-event.ts'

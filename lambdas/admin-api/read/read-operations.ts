@@ -1,4 +1,4 @@
-import type { AdminOperationOf } from '#core/console/admin-routes.ts'
+import type { AdminOperationOf } from '#core/admin/routes.ts'
 import type { AdminOperation } from '#middleware/admin-chain.ts'
 import { getChannels } from './get-channels.ts'
 import { getOverview } from './get-overview.ts'

@@ -1,4 +1,4 @@
-import { HolderRateExceededError } from '#core/console/session-errors.ts'
+import { HolderRateExceededError } from '#core/admin/errors.ts'
 
 /** A verification reads a whole tenant, up to megabytes. A person who presses the button does so a few times. */
 const PER_MINUTE = 6

@@ -1,7 +1,6 @@
-import { jobPercent } from '#core/jobs/job-percent.ts'
-import type { VideoJob } from '#core/jobs/video-job.ts'
-import { hasEnded, visibleError, visibleStatus } from '#core/jobs/visible-status.ts'
-import { formatCredits } from '#core/money/money.ts'
+import { jobPercent } from '#core/jobs/job-events.ts'
+import { hasEnded, type VideoJob, visibleError, visibleStatus } from '#core/jobs/video-job.ts'
+import { formatCredits } from '#core/money.ts'
 
 /** A job as a row of a list. */
 export function videoRow(job: VideoJob, tenant: { readonly id: string; readonly name: string }, nowSeconds: number) {

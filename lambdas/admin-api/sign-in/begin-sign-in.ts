@@ -2,9 +2,9 @@ import { recordAudit } from '#adapters/store/audit/audit-entry.ts'
 import { countForHolder, takeSignInPlace } from '#adapters/store/console/console-rates.ts'
 import type { Table } from '#adapters/store/table/table.ts'
 import { count } from '#adapters/telemetry/count.ts'
-import { VIEWER_ADDRESS_HEADER } from '#core/cdn/front-door.ts'
-import { addressOfSignIn } from '#core/console/client-address.ts'
-import { HolderRateExceededError, TooManySignInsError } from '#core/console/session-errors.ts'
+import { HolderRateExceededError, TooManySignInsError } from '#core/admin/errors.ts'
+import { addressOfSignIn } from '#core/admin/sign-in.ts'
+import { VIEWER_ADDRESS_HEADER } from '#core/http.ts'
 import { type ApiEvent, headerOf } from '#middleware/api-event.ts'
 
 const MINUTE_MILLISECONDS = 60_000

@@ -3,12 +3,19 @@ import { isSameString } from '#adapters/crypto/same-string.ts'
 import { sha256Hex } from '#adapters/crypto/sha256.ts'
 import { openSession, type SignedInUser } from '#adapters/store/console/open-session.ts'
 import { logger } from '#adapters/telemetry/logger.ts'
-import type { OidcSettings } from '#core/catalogue/console-settings.ts'
-import type { ConsoleSite } from '#core/console/console-site.ts'
-import { OIDC_PAGE_HEADERS, refusedPage, signedInPage } from '#core/console/oidc-page.ts'
-import { actorOfClaims, lacksVerification, type OidcClaims, roleOfClaims } from '#core/console/oidc-role.ts'
-import { SESSION_MILLISECONDS } from '#core/console/session.ts'
-import { HolderRateExceededError, TooManySignInsError } from '#core/console/session-errors.ts'
+import type { ConsoleSite } from '#core/admin/console-site.ts'
+import { HolderRateExceededError, TooManySignInsError } from '#core/admin/errors.ts'
+import { SESSION_MILLISECONDS } from '#core/admin/session.ts'
+import {
+  actorOfClaims,
+  lacksVerification,
+  OIDC_PAGE_HEADERS,
+  type OidcClaims,
+  refusedPage,
+  roleOfClaims,
+  signedInPage,
+} from '#core/admin/sign-in.ts'
+import type { OidcSettings } from '#core/catalogue/gateway-config.ts'
 import { RouteNotFoundError } from '#core/errors.ts'
 import type { AdminOperation } from '#middleware/admin-chain.ts'
 import type { AdminResponse } from '#middleware/admin-event.ts'

@@ -1,6 +1,5 @@
 import { markSessionSeen } from '#adapters/store/console/sessions.ts'
-import { isDueToBeSeen } from '#core/console/session.ts'
-import { sessionView } from '#core/console/session-view.ts'
+import { isDueToBeSeen, sessionView } from '#core/admin/session.ts'
 import type { AdminOperation } from '#middleware/admin-chain.ts'
 import { sessionOf } from '#middleware/admin-event.ts'
 import type { SignInContext } from './sign-in-context.ts'

@@ -1,5 +1,4 @@
-import { type ConsoleSite, sessionCookieName } from '#core/console/console-site.ts'
-import { setCookie } from '#core/console/cookies.ts'
+import { type ConsoleSite, sessionCookieName, setCookie } from '#core/admin/console-site.ts'
 import { type ApiEvent, headerOf } from '#middleware/api-event.ts'
 
 type SessionCookie = { readonly token: string; readonly maxAgeSeconds: number }

@@ -1,6 +1,5 @@
-import { AdminConflictError } from '#core/console/admin-errors.ts'
-import { parseRequest } from '#core/console/parse-request.ts'
-import { emptyRequest } from '#core/console/switch-request.ts'
+import { AdminConflictError } from '#core/admin/errors.ts'
+import { emptyRequest, parseRequest } from '#core/admin/requests.ts'
 import { isTerminal } from '#core/jobs/video-job.ts'
 import { cancelVideoJob } from '#lambdas/admin/jobs/cancel-job.ts'
 import { isCancelledByOperator } from '#lambdas/pipeline/cancel-upstream-task.ts'

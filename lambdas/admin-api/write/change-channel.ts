@@ -1,6 +1,5 @@
-import type { ChannelChange } from '#core/catalogue/change-switches.ts'
-import { parseRequest } from '#core/console/parse-request.ts'
-import { changeChannelRequest } from '#core/console/switch-request.ts'
+import { changeChannelRequest, parseRequest } from '#core/admin/requests.ts'
+import type { ChannelChange } from '#core/catalogue/switches.ts'
 import { pathId } from './named-target.ts'
 import { channelBody, requireConfigured, switchTogether } from './switched-target.ts'
 import type { WriteOperation } from './write-context.ts'

@@ -1,6 +1,5 @@
-import type { SwitchChange } from '#core/catalogue/change-switches.ts'
-import { parseRequest } from '#core/console/parse-request.ts'
-import { changeModelRequest } from '#core/console/switch-request.ts'
+import { changeModelRequest, parseRequest } from '#core/admin/requests.ts'
+import type { SwitchChange } from '#core/catalogue/switches.ts'
 import { pathId } from './named-target.ts'
 import { modelBody, requireConfigured, switchTogether } from './switched-target.ts'
 import type { WriteOperation } from './write-context.ts'

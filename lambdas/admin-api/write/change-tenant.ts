@@ -1,6 +1,5 @@
 import { changeTenant as change } from '#adapters/store/money/change-tenant.ts'
-import { parseRequest } from '#core/console/parse-request.ts'
-import { changeTenantRequest } from '#core/console/tenant-request.ts'
+import { changeTenantRequest, parseRequest } from '#core/admin/requests.ts'
 import { actorOf } from '#middleware/admin-event.ts'
 import { respondWithTenant } from './changed-target.ts'
 import { pathId } from './named-target.ts'

@@ -1,7 +1,6 @@
 import { generateApiKey, storeApiKey } from '#adapters/store/accounts/create-api-key.ts'
 import { getTenant } from '#adapters/store/accounts/tenant-store.ts'
-import { createKeyRequest } from '#core/console/key-request.ts'
-import { parseRequest } from '#core/console/parse-request.ts'
+import { createKeyRequest, parseRequest } from '#core/admin/requests.ts'
 import { actorOf } from '#middleware/admin-event.ts'
 import { readKeyBody } from './changed-target.ts'
 import { requireFuture, requireKnownModels } from './key-limits.ts'

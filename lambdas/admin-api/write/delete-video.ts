@@ -1,6 +1,5 @@
 import { auditEntry } from '#adapters/store/audit/audit-entry.ts'
-import { parseRequest } from '#core/console/parse-request.ts'
-import { emptyRequest } from '#core/console/switch-request.ts'
+import { emptyRequest, parseRequest } from '#core/admin/requests.ts'
 import { deleteVideoJob } from '#lambdas/pipeline/delete-video-job.ts'
 import { actorOf } from '#middleware/admin-event.ts'
 import { jobKeyOf } from './named-target.ts'

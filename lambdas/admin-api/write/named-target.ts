@@ -1,8 +1,8 @@
 import { getVideoJob } from '#adapters/store/jobs/job-reader.ts'
-import { AdminNotFoundError } from '#core/console/admin-errors.ts'
+import { AdminNotFoundError } from '#core/admin/errors.ts'
 import { InvalidRequestError, VideoJobNotFoundError } from '#core/errors.ts'
+import { isJobId } from '#core/ids.ts'
 import type { VideoJob } from '#core/jobs/video-job.ts'
-import { isJobId } from '#core/parameters/job-id.ts'
 import type { ApiEvent } from '#middleware/api-event.ts'
 import type { WriteContext } from './write-context.ts'
 

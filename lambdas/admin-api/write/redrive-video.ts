@@ -1,5 +1,4 @@
-import { parseRequest } from '#core/console/parse-request.ts'
-import { emptyRequest } from '#core/console/switch-request.ts'
+import { emptyRequest, parseRequest } from '#core/admin/requests.ts'
 import { redriveVideoJob } from '#lambdas/admin/jobs/redrive-job.ts'
 import { actorOf } from '#middleware/admin-event.ts'
 import { readNamedJob } from './named-target.ts'

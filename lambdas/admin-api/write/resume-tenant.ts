@@ -1,6 +1,5 @@
 import { resumeTenant as resume } from '#adapters/store/accounts/tenant-suspension.ts'
-import { parseRequest } from '#core/console/parse-request.ts'
-import { emptyRequest } from '#core/console/switch-request.ts'
+import { emptyRequest, parseRequest } from '#core/admin/requests.ts'
 import { actorOf } from '#middleware/admin-event.ts'
 import { respondWithTenant } from './changed-target.ts'
 import { pathId } from './named-target.ts'

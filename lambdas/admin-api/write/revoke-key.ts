@@ -1,6 +1,5 @@
 import { revokeApiKey } from '#adapters/store/accounts/key-admin.ts'
-import { parseRequest } from '#core/console/parse-request.ts'
-import { emptyRequest } from '#core/console/switch-request.ts'
+import { emptyRequest, parseRequest } from '#core/admin/requests.ts'
 import { actorOf } from '#middleware/admin-event.ts'
 import { readKeyBody } from './changed-target.ts'
 import { pathId } from './named-target.ts'

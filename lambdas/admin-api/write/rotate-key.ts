@@ -1,7 +1,6 @@
 import { getApiKey } from '#adapters/store/accounts/api-key-listing.ts'
-import { AdminConflictError } from '#core/console/admin-errors.ts'
-import { rotationRequest } from '#core/console/key-request.ts'
-import { parseRequest } from '#core/console/parse-request.ts'
+import { AdminConflictError } from '#core/admin/errors.ts'
+import { parseRequest, rotationRequest } from '#core/admin/requests.ts'
 import {
   endAfterRotation,
   OVERLAP_MILLISECONDS,

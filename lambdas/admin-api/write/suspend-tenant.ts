@@ -1,6 +1,5 @@
 import { suspendTenant as suspend } from '#adapters/store/accounts/tenant-suspension.ts'
-import { parseRequest } from '#core/console/parse-request.ts'
-import { suspensionRequest } from '#core/console/tenant-request.ts'
+import { parseRequest, suspensionRequest } from '#core/admin/requests.ts'
 import { actorOf } from '#middleware/admin-event.ts'
 import { respondWithTenant } from './changed-target.ts'
 import { pathId } from './named-target.ts'

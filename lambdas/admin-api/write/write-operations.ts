@@ -1,6 +1,6 @@
 import { StoreRefusal } from '#adapters/store/store-refusal.ts'
-import { AdminConflictError, AdminNotFoundError } from '#core/console/admin-errors.ts'
-import type { AdminOperationOf } from '#core/console/admin-routes.ts'
+import { AdminConflictError, AdminNotFoundError } from '#core/admin/errors.ts'
+import type { AdminOperationOf } from '#core/admin/routes.ts'
 import type { HttpError } from '#core/errors.ts'
 import type { AdminOperation } from '#middleware/admin-chain.ts'
 import { adjustCredits } from './adjust-credits.ts'

@@ -3,9 +3,8 @@ import { readHoldItem, unnamedRest } from '#adapters/store/money/hold-item.ts'
 import { queryItems, queryPartition } from '#adapters/store/table/query-items.ts'
 import type { Table } from '#adapters/store/table/table.ts'
 import { tableKeys } from '#adapters/store/table/table-keys.ts'
-import { formatCredits, type Microcredits, microcredits } from '#core/money/money.ts'
-import type { LedgerEntry } from '#core/quota/ledger-entry.ts'
-import { usageView } from '#core/quota/usage-view.ts'
+import { formatCredits, type Microcredits, microcredits } from '#core/money.ts'
+import { type LedgerEntry, usageView } from '#core/pricing/usage.ts'
 import {
   detailsOfReservation,
   type LedgerDetails,

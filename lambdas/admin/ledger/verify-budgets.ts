@@ -5,8 +5,8 @@ import { spentInPeriod } from '#adapters/store/money/period-spending.ts'
 import type { Reservation } from '#adapters/store/money/reservation.ts'
 import type { Table } from '#adapters/store/table/table.ts'
 import { tableKeys } from '#adapters/store/table/table-keys.ts'
-import { type Budget, type BudgetPeriod, periodStart } from '#core/money/budget.ts'
-import { formatCredits, type Microcredits } from '#core/money/money.ts'
+import { type Budget, type BudgetPeriod, periodStart } from '#core/budgets.ts'
+import { formatCredits, type Microcredits } from '#core/money.ts'
 
 type KeyBudgets = {
   /** Open reservations of jobs. */

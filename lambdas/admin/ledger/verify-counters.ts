@@ -1,6 +1,6 @@
 import { streamUsageCounters } from '#adapters/store/money/usage-counters.ts'
 import type { Table } from '#adapters/store/table/table.ts'
-import { formatCredits, type Microcredits } from '#core/money/money.ts'
+import { formatCredits, type Microcredits } from '#core/money.ts'
 import {
   addUsageSums,
   counterIdOf,
@@ -8,7 +8,7 @@ import {
   NO_USAGE,
   sumsOfSettlement,
   type UsageSums,
-} from '#core/quota/usage-counter.ts'
+} from '#core/pricing/usage.ts'
 import { streamSettledRows } from '#lambdas/admin/usage/settled-rows.ts'
 
 /**

@@ -1,12 +1,15 @@
+import { type ChatRequest, parseChatRequest } from '#core/api/chat-request.ts'
 import { hiddenFields } from '#core/catalogue/hidden-fields.ts'
-import { type ChatRequest, parseChatRequest } from '#core/contract/chat-request.ts'
-import type { Microcredits } from '#core/money/money.ts'
-import { adviseOnOutput } from '#core/money/shortfall.ts'
-import { chatChargeMax, priceChatCalls } from '#core/quota/chat-cost.ts'
-import type { CallEnd, CheckedUsage, Priced } from '#core/quota/counted-usage.ts'
-import type { TokenCounts } from '#core/quota/token-counts.ts'
-import { believedUsage, readTokenUsage } from '#core/quota/token-usage.ts'
-import { chatUsageMax, checkTokenCounts } from '#core/quota/usage-bounds.ts'
+import { adviseOnOutput, type Microcredits } from '#core/money.ts'
+import { chatChargeMax, priceChatCalls } from '#core/pricing/relay-cost.ts'
+import {
+  believedUsage,
+  chatUsageMax,
+  checkTokenCounts,
+  readTokenUsage,
+  type TokenCounts,
+} from '#core/pricing/token-usage.ts'
+import type { CallEnd, CheckedUsage, Priced } from '#core/pricing/usage.ts'
 import { upstreamChatBody } from '#core/relay/chat-call.ts'
 import { type ChatReply, chatReplyAsEvents, readChatReply } from '#core/relay/chat-reply.ts'
 import { ChatStream } from '#core/relay/chat-stream.ts'

@@ -1,14 +1,18 @@
+import { type CompletionRequest, parseCompletionRequest } from '#core/api/completion-request.ts'
 import { hiddenFields } from '#core/catalogue/hidden-fields.ts'
-import { type CompletionRequest, parseCompletionRequest } from '#core/contract/completion-request.ts'
 import { InvalidRequestError } from '#core/errors.ts'
-import type { Microcredits } from '#core/money/money.ts'
-import { adviseOnOutput } from '#core/money/shortfall.ts'
-import { tokensByLength } from '#core/parameters/tokens-by-length.ts'
-import { type ChatCall, chatChargeMax, priceChatCalls } from '#core/quota/chat-cost.ts'
-import type { CallEnd, CheckedUsage, Priced } from '#core/quota/counted-usage.ts'
-import { sumOfTokenCounts, type TokenCounts } from '#core/quota/token-counts.ts'
-import { believedUsage, readTokenUsage } from '#core/quota/token-usage.ts'
-import { chatUsageMax, checkTokenCounts } from '#core/quota/usage-bounds.ts'
+import { adviseOnOutput, type Microcredits } from '#core/money.ts'
+import { type ChatCall, chatChargeMax, priceChatCalls } from '#core/pricing/relay-cost.ts'
+import {
+  believedUsage,
+  chatUsageMax,
+  checkTokenCounts,
+  readTokenUsage,
+  sumOfTokenCounts,
+  type TokenCounts,
+  tokensByLength,
+} from '#core/pricing/token-usage.ts'
+import type { CallEnd, CheckedUsage, Priced } from '#core/pricing/usage.ts'
 import type { ChatChannel } from '#core/relay/chat-call.ts'
 import { ChatStream } from '#core/relay/chat-stream.ts'
 import {

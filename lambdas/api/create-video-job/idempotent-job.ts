@@ -4,11 +4,11 @@ import type { Caller } from '#adapters/store/accounts/api-key-record.ts'
 import { getVideoJob } from '#adapters/store/jobs/job-reader.ts'
 import type { Table } from '#adapters/store/table/table.ts'
 import { tableKeys } from '#adapters/store/table/table-keys.ts'
+import { parseVideoJobRequest } from '#core/api/video-job-request.ts'
 import type { Catalogue } from '#core/catalogue/catalogue.ts'
-import { parseVideoJobRequest } from '#core/contract/video-job-request.ts'
+import type { VideoJobRequest } from '#core/catalogue/parameters.ts'
 import { IdempotencyKeyReusedError, InvalidRequestError } from '#core/errors.ts'
 import type { VideoJob } from '#core/jobs/video-job.ts'
-import type { VideoJobRequest } from '#core/parameters/video-parameters.ts'
 
 /** The digests of an idempotency key and of the request that came with it. */
 export type IdempotentRequest = { readonly digest: string; readonly bodyHash: string }

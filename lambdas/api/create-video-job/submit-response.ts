@@ -1,9 +1,8 @@
 import { loadTextIfThere } from '#adapters/store/bucket/text-store.ts'
 import { getVideoJob } from '#adapters/store/jobs/job-reader.ts'
+import { createdJobBody } from '#core/api/video-job-view.ts'
 import { VideoJobNotFoundError } from '#core/errors.ts'
-import { isTerminal, type VideoJob } from '#core/jobs/video-job.ts'
-import { createdJobBody } from '#core/jobs/video-job-view.ts'
-import { isUnwanted } from '#core/jobs/visible-status.ts'
+import { isTerminal, isUnwanted, type VideoJob } from '#core/jobs/video-job.ts'
 import type { CreateContext } from './create-context.ts'
 
 /** What a wait takes from outside: a job that exists does not depend on switches. */

@@ -1,4 +1,4 @@
-import { preflightOf } from '#core/contract/other-routes.ts'
+import { preflightOf } from '#core/api/cross-origin.ts'
 import { headerOf } from '#middleware/api-event.ts'
 import { allowedOrigins } from '#middleware/cross-origin.ts'
 import { handlerChain } from '#middleware/handler-chain.ts'

@@ -1,5 +1,5 @@
 import { createCallerWithAccountReader } from '#adapters/store/money/caller-with-account.ts'
-import { balanceView } from '#core/money/balance-view.ts'
+import { balanceView } from '#core/api/balance.ts'
 import { accountOf, jsonResult } from '#middleware/api-event.ts'
 import { apiHandler } from '#middleware/api-handler.ts'
 

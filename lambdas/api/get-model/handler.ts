@@ -1,4 +1,4 @@
-import { allowedModelView } from '#core/contract/model-view.ts'
+import { allowedModelView } from '#core/api/model-view.ts'
 import { catalogueHandler } from '#middleware/catalogue-handler.ts'
 
 /** GET /v1/models/{model} */

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { sha256Hex } from '#adapters/crypto/sha256.ts'
 import { once } from '#adapters/once.ts'
-import { DOCUMENT_SERVER } from '#core/contract/document-server.ts'
+import { DOCUMENT_SERVER } from '#core/api/routes.ts'
 
 /** The OpenAPI document as it is served, and a strong entity tag of its bytes. */
 export type OpenapiDocument = { readonly text: string; readonly etag: string }

@@ -1,4 +1,4 @@
-import { FRONT_DOOR_HEADER } from '#core/cdn/front-door.ts'
+import { FRONT_DOOR_HEADER } from '#core/http.ts'
 import { type ApiEvent, headerOf } from '#middleware/api-event.ts'
 
 /** A name or an address, with a port or without: whatever else a client may write into its Host header is left out. */

@@ -1,10 +1,9 @@
 import { once } from '#adapters/once.ts'
 import { readUsageCounters } from '#adapters/store/money/usage-counters.ts'
 import { openTable } from '#adapters/store/table/sdk-table.ts'
+import { parseUsageQuery, usageReport } from '#core/api/usage.ts'
 import { InvalidRequestError } from '#core/errors.ts'
-import { parseUsageQuery } from '#core/parameters/usage-query.ts'
-import { dayOf } from '#core/quota/usage-counter.ts'
-import { usageReport } from '#core/quota/usage-report.ts'
+import { dayOf } from '#core/pricing/usage.ts'
 import { type ApiEvent, authenticatedCaller, jsonResult } from '#middleware/api-event.ts'
 import { apiHandler } from '#middleware/api-handler.ts'
 

@@ -1,5 +1,4 @@
-import { eventsAfter, FIRST, positionOf } from '#core/jobs/event-position.ts'
-import type { JobEvent } from '#core/jobs/job-events.ts'
+import { eventsAfter, FIRST, type JobEvent, positionOf } from '#core/jobs/job-events.ts'
 import { type ApiEvent, headerOf } from '#middleware/api-event.ts'
 
 /** Whether a request prefers a stream of events to a list. */

@@ -1,4 +1,4 @@
-import { modelListView } from '#core/contract/model-view.ts'
+import { modelListView } from '#core/api/model-view.ts'
 import { catalogueHandler } from '#middleware/catalogue-handler.ts'
 
 /** GET /v1/models */

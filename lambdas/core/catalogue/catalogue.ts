@@ -1,7 +1,7 @@
-import type { VideoJobRequest } from '../parameters/video-parameters.ts'
-import type { RelayChannel, VideoChannel } from './channel.ts'
+import type { Channel, RelayChannel, VideoChannel } from './channel.ts'
 import type { GatewayConfig } from './gateway-config.ts'
 import type { Model, RelayModel, VideoModel } from './model.ts'
+import type { VideoJobRequest } from './parameters.ts'
 import { applySwitches, NO_SWITCHES, type Switches } from './switches.ts'
 
 /**
@@ -139,4 +139,24 @@ export function upstreamModelId(channel: VideoChannel, request: Pick<VideoJobReq
     throw new RangeError(`channel ${channel.id} does not serve ${request.model}`)
   }
   return typeof id === 'string' ? id : request.image_urls.length > 0 ? id.image : id.text
+}
+
+/**
+ * The name in `${NAME}` of a channel's `api_key`; undefined for an upstream without a key. A file separate from the schema, so
+ * that functions that look up a key do not load the validation of the configuration.
+ */
+export function credentialName(channel: Channel): string | undefined {
+  return /^\$\{(.+)\}$/.exec(channel.api_key)?.[1]
+}
+
+/**
+ * The order in which a job is offered to channels: the lowest priority number first; among equals a weighted draw, so that
+ * each comes first in proportion to its weight.
+ * @param random returns numbers from 0 up to 1.
+ */
+export function submitChannelOrder(channels: readonly VideoChannel[], random: () => number): VideoChannel[] {
+  const drawn = channels.map((channel) => ({ channel, ticket: -Math.log(1 - random()) / channel.weight }))
+  return drawn
+    .toSorted((left, right) => left.channel.priority - right.channel.priority || left.ticket - right.ticket)
+    .map(({ channel }) => channel)
 }

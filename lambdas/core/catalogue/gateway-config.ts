@@ -1,10 +1,204 @@
 import * as z from 'zod'
-import { channelSchema } from './channel.ts'
-import { consoleSettings } from './console-settings.ts'
-import { crossCheck } from './cross-check.ts'
-import { hiddenMembers } from './hidden-members.ts'
-import { modelSchema } from './model.ts'
-import { strictObject } from './strict-object.ts'
+import { type Channel, channelSchema, FIELD_PATH } from './channel.ts'
+import {
+  type ChatModel,
+  type EmbeddingModel,
+  type ImageModel,
+  type Model,
+  modelSchema,
+  type VideoModel,
+} from './model.ts'
+import { findImagePrice, findVideoPrice, imagePriceTiers } from './price-rows.ts'
+import { strictObject } from './schema-parts.ts'
+
+const LOOPBACK_NAMES: readonly string[] = ['127.0.0.1', 'localhost', '[::1]']
+
+/** The issuer names itself in each token, letter by letter, so it is kept as it is written. */
+function isIssuer(text: string): boolean {
+  const url = URL.parse(text)
+  if (url === null || url.search !== '' || url.hash !== '' || url.username !== '') {
+    return false
+  }
+  return url.protocol === 'https:' || (url.protocol === 'http:' && LOOPBACK_NAMES.includes(url.hostname))
+}
+
+const GROUPS_MAX = 50
+const groups = z.array(z.string().min(1).max(200)).max(GROUPS_MAX).default([])
+
+const oidc = strictObject({
+  issuer: z
+    .string()
+    .max(500)
+    .refine(isIssuer, {
+      message: 'use the issuer of the provider, such as https://login.example.com, without a query',
+    })
+    .meta({ description: 'The issuer, exactly as its discovery document names it.' }),
+  client_id: z.string().min(1).max(200),
+  scope: z.string().max(200).default('openid email profile').meta({ description: 'The scopes that are asked for.' }),
+  roles: strictObject({
+    claim: z.string().min(1).max(200).default('groups').meta({
+      description:
+        'The claim of the ID token that decides: a string or a list, such as `groups` or `cognito:groups`; `email` needs `email_verified`.',
+    }),
+    owner: groups.meta({ description: 'Values of the claim whose users see and change everything.' }),
+    viewer: groups.meta({ description: 'Values of the claim whose users see everything and change nothing.' }),
+  }).refine(({ owner, viewer }) => owner.length + viewer.length > 0, {
+    message: 'name at least one value in `owner` or `viewer`, or nobody can sign in',
+  }),
+})
+
+/** Who may sign in to the console, besides holders of keys. */
+export const consoleSettings = strictObject({
+  oidc: oidc.optional().meta({ description: 'An OpenID provider whose users sign in to the console.' }),
+})
+
+/** The OpenID provider of the console. */
+export type OidcSettings = z.infer<typeof oidc>
+
+/** A problem of the configuration. */
+export type ConfigIssue = { path: (string | number)[]; message: string }
+
+/** Checks what the schema of a single row cannot: unique ids, references between rows, and prices without gaps. */
+export function crossCheck(config: { channels: readonly Channel[]; models: readonly Model[] }): ConfigIssue[] {
+  return [
+    ...duplicates(config.channels, 'channels'),
+    ...duplicates(config.models, 'models'),
+    ...config.channels.flatMap((channel, index) => channelModels(channel, index, config.models)),
+    ...config.models.flatMap((model, index) =>
+      modelIssues(model).map(({ path, message }) => ({ path: ['models', index, ...path], message })),
+    ),
+  ]
+}
+
+function duplicates(rows: readonly { id: string }[], section: string): ConfigIssue[] {
+  const seen = new Set<string>()
+  return rows.flatMap((row, index) => {
+    const isRepeated = seen.has(row.id)
+    seen.add(row.id)
+    return isRepeated
+      ? [{ path: [section, index, 'id'], message: `"${row.id}" is used twice; every id must be unique` }]
+      : []
+  })
+}
+
+function channelModels(channel: Channel, index: number, models: readonly Model[]): ConfigIssue[] {
+  return Object.keys(channel.models).flatMap((id) => {
+    const path = ['channels', index, 'models', id]
+    const model = models.find((candidate) => candidate.id === id)
+    if (model === undefined) {
+      return [{ path, message: `no model "${id}" in models; allowed: ${models.map((each) => each.id).join(', ')}` }]
+    }
+    const servesVideo = channel.provider !== 'openai'
+    if ((model.kind === 'video') !== servesVideo) {
+      return [{ path, message: `a ${channel.provider} channel cannot serve a model of kind ${model.kind}` }]
+    }
+    return []
+  })
+}
+
+function modelIssues(model: Model): ConfigIssue[] {
+  switch (model.kind) {
+    case 'video':
+      return videoModelIssues(model)
+    case 'image':
+      return imageModelIssues(model)
+    case 'chat':
+      return [...outputLimitIssues(model), ...billingIssues(model)]
+    case 'embedding':
+      return billingIssues(model)
+    default:
+      return model satisfies never
+  }
+}
+
+function videoModelIssues(model: VideoModel): ConfigIssue[] {
+  const issues: ConfigIssue[] = []
+  if (model.durations.min > model.durations.max) {
+    issues.push({ path: ['durations'], message: 'min must be at most max' })
+  }
+  if (!model.resolutions.includes(model.default_resolution)) {
+    issues.push({
+      path: ['default_resolution'],
+      message: `${model.default_resolution} is not in resolutions; allowed: ${model.resolutions.join(', ')}`,
+    })
+  }
+  if (model.videos.max > 0 && model.input_video_seconds_max === 0) {
+    issues.push({
+      path: ['input_video_seconds_max'],
+      message: 'a model that takes a reference video needs its longest length in seconds for the estimate',
+    })
+  }
+  return [...issues, ...unpricedCells(model).map((message) => ({ path: ['prices'], message }))]
+}
+
+function unpricedCells(model: VideoModel): string[] {
+  const audios = [true, false]
+  const videoInputs = [...(model.videos.min === 0 ? [false] : []), ...(model.videos.max > 0 ? [true] : [])]
+  const cells = model.resolutions.flatMap((resolution) =>
+    audios.flatMap((audio) => videoInputs.map((videoInput) => ({ resolution, audio, videoInput }))),
+  )
+  return cells
+    .filter((cell) => findVideoPrice(model.prices, cell) === undefined)
+    .map((cell) => `no price for resolution ${cell.resolution}, audio ${cell.audio}, video_input ${cell.videoInput}`)
+}
+
+/**
+ * Checks that each size at each quality has a price, and that each row is for a size and a quality of the model: after a typing
+ * error another row would set the price. Paths begin at the model.
+ */
+export function imageModelIssues(model: ImageModel): ConfigIssue[] {
+  const unpriced = imagePriceTiers(model)
+    .filter((tier) => findImagePrice(model.prices, tier) === undefined)
+    .map(({ size, quality }) => `no price for size ${size}${quality === undefined ? '' : `, quality ${quality}`}`)
+  const unknown = model.prices.flatMap((row, index) => [
+    ...rowIssues(['prices', index, 'size'], row.size, model.sizes),
+    ...rowIssues(['prices', index, 'quality'], row.quality, model.qualities),
+  ])
+  return [...unknown, ...unpriced.map((message) => ({ path: ['prices'], message }))]
+}
+
+function rowIssues(path: (string | number)[], value: string, offered: readonly string[]): ConfigIssue[] {
+  const allowed = ['any', ...offered]
+  return allowed.includes(value) ? [] : [{ path, message: `not allowed; allowed: ${allowed.join(', ')}` }]
+}
+
+function outputLimitIssues({ default_max_output_tokens: fallback, max_output_tokens: most }: ChatModel): ConfigIssue[] {
+  const message = `above max_output_tokens; allowed: 1 to ${most}`
+  return fallback === undefined || fallback <= most ? [] : [{ path: ['default_max_output_tokens'], message }]
+}
+
+/** The form of a price row must match `billing`, because the form decides what is billed. */
+function billingIssues({ billing, prices }: ChatModel | EmbeddingModel): ConfigIssue[] {
+  const message = billing === 'token' ? 'billing token needs prices per million' : 'billing per_request needs one price'
+  const others = [...prices.entries()].filter(([, row]) => 'price' in row !== (billing === 'per_request'))
+  return others.map(([index]) => ({ path: ['prices', index], message }))
+}
+
+/** Far more than any upstream says of itself. */
+const HIDDEN_MAX = 100
+
+/** What upstreams say of who served a request, and for which of their accounts, besides what is always hidden. */
+const DEFAULT = ['usage.is_byok', 'provider', 'user_id']
+
+/** A response without these is none, and the gateway writes or reads what is in them. */
+const NEEDED: ReadonlySet<string> = new Set(['model', 'choices', 'data'])
+
+/** Fields that no relayed response shows: a dotted path for a field of an inner object. Lists are not entered. */
+export const hiddenMembers = z
+  .array(
+    z
+      .string()
+      .regex(FIELD_PATH, 'use names of letters, digits, underscores and hyphens, separated by dots, such as usage.cost')
+      .refine((path) => !NEEDED.has(path.split('.')[0] ?? ''), {
+        message: 'a response needs model, choices and data; leave this out',
+      }),
+  )
+  .max(HIDDEN_MAX)
+  .default(DEFAULT)
+  .meta({
+    description:
+      'Fields of upstreams that no client sees in relayed responses, besides their prices, `provider_metadata`, and the details of errors, which are always hidden.',
+  })
 
 const HOST_LABEL = '[a-z0-9]([a-z0-9-]*[a-z0-9])?'
 const HOST_ENTRY = new RegExp(`^(\\*\\.)?(${HOST_LABEL}\\.)+[a-z][a-z0-9-]*$`)

@@ -1,10 +1,107 @@
 import * as z from 'zod'
-import { MODALITIES } from '../parameters/modalities.ts'
-import { DURATION_SECONDS, INPUT_VIDEO_SECONDS_MAX, RESOLUTIONS } from '../parameters/video-parameters.ts'
-import { price } from './price.ts'
-import { referenceLimits } from './reference-limits.ts'
-import { strictObject } from './strict-object.ts'
-import { chatTokenPrices, embeddingTokenPrices } from './token-prices.ts'
+import { IMAGE_FORMATS, VIDEO_FORMATS } from '../media-facts.ts'
+import { DURATION_SECONDS, INPUT_VIDEO_SECONDS_MAX, MODALITIES, RESOLUTIONS } from './parameters.ts'
+import { price, strictObject } from './schema-parts.ts'
+
+const bytesMax = z.number().int().min(1).optional().meta({ description: 'Largest file, in bytes.' })
+
+const images = strictObject({
+  formats: z.array(z.enum(IMAGE_FORMATS)).min(1).default(['jpeg', 'png', 'webp']),
+  short_side_min: z.number().int().min(1).optional().meta({ description: 'Fewest pixels of the shorter side.' }),
+  aspect_ratio_max: z
+    .number()
+    .min(1)
+    .optional()
+    .meta({ description: 'Largest ratio of the longer to the shorter side.' }),
+  bytes_max: bytesMax,
+})
+
+const videos = strictObject({
+  formats: z.array(z.enum(VIDEO_FORMATS)).min(1).default(['mp4', 'mov']),
+  frames_per_second_min: z.number().positive().optional(),
+  bytes_max: bytesMax,
+})
+
+/**
+ * Limits of an upstream for the references of a model, checked before a submit over a channel with `reference_checks`. Missing
+ * kinds and fields are not checked. The longest video is in `input_video_seconds_max`.
+ */
+export const referenceLimits = strictObject({ images: images.optional(), videos: videos.optional() })
+
+/** Limits of reference images; lengths in pixels, sizes in bytes. */
+export type ImageLimits = z.infer<typeof images>
+/** Limits of reference videos; sizes in bytes. */
+export type VideoLimits = z.infer<typeof videos>
+
+/** The prices of a chat model by tokens: decimal strings in credits, for a million tokens each. */
+export type TokenPrices = {
+  /** Input that no other price of this row covers. */
+  readonly input: string
+  readonly output: string
+  /** Input that the upstream read from a cache. */
+  readonly cached_input?: string | undefined
+  /** Input that the upstream read from a cache which the request had asked for. */
+  readonly cached_input_explicit?: string | undefined
+  /** Input that the upstream wrote to a cache. */
+  readonly cache_write?: string | undefined
+  /** Input that the upstream wrote to a cache that lasts for an hour or longer. */
+  readonly cache_write_1h?: string | undefined
+}
+
+/** Longer names of the same prices. */
+const older = {
+  input_per_million: price.optional().meta({ description: 'The same as input.' }),
+  output_per_million: price.optional().meta({ description: 'The same as output.' }),
+}
+
+type Written = {
+  readonly [Name in keyof TokenPrices | keyof typeof older]?: string | undefined
+}
+
+/** A price row of a chat model, with either name of each price. */
+export const chatTokenPrices = strictObject({
+  input: price.optional(),
+  output: price.optional(),
+  cached_input: price.optional().meta({ description: 'Input read from a cache. Without it: input.' }),
+  cached_input_explicit: price
+    .optional()
+    .meta({ description: 'Input read from a cache that the request asked for. Without it: cached_input.' }),
+  cache_write: price.optional().meta({ description: 'Input written to a cache. Without it: input.' }),
+  cache_write_1h: price
+    .optional()
+    .meta({ description: 'Input written to a cache for an hour or longer. Without it: cache_write.' }),
+  ...older,
+})
+  .superRefine((row, context) => {
+    needOneName('input', row, context)
+    needOneName('output', row, context)
+  })
+  .transform(
+    ({ input, output, input_per_million = '', output_per_million = '', ...rest }: Written): TokenPrices => ({
+      input: input ?? input_per_million,
+      output: output ?? output_per_million,
+      ...rest,
+    }),
+  )
+
+/** A price row of an embedding model, with either name of its price. */
+export const embeddingTokenPrices = strictObject({
+  input: price.optional(),
+  input_per_million: older.input_per_million,
+})
+  .superRefine((row, context) => needOneName('input', row, context))
+  .transform(({ input, input_per_million = '' }: Pick<Written, 'input' | 'input_per_million'>) => ({
+    input: input ?? input_per_million,
+  }))
+
+function needOneName(name: 'input' | 'output', row: Written, context: z.RefinementCtx): void {
+  const older = `${name}_per_million` as const
+  const isMissing = row[name] === undefined && row[older] === undefined
+  if (isMissing || (row[name] !== undefined && row[older] !== undefined)) {
+    const message = isMissing ? `write ${name}, the price of a million tokens` : `the same as ${older}; leave one out`
+    context.addIssue({ code: 'custom', path: [name], message })
+  }
+}
 
 const common = {
   id: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/, 'use letters, digits, dots, hyphens and underscores'),

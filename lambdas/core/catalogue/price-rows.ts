@@ -1,5 +1,5 @@
-import type { Resolution } from '../parameters/video-parameters.ts'
 import type { ImageModel, VideoPrice } from './model.ts'
+import type { Resolution } from './parameters.ts'
 
 /** What selects the price row of a video: the request at creation, the upstream's report at settlement. */
 export type VideoPriceTier = { readonly resolution: Resolution; readonly audio: boolean; readonly videoInput: boolean }

@@ -1,8 +1,69 @@
-import { formatCredits } from '../money/money.ts'
-import { FAILURE_TEXT } from './job-failure.ts'
-import { jobPercent } from './job-percent.ts'
-import { isTerminal, type VideoJob } from './video-job.ts'
-import { hasEnded, isUnwanted, visibleError } from './visible-status.ts'
+import { formatCredits } from '../money.ts'
+import { FAILURE_TEXT, hasEnded, isTerminal, isUnwanted, type VideoJob, visibleError } from './video-job.ts'
+
+/** How far an open job is. Only a job that has succeeded is at 100. */
+export type JobPercent = {
+  /** Whole, from 0 to 100. */
+  readonly percent: number
+  /** Whole seconds until the usual end of such a job; absent if it is unknown or over. */
+  readonly etaSeconds?: number | undefined
+}
+
+type Job = Pick<VideoJob, 'status' | 'finishedAt' | 'submittedAt' | 'timing' | 'upstreamPercent'>
+
+const OPEN_MAX = 99
+
+/** An estimate reaches this at the usual time, and approaches the next bound as long as the job takes longer. */
+const ESTIMATE = { atMedian: 90, max: 98 }
+
+/** Covers the time between a poll and its write, and the difference of two clocks. */
+const SLACK_SECONDS = 5
+
+/**
+ * How far a job is: what its upstream says, or else what the usual times of its class say. For one record and its successors the
+ * percentage never decreases with time. Undefined before the upstream has accepted the job, if nothing is known, and for a failed job.
+ */
+export function jobPercent(job: Job, nowSeconds: number): JobPercent | undefined {
+  if (job.status !== 'processing') {
+    return job.status === 'succeeded' ? { percent: 100 } : undefined
+  }
+  if (job.finishedAt !== undefined) {
+    return { percent: OPEN_MAX }
+  }
+  const percent = openPercent(job, nowSeconds)
+  return percent === undefined ? undefined : { percent, etaSeconds: etaSeconds(job, nowSeconds) }
+}
+
+function openPercent(job: Job, nowSeconds: number): number | undefined {
+  const reported = job.upstreamPercent
+  if (reported === undefined) {
+    return estimatedPercent(job, nowSeconds)
+  }
+  // Readers may have seen estimates until the first report, so no later percentage is below them.
+  const { percent, since } = reported
+  const seen = since === undefined ? undefined : estimatedPercent(job, since + SLACK_SECONDS)
+  return Math.min(OPEN_MAX, Math.max(Math.trunc(percent), seen ?? 0))
+}
+
+function estimatedPercent(job: Job, atSeconds: number): number | undefined {
+  const median = job.timing?.usual?.median
+  if (median === undefined) {
+    return undefined
+  }
+  const { atMedian, max } = ESTIMATE
+  const share = elapsedSeconds(job, atSeconds) / median
+  return Math.trunc(share <= 1 ? atMedian * share : atMedian + (max - atMedian) * (1 - Math.exp(1 - share)))
+}
+
+function etaSeconds(job: Job, nowSeconds: number): number | undefined {
+  const median = job.timing?.usual?.median
+  const left = median === undefined ? undefined : Math.ceil(median - elapsedSeconds(job, nowSeconds))
+  return left === undefined || left < 0 ? undefined : left
+}
+
+function elapsedSeconds({ submittedAt }: Job, atSeconds: number): number {
+  return submittedAt === undefined ? 0 : Math.max(0, atSeconds - submittedAt)
+}
 
 /** Every type of an event, in the order in which a job goes through them. */
 export const JOB_EVENT_TYPES = [
@@ -172,4 +233,52 @@ function isFirstCallbackOver(job: VideoJob, nowSeconds: number): boolean {
  */
 export function isComplete(job: VideoJob, nowSeconds: number): boolean {
   return isTerminal(job) && isFirstCallbackOver(job, nowSeconds)
+}
+
+/** The place of an event in the order of all events of its job. */
+export type EventPosition = readonly [rank: number, number: number]
+
+/** The place before the first event. */
+export const FIRST: EventPosition = [-1, 0]
+
+const ID = /^([a-z]+)(?::(\d{1,9}))?$/
+
+/** Where `progress:100` stands, which follows the settlement. */
+const BEFORE_THE_END = JOB_EVENT_TYPES.indexOf('settled') + 0.5
+
+/** Where `settled:1` of a cancelled job stands: behind its first callback, before those that are sent again. */
+const LATE_BILL = JOB_EVENT_TYPES.indexOf('callback') + 1
+const SENT_AGAIN = LATE_BILL + 1
+
+/** The place of an event by its id, such as a client sends in `Last-Event-ID`; {@link FIRST} for anything else. */
+export function positionOf(id: string): EventPosition {
+  const [, type, number = '0'] = ID.exec(id) ?? []
+  const types: readonly string[] = JOB_EVENT_TYPES
+  const rank = types.indexOf(type ?? '')
+  if (rank === -1) {
+    return FIRST
+  }
+  return [exceptionOf(type, Number(number)) ?? rank, Number(number)]
+}
+
+function exceptionOf(type: string | undefined, number: number): number | undefined {
+  switch (type) {
+    case 'progress':
+      return number >= 100 ? BEFORE_THE_END : undefined
+    case 'settled':
+      return number >= 1 ? LATE_BILL : undefined
+    case 'callback':
+      return number > 1 ? SENT_AGAIN : undefined
+    default:
+      return undefined
+  }
+}
+
+/** The events behind a place. Every later list of the same job has the same events there, and more. */
+export function eventsAfter(events: readonly JobEvent[], position: EventPosition): readonly JobEvent[] {
+  return events.filter(({ id }) => isAfter(positionOf(id), position))
+}
+
+function isAfter([rank, number]: EventPosition, [otherRank, otherNumber]: EventPosition): boolean {
+  return rank === otherRank ? number > otherNumber : rank > otherRank
 }

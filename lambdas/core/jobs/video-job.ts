@@ -1,3 +1,8 @@
+import type { VideoChannel } from '../catalogue/channel.ts'
+import type { Resolution } from '../catalogue/parameters.ts'
+import type { Microcredits } from '../money.ts'
+import type { JobTiming } from './waits.ts'
+
 /**
  * Terminology, one word per thing:
  * - *video job*: what a client creates; it lives in the table from its reservation to 30 days later.
@@ -8,11 +13,6 @@
  * - *resolve*: end the job and its reservation in one transaction.
  * - *passthrough*: the upstream's reply as a string, with the service's own fields spliced in.
  */
-import type { VideoChannel } from '../catalogue/channel.ts'
-import type { Microcredits } from '../money/money.ts'
-import type { CallbackAttempt } from './callback-attempt.ts'
-import type { JobTiming } from './generation-times.ts'
-import type { ReportedPercent } from './reported-percent.ts'
 
 /** Stored statuses. `expired` is not stored: it is computed when the job is read. */
 export type VideoJobStatus = 'queued' | 'processing' | 'succeeded' | 'failed'
@@ -122,4 +122,177 @@ export function isTerminal(job: Pick<VideoJob, 'status'>): boolean {
 /** Whether readers may see a job: it is not deleted, and its record is younger than {@link JOB_RECORD_SECONDS}. */
 export function isVisible(job: Pick<VideoJob, 'isDeleted' | 'createdAt'>, nowSeconds: number): boolean {
   return !job.isDeleted && nowSeconds < job.createdAt + JOB_RECORD_SECONDS
+}
+
+/** The gateway's own texts for the `error` of a failed job. An upstream's message takes their place where there is one. */
+export const FAILURE_TEXT = {
+  generationTimedOut: 'generation timed out',
+  referenceRefused: 'a reference breaks a limit of the model',
+  noUpstreamCapacity: 'no upstream capacity',
+  resultCouldNotBeStored: 'result could not be stored',
+  submitOutcomeUnknown: 'submit outcome unknown',
+  resultIsNotAVideo: 'upstream result is not a video',
+  taskIsGone: 'upstream lost the task',
+  deleted: 'deleted by the client',
+  cancelledByOperator: 'cancelled by the operator',
+  cancelledByClient: 'cancelled by the client',
+  internal: 'internal error',
+} as const
+
+/**
+ * Every expected failure of a job, and its text when the record holds none. An upstream's refusal or failure is always
+ * recorded with its message, so no text is due.
+ */
+const TEXT_BY_FAILURE = {
+  /** The upstream refused the request. */
+  UpstreamRejectedError: FAILURE_TEXT.internal,
+  /** The upstream reported that the generation failed. */
+  UpstreamFailedError: FAILURE_TEXT.internal,
+  /** A reference breaks a limit of its model. */
+  ReferenceRefusedError: FAILURE_TEXT.referenceRefused,
+  /** The upstream may have accepted the job, so it is not posted again. */
+  SubmitUnknownError: FAILURE_TEXT.submitOutcomeUnknown,
+  /** Every channel refused the job, or none took it before its time in the queue was over. */
+  NoUpstreamCapacityError: FAILURE_TEXT.noUpstreamCapacity,
+  /** The upstream had not finished by the deadline. */
+  GenerationTimedOutError: FAILURE_TEXT.generationTimedOut,
+  /** Several polls in a row did not find the task. */
+  TaskGoneError: FAILURE_TEXT.taskIsGone,
+  /** The last try to store the result failed. Thrown while more tries are left. */
+  StoreFailedError: FAILURE_TEXT.resultCouldNotBeStored,
+  /** The result cannot be stored, and no further try would change that. */
+  ResultNotStoredError: FAILURE_TEXT.resultCouldNotBeStored,
+  /** The result is not a video. */
+  ResultNotAVideoError: FAILURE_TEXT.resultIsNotAVideo,
+  /** The client deleted or cancelled the job before it was submitted, or the upstream cancelled its task. */
+  JobDeletedError: FAILURE_TEXT.deleted,
+} as const
+
+/** Why a job fails, as a step reports it to the state machine. */
+export type JobFailure = keyof typeof TEXT_BY_FAILURE
+
+/**
+ * The `error` of a job whose record holds no reason.
+ * @param name a {@link JobFailure}, or the name of any other error that broke its execution.
+ */
+export function failureTextOf(name: string | undefined): string {
+  return new Map<string, string>(Object.entries(TEXT_BY_FAILURE)).get(name ?? '') ?? FAILURE_TEXT.internal
+}
+
+/** What clients read as `status`. */
+export const VISIBLE_STATUSES = ['queued', 'processing', 'succeeded', 'failed', 'expired'] as const
+
+/** One of {@link VISIBLE_STATUSES}. */
+export type VisibleStatus = VideoJobStatus | 'expired'
+
+type Cancellable = Pick<VideoJob, 'status' | 'cancelledAt'>
+
+/** The status that clients read: `expired` is computed, from `expires_at` on, for any job. */
+export function visibleStatus(job: Cancellable & Pick<VideoJob, 'expiresAt'>, nowSeconds: number): VisibleStatus {
+  return nowSeconds >= job.expiresAt ? 'expired' : unexpiredStatus(job)
+}
+
+/** The status that clients read before `expires_at`: a job that its client has cancelled is `failed` at once, while its execution goes on. */
+export function unexpiredStatus({ status, cancelledAt }: Cancellable): VideoJobStatus {
+  return cancelledAt === undefined ? status : 'failed'
+}
+
+/** Whether a job has ended for its client. */
+export function hasEnded(job: Cancellable): boolean {
+  return isTerminal(job) || job.cancelledAt !== undefined
+}
+
+/** The `error` of a failed job, as clients read it. */
+export function visibleError({ error, cancelledAt }: Pick<VideoJob, 'error' | 'cancelledAt'>): string {
+  return error ?? (cancelledAt === undefined ? '' : FAILURE_TEXT.cancelledByClient)
+}
+
+/** Whether nobody waits for the video of a job: its client has deleted or cancelled it. */
+export function isUnwanted({ isDeleted, cancelledAt }: Pick<VideoJob, 'isDeleted' | 'cancelledAt'>): boolean {
+  return isDeleted || cancelledAt !== undefined
+}
+
+/** What a step returns: the next state and, before a wait, its whole seconds. Read by `video-job.asl.json`. */
+export type NextStep =
+  | { readonly step: 'submit' | 'poll'; readonly waitSeconds: number }
+  | { readonly step: 'check' | 'store' | 'settle' | 'notify' | 'done' }
+  /** The job fails. The record holds the reason for the client, the name that for the operator. */
+  | { readonly step: 'fail'; readonly error: JobFailure }
+
+/**
+ * The input of a step: what its execution carries. A running execution keeps its definition for hours after a deployment, so no step
+ * may return what an older definition does not know. The definition passes its number, for the first change that needs it.
+ */
+export type StepInput = {
+  readonly tenantId: string
+  readonly jobId: string
+  /** The result of the previous step: Poll reads the wait before it, Fail the failure. */
+  readonly next?: { readonly waitSeconds?: number; readonly error?: string }
+  /** The error that broke the previous step; for Fail. */
+  readonly failure?: { readonly Error?: string }
+}
+
+/** The largest percentage that an upstream has reported for an open job. */
+export type ReportedPercent = {
+  readonly percent: number
+  /** Unix seconds of the poll that brought the first report; absent if the reply to the submit brought one. */
+  readonly since?: number | undefined
+}
+
+/**
+ * The report to keep after a reply that says a percentage.
+ * @param percent from 0 to 100.
+ * @param since left out for the reply to the submit.
+ */
+export function withReportedPercent(
+  known: ReportedPercent | undefined,
+  percent: number,
+  since?: number,
+): ReportedPercent {
+  if (known !== undefined) {
+    return { ...known, percent: Math.max(known.percent, percent) }
+  }
+  return since === undefined ? { percent } : { percent, since }
+}
+
+/**
+ * What an upstream reports about a finished video. Numbers stay the decimal strings that arrived (`String` of a JSON number, or
+ * a string of digits): adapters find them, and the settlement judges them.
+ */
+export type VideoResult = {
+  readonly videoUrl: string | undefined
+  /** `usage.completion_tokens`, where the upstream counts tokens. */
+  readonly completionTokens: string | undefined
+  /** Seconds that the upstream bills; for edits, input and output together. */
+  readonly billableSeconds: string | undefined
+  /** Length of the video itself, in seconds. */
+  readonly outputSeconds: string | undefined
+  /** The tier that was made, which may differ from the one requested. */
+  readonly resolution: Resolution | undefined
+  readonly audio: boolean | undefined
+}
+
+/** One try to deliver the callback of a job. */
+export type CallbackAttempt = {
+  /** Unix seconds. */
+  readonly at: number
+  /** From 1. */
+  readonly attempt: number
+  /** HTTP status of the receiver; absent without a response. */
+  readonly status?: number | undefined
+  readonly milliseconds: number
+  /** Why the callback was not delivered. */
+  readonly error?: string | undefined
+  readonly delivered: boolean
+}
+
+/** An attempt as JSON: `status` is null without a response, `error` null when the callback was delivered. */
+export function callbackAttemptView({ at, attempt, status, milliseconds, error, delivered }: CallbackAttempt) {
+  return { attempt, at, status: status ?? null, milliseconds, error: error ?? null, delivered }
+}
+
+/** Attempts in order, each once: a repeated write may have recorded one twice. */
+export function inOrder(attempts: readonly CallbackAttempt[]): readonly CallbackAttempt[] {
+  const byNumber = new Map(attempts.map((each) => [each.attempt, each]))
+  return [...byNumber.values()].sort((left, right) => left.attempt - right.attempt)
 }

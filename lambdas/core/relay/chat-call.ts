@@ -1,9 +1,8 @@
+import type { ChatRequest } from '../api/chat-request.ts'
 import type { RelayChannel } from '../catalogue/channel.ts'
-import type { ChatRequest } from '../contract/chat-request.ts'
+import { changeOutputLimit } from '../catalogue/parameters.ts'
 import { replaceFields, withoutFields } from '../json/json-fields.ts'
-import { keepPassingFields, type PassedBody } from '../parameters/keep-passing-fields.ts'
-import { changeOutputLimit } from '../parameters/output-limit.ts'
-import { type PassingFields, passingFields } from '../parameters/passing-fields.ts'
+import { keepPassingFields, type PassedBody, type PassingFields, passingFields } from '../passing-fields.ts'
 import { askForUsage } from './stream-options.ts'
 
 /** The settings of a channel that decide about the body that it gets. */

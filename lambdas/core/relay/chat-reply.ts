@@ -1,8 +1,7 @@
 import { parseJsonText } from '../json/parse-json-text.ts'
 import { applyTextEdits } from '../json/text-edit.ts'
-import type { Microcredits } from '../money/money.ts'
-import type { TokenCounts } from '../quota/token-counts.ts'
-import { believedUsage, readTokenUsage } from '../quota/token-usage.ts'
+import type { Microcredits } from '../money.ts'
+import { believedUsage, readTokenUsage, type TokenCounts } from '../pricing/token-usage.ts'
 import { hasGenerated, hasMessage } from './generated-choices.ts'
 import { type ReplyRules, readReplyMembers, replyEdits, writtenRules } from './reply-members.ts'
 

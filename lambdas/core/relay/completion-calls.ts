@@ -1,7 +1,6 @@
-import type { CompletionRequest } from '../contract/completion-request.ts'
+import type { CompletionRequest } from '../api/completion-request.ts'
 import { topLevelFields } from '../json/json-fields.ts'
-import { keepPassingFields, type PassedBody } from '../parameters/keep-passing-fields.ts'
-import { passingFields } from '../parameters/passing-fields.ts'
+import { keepPassingFields, type PassedBody, passingFields } from '../passing-fields.ts'
 import type { ChatChannel } from './chat-call.ts'
 import { askForUsage } from './stream-options.ts'
 

@@ -1,8 +1,13 @@
-import type { CompletionRequest } from '../contract/completion-request.ts'
+import type { CompletionRequest } from '../api/completion-request.ts'
 import { isJsonObject, type JsonObject, parseJsonObject } from '../json/json-object.ts'
-import type { Microcredits } from '../money/money.ts'
-import { countedTokens, inputTokensOf, type TokenCounts } from '../quota/token-counts.ts'
-import { believedUsage, readTokenUsage } from '../quota/token-usage.ts'
+import type { Microcredits } from '../money.ts'
+import {
+  believedUsage,
+  countedTokens,
+  inputTokensOf,
+  readTokenUsage,
+  type TokenCounts,
+} from '../pricing/token-usage.ts'
 import { costNumber } from './cost-field.ts'
 import { hasGenerated, hasMessage } from './generated-choices.ts'
 

@@ -1,5 +1,5 @@
 import { type JsonObject, parseJsonObject } from '../json/json-object.ts'
-import type { TokenCounts } from '../quota/token-counts.ts'
+import type { TokenCounts } from '../pricing/token-usage.ts'
 import type { ChatStream } from './chat-stream.ts'
 import { type CompletionWriter, fieldsOf, indexOf, readGenerated, toEvent } from './completion-reply.ts'
 import { SseEventReader } from './sse-events.ts'

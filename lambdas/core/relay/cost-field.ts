@@ -1,6 +1,6 @@
 import type { AdditionPlace } from '../json/remove-fields.ts'
 import type { TextEdit } from '../json/text-edit.ts'
-import { formatCredits, type Microcredits } from '../money/money.ts'
+import { formatCredits, type Microcredits } from '../money.ts'
 
 /** Header of a response that is not streamed: what its request is billed, as a decimal string in credits. */
 export const COST_HEADER = 'x-reelgate-cost'

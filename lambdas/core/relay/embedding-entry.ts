@@ -1,4 +1,4 @@
-import type { EncodingFormat } from '../contract/embedding-request.ts'
+import type { EncodingFormat } from '../api/embedding-request.ts'
 import type { FieldTree } from '../json/field-tree.ts'
 import { COMMA, QUOTE } from '../json/json-marks.ts'
 import { FieldRemoval } from '../json/remove-fields.ts'

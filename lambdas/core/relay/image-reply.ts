@@ -1,5 +1,5 @@
 import { OPEN_BRACKET } from '../json/json-marks.ts'
-import type { Microcredits } from '../money/money.ts'
+import type { Microcredits } from '../money.ts'
 import { readValue, UnexpectedJsonError, walkElements, walkMembers, walkReply } from './json-bytes.ts'
 import type { ReplyRules } from './reply-members.ts'
 import { applyEdits, type ReplyPieces } from './reply-pieces.ts'

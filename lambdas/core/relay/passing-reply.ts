@@ -1,6 +1,6 @@
 import type { FieldTree } from '../json/field-tree.ts'
 import { COMMA, OPEN_BRACE, OPEN_BRACKET } from '../json/json-marks.ts'
-import type { Microcredits } from '../money/money.ts'
+import type { Microcredits } from '../money.ts'
 import { byteEdit, byteRemovalEdits } from './byte-edits.ts'
 import { costAddition } from './cost-field.ts'
 import type { ReplyRules } from './reply-members.ts'

@@ -2,7 +2,7 @@ import { type FieldTree, maySomewhereHave } from '../json/field-tree.ts'
 import { topLevelFields } from '../json/json-fields.ts'
 import { type AdditionPlace, FieldRemoval, removalEdits } from '../json/remove-fields.ts'
 import type { TextEdit } from '../json/text-edit.ts'
-import type { Microcredits } from '../money/money.ts'
+import type { Microcredits } from '../money.ts'
 import { costAddition } from './cost-field.ts'
 
 /** How the gateway changes the replies of upstreams; everything else is relayed unchanged. */

@@ -1,7 +1,7 @@
 import { maySomewhereHave } from '../json/field-tree.ts'
 import { COMMA, OPEN_BRACE, OPEN_BRACKET } from '../json/json-marks.ts'
 import { type AdditionPlace, FieldRemoval } from '../json/remove-fields.ts'
-import type { Microcredits } from '../money/money.ts'
+import type { Microcredits } from '../money.ts'
 import { byteEdit, byteRemovalEdits } from './byte-edits.ts'
 import { costAddition } from './cost-field.ts'
 import type { ReplyRules } from './reply-members.ts'

@@ -1,6 +1,5 @@
 import type { MediaFile } from '#adapters/outbound/read-media-file.ts'
-import type { LimitedReference } from '#core/catalogue/limited-references.ts'
-import { findViolation, type Violation } from '#core/catalogue/reference-violation.ts'
+import { findViolation, type LimitedReference, type Violation } from '#core/catalogue/references.ts'
 
 type ReadFile = (url: string, signal: AbortSignal) => Promise<MediaFile>
 

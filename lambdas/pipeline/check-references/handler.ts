@@ -1,4 +1,4 @@
-import type { StepInput } from '#core/jobs/next-step.ts'
+import type { StepInput } from '#core/jobs/video-job.ts'
 import { openStepContext } from '../step-context.ts'
 import { checkReferences } from './check-references.ts'
 

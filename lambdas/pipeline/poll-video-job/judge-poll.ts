@@ -5,12 +5,16 @@ import { recordFailure, recordPoll } from '#adapters/store/jobs/job-progress.ts'
 import { count } from '#adapters/telemetry/count.ts'
 import { jobFacts } from '#adapters/telemetry/job-facts.ts'
 import { logger } from '#adapters/telemetry/logger.ts'
-import { FAILURE_TEXT } from '#core/jobs/job-failure.ts'
-import type { NextStep } from '#core/jobs/next-step.ts'
-import { type ReportedPercent, withReportedPercent } from '#core/jobs/reported-percent.ts'
-import type { StoredText, VideoJob } from '#core/jobs/video-job.ts'
-import { isUnwanted } from '#core/jobs/visible-status.ts'
-import { logWord } from '#core/telemetry/log-word.ts'
+import {
+  FAILURE_TEXT,
+  isUnwanted,
+  type NextStep,
+  type ReportedPercent,
+  type StoredText,
+  type VideoJob,
+  withReportedPercent,
+} from '#core/jobs/video-job.ts'
+import { logWord } from '#core/redaction.ts'
 import { reportRefusedResult } from '../report-refused-result.ts'
 import { nowSeconds, type StepContext } from '../step-context.ts'
 

@@ -6,10 +6,14 @@ import { jobFacts } from '#adapters/telemetry/job-facts.ts'
 import { logger } from '#adapters/telemetry/logger.ts'
 import { measure } from '#adapters/telemetry/measure.ts'
 import type { VideoChannel } from '#core/catalogue/channel.ts'
-import { FAILURE_TEXT } from '#core/jobs/job-failure.ts'
-import type { NextStep, StepInput } from '#core/jobs/next-step.ts'
-import { isTerminal, type VideoJob } from '#core/jobs/video-job.ts'
-import { isUnwanted } from '#core/jobs/visible-status.ts'
+import {
+  FAILURE_TEXT,
+  isTerminal,
+  isUnwanted,
+  type NextStep,
+  type StepInput,
+  type VideoJob,
+} from '#core/jobs/video-job.ts'
 import { nextPollWait, pollGrace, throttledWait } from '#core/jobs/waits.ts'
 import { cancelUnwantedTask, cancelUpstreamTask } from '../cancel-upstream-task.ts'
 import { learnGenerationTime } from '../generation-times.ts'

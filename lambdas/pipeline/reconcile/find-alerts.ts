@@ -3,10 +3,9 @@ import { readAlertSettings } from '#adapters/store/alerts/alert-settings.ts'
 import { type WatchedItem, watchedItems } from '#adapters/store/alerts/watched-item.ts'
 import { count } from '#adapters/telemetry/count.ts'
 import { logger } from '#adapters/telemetry/logger.ts'
-import { type NearBudget, nearBudget } from '#core/console/attention.ts'
-import { type Budget, budgetAt, periodEnd } from '#core/money/budget.ts'
-import { crossedThresholds } from '#core/money/budget-thresholds.ts'
-import { formatCredits } from '#core/money/money.ts'
+import { type NearBudget, nearBudget } from '#core/admin/summary.ts'
+import { type Budget, budgetAt, crossedThresholds, periodEnd } from '#core/budgets.ts'
+import { formatCredits } from '#core/money.ts'
 import type { StepContext } from '../step-context.ts'
 
 type Context = Pick<StepContext, 'table' | 'nowMilliseconds'>

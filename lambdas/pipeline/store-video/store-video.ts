@@ -6,10 +6,14 @@ import { count } from '#adapters/telemetry/count.ts'
 import { jobFacts } from '#adapters/telemetry/job-facts.ts'
 import { logger } from '#adapters/telemetry/logger.ts'
 import { measure } from '#adapters/telemetry/measure.ts'
-import { FAILURE_TEXT } from '#core/jobs/job-failure.ts'
-import type { NextStep, StepInput } from '#core/jobs/next-step.ts'
-import { isTerminal, type VideoJob } from '#core/jobs/video-job.ts'
-import { isUnwanted } from '#core/jobs/visible-status.ts'
+import {
+  FAILURE_TEXT,
+  isTerminal,
+  isUnwanted,
+  type NextStep,
+  type StepInput,
+  type VideoJob,
+} from '#core/jobs/video-job.ts'
 import { requireVideoJob } from '../job-record.ts'
 import { reportRefusedResult } from '../report-refused-result.ts'
 import { nowSeconds, type StepContext } from '../step-context.ts'

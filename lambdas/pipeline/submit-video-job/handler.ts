@@ -1,4 +1,4 @@
-import type { NextStep, StepInput } from '#core/jobs/next-step.ts'
+import type { NextStep, StepInput } from '#core/jobs/video-job.ts'
 import { openSubmitContext } from './submit-context.ts'
 import { submitVideoJob } from './submit-video-job.ts'
 

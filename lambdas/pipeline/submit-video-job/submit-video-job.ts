@@ -4,16 +4,19 @@ import { recordWaitingForChannel } from '#adapters/store/jobs/submission.ts'
 import { count } from '#adapters/telemetry/count.ts'
 import { jobFacts } from '#adapters/telemetry/job-facts.ts'
 import { logger } from '#adapters/telemetry/logger.ts'
-import { needsDirectRoute } from '#core/catalogue/catalogue.ts'
+import { needsDirectRoute, submitChannelOrder } from '#core/catalogue/catalogue.ts'
 import type { VideoChannel } from '#core/catalogue/channel.ts'
-import { limitedReferences } from '#core/catalogue/limited-references.ts'
-import { FAILURE_TEXT } from '#core/jobs/job-failure.ts'
-import type { NextStep, StepInput } from '#core/jobs/next-step.ts'
-import { submitChannelOrder } from '#core/jobs/submit-channel-order.ts'
-import { isTerminal, type VideoJob } from '#core/jobs/video-job.ts'
-import { isUnwanted } from '#core/jobs/visible-status.ts'
+import type { VideoJobRequest } from '#core/catalogue/parameters.ts'
+import { limitedReferences } from '#core/catalogue/references.ts'
+import {
+  FAILURE_TEXT,
+  isTerminal,
+  isUnwanted,
+  type NextStep,
+  type StepInput,
+  type VideoJob,
+} from '#core/jobs/video-job.ts'
 import { channelWait, firstPollWait } from '#core/jobs/waits.ts'
-import type { VideoJobRequest } from '#core/parameters/video-parameters.ts'
 import { cancelUnwantedTask, cancelUpstreamTask } from '../cancel-upstream-task.ts'
 import { loadVideoJobRequest, requireVideoJob } from '../job-record.ts'
 import { nowSeconds } from '../step-context.ts'

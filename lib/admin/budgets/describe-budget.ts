@@ -1,6 +1,5 @@
-import { type Budget, budgetAt, periodEnd } from '#core/money/budget.ts'
-import { formatBudgetLimit } from '#core/money/budget-limit.ts'
-import { formatCredits } from '#core/money/money.ts'
+import { type Budget, budgetAt, formatBudgetLimit, periodEnd } from '#core/budgets.ts'
+import { formatCredits } from '#core/money.ts'
 
 /** A budget as JSON output shows it, as it counts at this time; null without one. Amounts in credits. */
 export function budgetJson(budget: Budget | null, nowMilliseconds: number) {

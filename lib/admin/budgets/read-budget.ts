@@ -1,6 +1,11 @@
-import type { PeriodKind } from '#core/money/budget.ts'
-import { type BudgetLimit, InvalidBudgetError, parseBudgetLimit, parsePeriodKind } from '#core/money/budget-limit.ts'
-import { InvalidAmountError, type Microcredits, parseCredits } from '#core/money/money.ts'
+import {
+  type BudgetLimit,
+  InvalidBudgetError,
+  type PeriodKind,
+  parseBudgetLimit,
+  parsePeriodKind,
+} from '#core/budgets.ts'
+import { InvalidAmountError, type Microcredits, parseCredits } from '#core/money.ts'
 import { UsageError } from '../../terminal/usage-error.ts'
 import type { CommandValues } from '../command-line/command-values.ts'
 

@@ -1,4 +1,4 @@
-import { printable } from '#core/printable.ts'
+import { printable } from '#core/redaction.ts'
 
 /** The output of a command: JSON for programs, a table for people. */
 export type Answer = {

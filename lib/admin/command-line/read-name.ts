@@ -1,5 +1,4 @@
-import { isPrintable } from '#core/printable.ts'
-import { withoutSecrets } from '#core/without-secrets.ts'
+import { isPrintable, withoutSecrets } from '#core/redaction.ts'
 import { UsageError } from '../../terminal/usage-error.ts'
 import type { CommandValues } from './command-values.ts'
 

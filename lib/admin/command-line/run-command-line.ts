@@ -1,4 +1,4 @@
-import { printableJson, printableLines } from '#core/printable.ts'
+import { printableJson, printableLines } from '#core/redaction.ts'
 import { UsageError } from '../../terminal/usage-error.ts'
 import { createAdminContext, type Terminal } from '../deployment/admin-context.ts'
 import { CALL, CommandLineError, usageOf } from './admin-program.ts'

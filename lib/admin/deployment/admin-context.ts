@@ -1,5 +1,5 @@
 import { once } from '#adapters/once.ts'
-import { printable } from '#core/printable.ts'
+import { printable } from '#core/redaction.ts'
 import { UsageError } from '../../terminal/usage-error.ts'
 import type { AdminContext, ConfirmOptions } from '../command-line/command.ts'
 import { NotConfirmedError } from '../command-line/command-failed-error.ts'

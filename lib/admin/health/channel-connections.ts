@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
-import { bareHostname } from '#core/bare-hostname.ts'
 import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
+import { bareHostname } from '#core/http.ts'
 import { type Finding, fine, wrong } from './finding.ts'
 
 /** TCP to another continent takes a third of a second. */

@@ -1,5 +1,5 @@
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
-import { credentialName } from '#core/catalogue/credential-name.ts'
+import { credentialName } from '#core/catalogue/catalogue.ts'
 import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
 import { parseSecretEntries } from '../secrets/secret-entries.ts'
 import { type Finding, fine, wrong } from './finding.ts'

@@ -1,7 +1,7 @@
 import { listTenants } from '#adapters/store/accounts/tenant-store.ts'
 import { dueHolds, dueReservations, type JobKey, openReservations, readHolds } from '#adapters/store/money/due-index.ts'
 import type { Table } from '#adapters/store/table/table.ts'
-import { jobIdMilliseconds } from '#core/parameters/job-id.ts'
+import { jobIdMilliseconds } from '#core/ids.ts'
 import { type Finding, fine, wrong } from './finding.ts'
 
 /** Reconcile runs every minute: an item that has been due for longer was missed. */

@@ -1,7 +1,7 @@
 import type { Reservation } from '#adapters/store/money/reservation.ts'
 import type { VideoJob } from '#core/jobs/video-job.ts'
-import { formatCredits } from '#core/money/money.ts'
-import type { LedgerEntry } from '#core/quota/ledger-entry.ts'
+import { formatCredits } from '#core/money.ts'
+import type { LedgerEntry } from '#core/pricing/usage.ts'
 import { withoutUrls } from './record-timeline.ts'
 
 /** A job for an operator: no prompt, reference, url or reply, except for what the upstream's error sentence quotes. */

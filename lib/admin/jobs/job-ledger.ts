@@ -1,6 +1,6 @@
 import type { Table } from '#adapters/store/table/table.ts'
 import { tableKeys } from '#adapters/store/table/table-keys.ts'
-import type { LedgerEntry } from '#core/quota/ledger-entry.ts'
+import type { LedgerEntry } from '#core/pricing/usage.ts'
 import { readLedgerItem, toLedgerEntry } from '#lambdas/admin/ledger/read-ledger.ts'
 
 type JobKey = { readonly tenantId: string; readonly jobId: string }

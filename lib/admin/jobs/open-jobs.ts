@@ -2,8 +2,8 @@ import { readVideoJobItem } from '#adapters/store/jobs/video-job-item.ts'
 import { type JobKey, openReservations } from '#adapters/store/money/due-index.ts'
 import type { Table } from '#adapters/store/table/table.ts'
 import { tableKeys } from '#adapters/store/table/table-keys.ts'
+import { jobIdMilliseconds } from '#core/ids.ts'
 import { isTerminal, type VideoJob } from '#core/jobs/video-job.ts'
-import { jobIdMilliseconds } from '#core/parameters/job-id.ts'
 
 /** The limit of BatchGetItem. */
 const BATCH_ITEMS = 100

@@ -1,7 +1,7 @@
+import { withoutFileName } from '#core/catalogue/references.ts'
+import { jobIdMilliseconds } from '#core/ids.ts'
 import type { VideoJob } from '#core/jobs/video-job.ts'
-import { withoutFileName } from '#core/media/reference-name.ts'
-import { jobIdMilliseconds } from '#core/parameters/job-id.ts'
-import type { LedgerEntry } from '#core/quota/ledger-entry.ts'
+import type { LedgerEntry } from '#core/pricing/usage.ts'
 import type { TimelineEntry } from './timeline-entry.ts'
 
 /** The events that the table has of a job. Steps without a time in the record come from the execution. */

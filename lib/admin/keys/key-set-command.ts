@@ -1,7 +1,7 @@
 import { type KeySettings, setApiKey } from '#adapters/store/accounts/key-settings.ts'
 import { planKeyBudget, readKeyBudgets } from '#adapters/store/money/key-budget.ts'
 import type { Table } from '#adapters/store/table/table.ts'
-import { RATE_PER_MINUTE_MAX } from '#core/quota/request-rate.ts'
+import { RATE_PER_MINUTE_MAX } from '#core/limits.ts'
 import { UsageError } from '../../terminal/usage-error.ts'
 import { budgetText } from '../budgets/describe-budget.ts'
 import { readBudget } from '../budgets/read-budget.ts'

@@ -1,4 +1,4 @@
-import { RATE_PER_MINUTE_MAX } from '#core/quota/request-rate.ts'
+import { RATE_PER_MINUTE_MAX } from '#core/limits.ts'
 import { UsageError } from '../../terminal/usage-error.ts'
 import type { CommandValues } from '../command-line/command-values.ts'
 import { readEnd } from '../command-line/read-time.ts'

@@ -1,6 +1,5 @@
 import type { Table } from '#adapters/store/table/table.ts'
-import type { LedgerEntry } from '#core/quota/ledger-entry.ts'
-import type { UsageView } from '#core/quota/usage-view.ts'
+import type { LedgerEntry, UsageView } from '#core/pricing/usage.ts'
 import { readLedgerRows, toLedgerEntry } from '#lambdas/admin/ledger/read-ledger.ts'
 import { verifyLedger } from '#lambdas/admin/ledger/verify-ledger.ts'
 import { type Answer, formatTable } from '../command-line/answer.ts'

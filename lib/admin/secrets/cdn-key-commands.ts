@@ -1,5 +1,5 @@
 import type { AuditAction } from '#adapters/store/audit/audit-entry.ts'
-import type { SigningKeyView } from '#core/cdn/signing-keys.ts'
+import type { SigningKeyView } from '#core/cdn-signing-keys.ts'
 import { recordEffect } from '../audit/record-effect.ts'
 import { type Answer, formatTable } from '../command-line/answer.ts'
 import type { AdminContext, Command } from '../command-line/command.ts'

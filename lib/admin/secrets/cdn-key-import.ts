@@ -2,7 +2,7 @@ import { createPrivateKey } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { CloudFrontClient, GetPublicKeyCommand, NoSuchPublicKey } from '@aws-sdk/client-cloudfront'
 import { publicKeyOf } from '#adapters/cdn/public-key-of.ts'
-import type { SigningKeyView } from '#core/cdn/signing-keys.ts'
+import type { SigningKeyView } from '#core/cdn-signing-keys.ts'
 import { CommandFailedError } from '../command-line/command-failed-error.ts'
 import type { SigningKeyOperations } from './cdn-signing-keys.ts'
 

@@ -13,7 +13,7 @@ import {
   SecretChangedError,
   type SecretVersion,
 } from '#adapters/secrets/replace-secret.ts'
-import { describeKeys, SIGNING_KEYS_MAX, type SigningKeyView, whyKeyStays } from '#core/cdn/signing-keys.ts'
+import { describeKeys, SIGNING_KEYS_MAX, type SigningKeyView, whyKeyStays } from '#core/cdn-signing-keys.ts'
 import type { AdminContext } from '../command-line/command.ts'
 import { CommandFailedError, OutputNotFoundError } from '../command-line/command-failed-error.ts'
 

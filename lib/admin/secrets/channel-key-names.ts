@@ -1,4 +1,4 @@
-import { credentialName } from '#core/catalogue/credential-name.ts'
+import { credentialName } from '#core/catalogue/catalogue.ts'
 import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
 import { configurationFile, GatewayConfigError, loadGatewayConfig } from '../../config/load-gateway-config.ts'
 import { readDeployedConfig } from '../catalogue/deployed-config.ts'

@@ -1,6 +1,5 @@
 import { changeSwitch } from '#adapters/store/switches/change-switch.ts'
-import type { SwitchChange } from '#core/catalogue/change-switches.ts'
-import { type Switches, switchesOf } from '#core/catalogue/switches.ts'
+import { type SwitchChange, type Switches, switchesOf } from '#core/catalogue/switches.ts'
 import type { Answer } from '../command-line/answer.ts'
 import type { AdminContext } from '../command-line/command.ts'
 import { type ShownSetting, settingsText, shownSettings } from './switch-settings.ts'

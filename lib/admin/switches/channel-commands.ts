@@ -1,7 +1,6 @@
-import type { ChannelChange } from '#core/catalogue/change-switches.ts'
 import { channelPriority, channelWeight } from '#core/catalogue/channel.ts'
 import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
-import type { Switches } from '#core/catalogue/switches.ts'
+import type { ChannelChange, Switches } from '#core/catalogue/switches.ts'
 import { unservedModels } from '#lambdas/admin/switches/unserved-models.ts'
 import { UsageError } from '../../terminal/usage-error.ts'
 import { readDeployedConfig } from '../catalogue/deployed-config.ts'

@@ -1,5 +1,5 @@
 import { readSwitches } from '#adapters/store/switches/read-switches.ts'
-import type { SwitchChange } from '#core/catalogue/change-switches.ts'
+import type { SwitchChange } from '#core/catalogue/switches.ts'
 import { readDeployedConfig } from '../catalogue/deployed-config.ts'
 import type { Answer } from '../command-line/answer.ts'
 import type { AdminContext } from '../command-line/command.ts'

@@ -1,5 +1,5 @@
-import type { SwitchChange } from '#core/catalogue/change-switches.ts'
 import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
+import type { SwitchChange } from '#core/catalogue/switches.ts'
 import { nearestName } from '../../terminal/nearest-name.ts'
 import { CommandFailedError } from '../command-line/command-failed-error.ts'
 

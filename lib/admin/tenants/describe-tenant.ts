@@ -1,6 +1,6 @@
 import { getTenant, type Tenant, type TenantListing } from '#adapters/store/accounts/tenant-store.ts'
 import type { Table } from '#adapters/store/table/table.ts'
-import { balanceAmounts } from '#core/money/balance-view.ts'
+import { balanceAmounts } from '#core/api/balance.ts'
 import { budgetJson, budgetText } from '../budgets/describe-budget.ts'
 import { type Answer, formatTable } from '../command-line/answer.ts'
 

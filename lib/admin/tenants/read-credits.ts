@@ -1,5 +1,4 @@
-import { InvalidAmountError, type Microcredits, parseCredits } from '#core/money/money.ts'
-import { parseSignedCredits } from '#core/money/signed-credits.ts'
+import { InvalidAmountError, type Microcredits, parseCredits, parseSignedCredits } from '#core/money.ts'
 import { UsageError } from '../../terminal/usage-error.ts'
 import type { CommandValues } from '../command-line/command-values.ts'
 

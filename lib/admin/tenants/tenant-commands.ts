@@ -1,7 +1,7 @@
 import { makeTenant } from '#adapters/store/accounts/create-tenant.ts'
 import { getTenant, listTenantNames, listTenants } from '#adapters/store/accounts/tenant-store.ts'
 import { changeTenant } from '#adapters/store/money/change-tenant.ts'
-import { OPEN_JOBS_DEFAULT } from '#core/default-limits.ts'
+import { OPEN_JOBS_DEFAULT } from '#core/limits.ts'
 import { formatTable } from '../command-line/answer.ts'
 import type { Command } from '../command-line/command.ts'
 import { requireName } from '../command-line/read-name.ts'

@@ -1,8 +1,7 @@
 import { streamUsageCounters } from '#adapters/store/money/usage-counters.ts'
 import type { Table } from '#adapters/store/table/table.ts'
-import type { UsageDimension } from '#core/parameters/usage-dimensions.ts'
-import { type UsageGroup, UsageGroups } from '#core/quota/group-usage.ts'
-import type { UsageSums } from '#core/quota/usage-counter.ts'
+import { type UsageDimension, type UsageGroup, UsageGroups } from '#core/api/usage.ts'
+import type { UsageSums } from '#core/pricing/usage.ts'
 
 /** Days in UTC, `yyyy-mm-dd`, both included, and what usage is grouped by. */
 export type UsageWish = { readonly from: string; readonly to: string; readonly by: readonly UsageDimension[] }

@@ -1,4 +1,4 @@
-import { formatCredits } from '#core/money/money.ts'
+import { formatCredits } from '#core/money.ts'
 import { csvLine } from '../ledger/csv.ts'
 import type { UsageRow } from './usage-row.ts'
 

@@ -1,6 +1,5 @@
-import type { UsageDimension } from '#core/parameters/usage-dimensions.ts'
-import type { UsageGroup } from '#core/quota/group-usage.ts'
-import type { UsageSums } from '#core/quota/usage-counter.ts'
+import type { UsageDimension, UsageGroup } from '#core/api/usage.ts'
+import type { UsageSums } from '#core/pricing/usage.ts'
 import type { TenantUsage } from './read-usage.ts'
 
 /** One line of the usage of tenants. A dimension that usage is not grouped by is undefined. */

@@ -1,6 +1,5 @@
-import type { AdminFunction, AdminRoute } from '#core/console/admin-route.ts'
-import { ADMIN_ROUTES } from '#core/console/admin-routes.ts'
-import { DOCUMENT_SERVER } from '#core/contract/document-server.ts'
+import { ADMIN_ROUTES, type AdminFunction, type AdminRoute } from '#core/admin/routes.ts'
+import { DOCUMENT_SERVER } from '#core/api/routes.ts'
 import { VERSION } from '#core/version.ts'
 import { toJsonSchemas } from '../json-schema.ts'
 import { operationId } from '../openapi-document.ts'

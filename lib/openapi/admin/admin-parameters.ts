@@ -1,4 +1,4 @@
-import type { AdminRoute } from '#core/console/admin-route.ts'
+import type { AdminRoute } from '#core/admin/routes.ts'
 import type { JsonSchema } from '../json-schema.ts'
 import type { Parameter } from '../openapi-types.ts'
 

@@ -1,14 +1,18 @@
-import { changeKeyRequest, createKeyRequest, playgroundKeyRequest, rotationRequest } from '#core/console/key-request.ts'
-import { createSessionRequest } from '#core/console/session-request.ts'
-import { changeChannelRequest, changeModelRequest } from '#core/console/switch-request.ts'
 import {
   adjustmentRequest,
   callbackSecretRequest,
+  changeChannelRequest,
+  changeKeyRequest,
+  changeModelRequest,
   changeTenantRequest,
+  createKeyRequest,
   createTenantRequest,
   grantRequest,
+  playgroundKeyRequest,
+  rotationRequest,
   suspensionRequest,
-} from '#core/console/tenant-request.ts'
+} from '#core/admin/requests.ts'
+import { createSessionRequest } from '#core/admin/sign-in.ts'
 
 /** The request bodies of the admin API, by their names in the document. */
 export const ADMIN_REQUEST_SCHEMAS = {

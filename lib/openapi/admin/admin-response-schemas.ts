@@ -1,18 +1,21 @@
-import { adminUsageResponse } from '#core/console/admin-usage-response.ts'
-import { auditListResponse } from '#core/console/audit-response.ts'
-import { channelsResponse } from '#core/console/channels-response.ts'
-import { keyListResponse, keyResponse } from '#core/console/key-response.ts'
-import { ledgerListResponse, ledgerVerificationResponse } from '#core/console/ledger-response.ts'
-import { overviewResponse } from '#core/console/overview-response.ts'
-import { budgetResponse, tenantName } from '#core/console/response-parts.ts'
-import { sessionListResponse, sessionResponse, signInResponse } from '#core/console/session-response.ts'
-import { tenantDetailResponse, tenantListResponse } from '#core/console/tenant-response.ts'
 import {
+  adminUsageResponse,
+  auditListResponse,
+  budgetResponse,
   callbackAttemptListResponse,
   callbackAttemptResponse,
+  channelsResponse,
+  keyListResponse,
+  keyResponse,
+  ledgerListResponse,
+  ledgerVerificationResponse,
+  overviewResponse,
+  tenantDetailResponse,
+  tenantListResponse,
+  tenantName,
   videoDetailResponse,
   videoListResponse,
-} from '#core/console/video-response.ts'
+} from '#core/admin/read-responses.ts'
 import {
   adjustmentResponse,
   callbackSecretResponse,
@@ -24,13 +27,14 @@ import {
   newKeyResponse,
   playgroundKeyResponse,
   rotatedKeyResponse,
+  sessionListResponse,
+  sessionResponse,
+  signInResponse,
   videoCancellationResponse,
   videoRedriveResponse,
-} from '#core/console/write-response.ts'
-import { openaiErrorResponse } from '#core/contract/error-response.ts'
-import { modelPriceResponse } from '#core/contract/model-response.ts'
-import { videoCallbackAttemptResponse } from '#core/contract/video-callback-response.ts'
-import { videoReceiptResponse } from '#core/contract/video-receipt-response.ts'
+} from '#core/admin/write-responses.ts'
+import { modelPriceResponse, openaiErrorResponse } from '#core/api/responses.ts'
+import { videoCallbackAttemptResponse, videoReceiptResponse } from '#core/api/video-responses.ts'
 
 /** The responses of the admin API and their common parts, by their names in the document. */
 export const ADMIN_RESPONSE_SCHEMAS = {

@@ -1,4 +1,4 @@
-import type { AdminRoute } from '#core/console/admin-route.ts'
+import type { AdminRoute } from '#core/admin/routes.ts'
 import { type JsonSchema, schemaReference } from '../json-schema.ts'
 import type { OperationObject, ResponseObject } from '../openapi-types.ts'
 import type { AdminOperationDocument } from './admin-operation-document.ts'

@@ -1,4 +1,4 @@
-import type { AdminOperationOf } from '#core/console/admin-routes.ts'
+import type { AdminOperationOf } from '#core/admin/routes.ts'
 import type { AdminOperationDocument } from './admin-operation-document.ts'
 
 /** The function that makes and ends sessions. A new row of its routes does not compile without a description here. */

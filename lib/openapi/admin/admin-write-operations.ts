@@ -1,4 +1,4 @@
-import type { AdminOperationOf } from '#core/console/admin-routes.ts'
+import type { AdminOperationOf } from '#core/admin/routes.ts'
 import type { AdminOperationDocument } from './admin-operation-document.ts'
 
 const TENANT = { description: 'The tenant.', schema: 'ChangedTenant' } as const

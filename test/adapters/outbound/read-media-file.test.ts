@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { afterEach, describe, expect, it } from 'vitest'
 import { type MediaFile, type MediaFileCommand, readMediaFile } from '#adapters/outbound/read-media-file.ts'
-import { jpegFile, pngFile, videoFile } from '../../core/media/media-files.ts'
+import { jpegFile, pngFile, videoFile } from '../../core/media-files.ts'
 import { fakeNetwork, type Loopback, listenHttp } from './loopback.ts'
 import { type Misbehaviour, misbehave } from './misbehaving-servers.ts'
 

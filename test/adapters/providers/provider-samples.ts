@@ -1,6 +1,6 @@
 import type { P1Channel, P2Channel } from '#core/catalogue/channel.ts'
 import type { VideoModel } from '#core/catalogue/model.ts'
-import type { VideoJobRequest } from '#core/parameters/video-parameters.ts'
+import type { VideoJobRequest } from '#core/catalogue/parameters.ts'
 
 const video = {
   reference_checks: false,

@@ -1,7 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { changeSwitchesTogether } from '#adapters/store/switches/change-switch.ts'
-import { channelsResponse } from '#core/console/channels-response.ts'
-import { overviewResponse } from '#core/console/overview-response.ts'
+import { channelsResponse, overviewResponse } from '#core/admin/read-responses.ts'
 import { settledJob } from '../../engines/settled-job.ts'
 import { useTestTable } from '../../engines/start-test-table.ts'
 import { TESTER } from '../../engines/tester.ts'

@@ -1,7 +1,7 @@
 import { v7 as uuidv7 } from 'uuid'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { tableKeys } from '#adapters/store/table/table-keys.ts'
-import { videoDetailResponse } from '#core/console/video-response.ts'
+import { videoDetailResponse } from '#core/admin/read-responses.ts'
 import type { ReadContext } from '#lambdas/admin-api/read/read-context.ts'
 import { settledJob } from '../../engines/settled-job.ts'
 import { useTestTable } from '../../engines/start-test-table.ts'

@@ -1,14 +1,18 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { adjustTenant } from '#adapters/store/accounts/adjust-credits.ts'
 import { suspendTenant } from '#adapters/store/accounts/tenant-suspension.ts'
-import { adminUsageResponse } from '#core/console/admin-usage-response.ts'
-import { auditListResponse } from '#core/console/audit-response.ts'
-import { writeCursor } from '#core/console/cursor.ts'
-import { keyListResponse } from '#core/console/key-response.ts'
-import { ledgerListResponse, ledgerVerificationResponse } from '#core/console/ledger-response.ts'
-import { tenantDetailResponse } from '#core/console/tenant-response.ts'
-import { callbackAttemptListResponse, videoListResponse } from '#core/console/video-response.ts'
-import { microcredits } from '#core/money/money.ts'
+import { writeCursor } from '#core/admin/page-query.ts'
+import {
+  adminUsageResponse,
+  auditListResponse,
+  callbackAttemptListResponse,
+  keyListResponse,
+  ledgerListResponse,
+  ledgerVerificationResponse,
+  tenantDetailResponse,
+  videoListResponse,
+} from '#core/admin/read-responses.ts'
+import { microcredits } from '#core/money.ts'
 import { VerificationRate } from '#lambdas/admin-api/read/verification-rate.ts'
 import { settledJob } from '../../engines/settled-job.ts'
 import { useTestTable } from '../../engines/start-test-table.ts'

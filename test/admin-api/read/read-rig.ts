@@ -1,4 +1,4 @@
-import type { Session } from '#core/console/session.ts'
+import type { Session } from '#core/admin/session.ts'
 import type { ReadContext } from '#lambdas/admin-api/read/read-context.ts'
 import { readOperations } from '#lambdas/admin-api/read/read-operations.ts'
 import { summarySource } from '#lambdas/admin-api/read/summary-source.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { Session } from '#core/console/session.ts'
-import { ForbiddenError } from '#core/console/session-errors.ts'
+import { ForbiddenError } from '#core/admin/errors.ts'
+import type { Session } from '#core/admin/session.ts'
 import { InvalidRequestError } from '#core/errors.ts'
 import { allowedTenant, visibleRow } from '#lambdas/admin-api/read/tenant-of-request.ts'
 

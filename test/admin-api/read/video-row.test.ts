@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { microcredits } from '#core/money/money.ts'
+import { microcredits } from '#core/money.ts'
 import { videoRow } from '#lambdas/admin-api/read/video-row.ts'
 import { videoJobRecord } from '../../engines/video-job-record.ts'
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { readAudit } from '#adapters/store/audit/read-audit.ts'
 import type { Table } from '#adapters/store/table/table.ts'
-import { TooManySignInsError } from '#core/console/session-errors.ts'
+import { TooManySignInsError } from '#core/admin/errors.ts'
 import { beginSignIn } from '#lambdas/admin-api/sign-in/begin-sign-in.ts'
 import { captureTelemetry } from '../../engines/counted-facts.ts'
 import { useTestTable } from '../../engines/start-test-table.ts'

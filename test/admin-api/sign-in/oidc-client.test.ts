@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { consoleSettings } from '#core/catalogue/console-settings.ts'
+import { consoleSettings } from '#core/catalogue/gateway-config.ts'
 import { describeOidcFailure, OidcClient, oidcSettings } from '#lambdas/admin-api/sign-in/oidc-client.ts'
 import { pass, useSecretsManager } from '../../adapters/secrets/fake-secrets-manager.ts'
 import { settingsFor } from './oidc-rig.ts'

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { consoleSite } from '#core/console/console-site.ts'
+import { consoleSite } from '#core/admin/console-site.ts'
 import { type PendingSignIn, pendingCookie, readPendingSignIn } from '#lambdas/admin-api/sign-in/oidc-cookie.ts'
 import { pass, useSecretsManager } from '../../adapters/secrets/fake-secrets-manager.ts'
 import { adminEvent } from '../../middleware/admin-exchange.ts'

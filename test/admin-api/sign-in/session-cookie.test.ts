@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { consoleSite } from '#core/console/console-site.ts'
+import { consoleSite } from '#core/admin/console-site.ts'
 import { noSessionCookie, sessionCookie } from '#lambdas/admin-api/sign-in/session-cookie.ts'
 import { adminEvent } from '../../middleware/admin-exchange.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { Budget } from '#core/money/budget.ts'
-import { parseCredits } from '#core/money/money.ts'
+import type { Budget } from '#core/budgets.ts'
+import { parseCredits } from '#core/money.ts'
 import { budgetJson, budgetText } from '../../../lib/admin/budgets/describe-budget.ts'
 
 const BUDGET: Budget = {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { type Budget, periodAt } from '#core/money/budget.ts'
-import { parseCredits } from '#core/money/money.ts'
+import { type Budget, periodAt } from '#core/budgets.ts'
+import { parseCredits } from '#core/money.ts'
 import { describeKeys, describeNewKey, keyRow } from '../../../lib/admin/keys/describe-key.ts'
 
 const KEY = {

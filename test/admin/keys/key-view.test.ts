@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { parseCredits, ZERO } from '#core/money/money.ts'
+import { parseCredits, ZERO } from '#core/money.ts'
 import { keyView } from '#lambdas/admin/keys/key-view.ts'
 
 const KEY = {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { countedUsage } from '#core/quota/counted-usage.ts'
+import { countedUsage } from '#core/pricing/usage.ts'
 import { detailsOfReservation, NO_DETAILS, readDetails } from '#lambdas/admin/ledger/ledger-details.ts'
 
 const about = { model: 'm', operation: 'create-image', keyId: 'key1' }

@@ -5,7 +5,7 @@ import { createTenant } from '#adapters/store/accounts/create-tenant.ts'
 import { grantCredits } from '#adapters/store/accounts/grant-credits.ts'
 import { RelayLedger } from '#adapters/store/money/relay-ledger.ts'
 import { tableKeys } from '#adapters/store/table/table-keys.ts'
-import { microcredits, parseCredits } from '#core/money/money.ts'
+import { microcredits, parseCredits } from '#core/money.ts'
 import { readLedgerRows, streamLedgerRows } from '#lambdas/admin/ledger/read-ledger.ts'
 import { ledgerExport } from '../../../lib/admin/ledger/ledger-export.ts'
 import {

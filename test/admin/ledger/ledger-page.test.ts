@@ -1,7 +1,7 @@
 import { PutCommand } from '@aws-sdk/lib-dynamodb'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { tableKeys } from '#adapters/store/table/table-keys.ts'
-import { timeOrderedId } from '#core/time-ordered-id.ts'
+import { timeOrderedId } from '#core/ids.ts'
 import { type LedgerWish, readLedgerPage, readLedgerRowsOf } from '#lambdas/admin/ledger/ledger-page.ts'
 import type { LedgerPosition } from '#lambdas/admin/ledger/placed-row.ts'
 import { useTestTable } from '../../engines/start-test-table.ts'

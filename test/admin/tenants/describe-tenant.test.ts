@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { ZERO } from '#core/money/money.ts'
+import { ZERO } from '#core/money.ts'
 import { describeTenant, openJobsText, stateText, tenantRow } from '../../../lib/admin/tenants/describe-tenant.ts'
 import { credits } from '../../engines/video-jobs.ts'
 

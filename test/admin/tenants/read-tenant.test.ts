@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { makeTenant } from '#adapters/store/accounts/create-tenant.ts'
 import type { Table } from '#adapters/store/table/table.ts'
-import { parseCredits } from '#core/money/money.ts'
+import { parseCredits } from '#core/money.ts'
 import { CommandValues } from '../../../lib/admin/command-line/command-values.ts'
 import { findTenant, readTenantId, readTenantIdIfGiven } from '../../../lib/admin/tenants/read-tenant.ts'
 import { useTestTable } from '../../engines/start-test-table.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { parseCredits } from '#core/money/money.ts'
+import { parseCredits } from '#core/money.ts'
 import { tenantView } from '#lambdas/admin/tenants/tenant-view.ts'
 
 describe('tenant-view', () => {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { countUsage } from '#adapters/store/money/usage-counters.ts'
 import type { Table } from '#adapters/store/table/table.ts'
-import { parseCredits } from '#core/money/money.ts'
-import { countedUsage } from '#core/quota/counted-usage.ts'
+import { parseCredits } from '#core/money.ts'
+import { countedUsage } from '#core/pricing/usage.ts'
 import { readUsage } from '../../../lib/admin/usage/read-usage.ts'
 import { useTestTable } from '../../engines/start-test-table.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { countedUsage } from '#core/quota/counted-usage.ts'
+import { countedUsage } from '#core/pricing/usage.ts'
 import { streamSettledRows } from '#lambdas/admin/usage/settled-rows.ts'
 import { useTestTable } from '../../engines/start-test-table.ts'
 import { putSettledRow } from './settle-rows.ts'

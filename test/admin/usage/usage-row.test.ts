@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { UsageGroups } from '#core/quota/group-usage.ts'
+import { UsageGroups } from '#core/api/usage.ts'
 import { usageRows } from '../../../lib/admin/usage/usage-row.ts'
-import { usageCounter } from '../../core/quota/usage-counters.ts'
+import { usageCounter } from '../../core/pricing/usage-counters.ts'
 
 describe('usageRows', () => {
   it('names the values of each group by their dimensions, and the keys that have a name', () => {

@@ -1,5 +1,5 @@
 import type { UsageRow } from '../../../lib/admin/usage/usage-row.ts'
-import { usageCounter } from '../../core/quota/usage-counters.ts'
+import { usageCounter } from '../../core/pricing/usage-counters.ts'
 
 type Sums = Parameters<typeof usageCounter>[1]
 

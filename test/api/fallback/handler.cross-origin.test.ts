@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { ROUTES } from '#core/contract/routes.ts'
+import { ROUTES } from '#core/api/routes.ts'
 import { apiEvent, captureLog, context, seen } from '../../middleware/api-exchange.ts'
 
 const APP = 'https://app.example.com'

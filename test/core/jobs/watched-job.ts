@@ -1,5 +1,5 @@
 import type { VideoJob } from '#core/jobs/video-job.ts'
-import { microcredits } from '#core/money/money.ts'
+import { microcredits } from '#core/money.ts'
 
 /** A job that was just created, at second 1,000. */
 export const QUEUED: VideoJob = {

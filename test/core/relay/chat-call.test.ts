@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { parseChatRequest } from '#core/contract/chat-request.ts'
-import type { OutputLimitField } from '#core/parameters/output-limit.ts'
+import { parseChatRequest } from '#core/api/chat-request.ts'
+import type { OutputLimitField } from '#core/catalogue/parameters.ts'
 import { type ChatChannel, upstreamChatBody } from '#core/relay/chat-call.ts'
 import { shippedCatalogue } from '../shipped-catalogue.ts'
 import { CHAT_MODEL, PLAIN_CHANNEL } from './completing.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { tokenCounts } from '#core/quota/token-counts.ts'
+import { tokenCounts } from '#core/pricing/token-usage.ts'
 import { chatReplyAsEvents, readChatReply } from '#core/relay/chat-reply.ts'
 import { readChatChoices } from '#core/relay/completion-reply.ts'
 import { rulesOf } from './reply-rules.ts'

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { fieldTree } from '#core/json/field-tree.ts'
 import { parseJsonText } from '#core/json/parse-json-text.ts'
-import { microcredits } from '#core/money/money.ts'
+import { microcredits } from '#core/money.ts'
 import { ChatStream } from '#core/relay/chat-stream.ts'
 import { bytesOf, writtenObject } from './written-json.ts'
 

@@ -1,4 +1,4 @@
-import { parseCompletionRequest } from '#core/contract/completion-request.ts'
+import { parseCompletionRequest } from '#core/api/completion-request.ts'
 import type { ChatChannel } from '#core/relay/chat-call.ts'
 import { prepareCompletionCalls } from '#core/relay/completion-calls.ts'
 import { shippedCatalogue } from '../shipped-catalogue.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { tokenCounts } from '#core/quota/token-counts.ts'
+import { tokenCounts } from '#core/pricing/token-usage.ts'
 import { ChatStream } from '#core/relay/chat-stream.ts'
 import { CompletionWriter } from '#core/relay/completion-reply.ts'
 import { CompletionStream } from '#core/relay/completion-stream.ts'

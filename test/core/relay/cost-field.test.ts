@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { formatCredits, microcredits } from '#core/money/money.ts'
+import { formatCredits, microcredits } from '#core/money.ts'
 import { costAddition, costNumber } from '#core/relay/cost-field.ts'
 
 describe('the cost that a client sees', () => {

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import type { EncodingFormat } from '#core/contract/embedding-request.ts'
+import type { EncodingFormat } from '#core/api/embedding-request.ts'
 import { readEmbeddingReply } from '#core/relay/embedding-reply.ts'
 import { rulesOf } from './reply-rules.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { applyTextEdits } from '#core/json/text-edit.ts'
-import { microcredits } from '#core/money/money.ts'
+import { microcredits } from '#core/money.ts'
 import { readReplyMembers, replyEdits, writtenRules } from '#core/relay/reply-members.ts'
 import { rulesOf } from './reply-rules.ts'
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { fieldTree } from '#core/json/field-tree.ts'
-import { microcredits } from '#core/money/money.ts'
+import { microcredits } from '#core/money.ts'
 import { readValue, walkReply } from '#core/relay/json-bytes.ts'
 import { applyEdits } from '#core/relay/reply-pieces.ts'
 import { TopLevelEdits } from '#core/relay/top-level-edits.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { microcredits } from '#core/money/money.ts'
+import { microcredits } from '#core/money.ts'
 import { readValue, walkReply } from '#core/relay/json-bytes.ts'
 import { applyEdits } from '#core/relay/reply-pieces.ts'
 import { TopLevelEdits } from '#core/relay/top-level-edits.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { ADMIN_ROUTES } from '#core/console/admin-routes.ts'
+import { ADMIN_ROUTES } from '#core/admin/routes.ts'
 import { adminDocument } from '../../../lib/openapi/admin/admin-document.ts'
 
 const document = adminDocument()

@@ -1,5 +1,5 @@
-import type { VideoResult } from '#core/jobs/video-result.ts'
-import { DURATION_SECONDS, RESOLUTIONS, type Resolution } from '#core/parameters/video-parameters.ts'
+import { DURATION_SECONDS, RESOLUTIONS, type Resolution } from '#core/catalogue/parameters.ts'
+import type { VideoResult } from '#core/jobs/video-job.ts'
 import type { WholeOutcome } from '../../http/exchange-whole.ts'
 import { decimalText, memberAt, nonBlank, parseJson, reportedQuantity, taskIdText } from '../video/json-reading.ts'
 import { readPollReply, statuslessOutcome, type TaskReply } from '../video/poll-reply.ts'

@@ -1,5 +1,5 @@
-import type { VideoResult } from '#core/jobs/video-result.ts'
-import { RESOLUTIONS, type Resolution } from '#core/parameters/video-parameters.ts'
+import { RESOLUTIONS, type Resolution } from '#core/catalogue/parameters.ts'
+import type { VideoResult } from '#core/jobs/video-job.ts'
 import { decimalText, firstDecimal, firstOf, memberAt, parseJson, reportedQuantity } from '../video/json-reading.ts'
 
 /** Family A always makes 24 frames per second. Replies hold either seconds or frames. */

@@ -1,4 +1,4 @@
-import { credentialFilter } from '#core/without-credentials.ts'
+import { credentialFilter } from '#core/redaction.ts'
 import type { WholeLimits, WholeOutcome, WholeRequest } from '../../http/exchange-whole.ts'
 import { parseJson } from './json-reading.ts'
 import { isKeyRefused, readUpstreamError } from './upstream-error.ts'

@@ -1,5 +1,5 @@
+import { isRequestId } from '#core/ids.ts'
 import { isJsonObject } from '#core/json/json-object.ts'
-import { isRequestId } from '#core/request-id.ts'
 import {
   exchangeWhole,
   type WholeLimits,

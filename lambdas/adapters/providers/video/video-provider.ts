@@ -1,6 +1,6 @@
 import type { VideoModel } from '#core/catalogue/model.ts'
-import type { VideoResult } from '#core/jobs/video-result.ts'
-import type { VideoJobRequest } from '#core/parameters/video-parameters.ts'
+import type { VideoJobRequest } from '#core/catalogue/parameters.ts'
+import type { VideoResult } from '#core/jobs/video-job.ts'
 
 /** What a submit needs besides its channel. */
 export type SubmitCommand = {

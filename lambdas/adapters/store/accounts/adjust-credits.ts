@@ -1,6 +1,6 @@
 import { v7 as uuidv7 } from 'uuid'
 import * as z from 'zod/mini'
-import { formatCredits, type Microcredits, microcredits, ZERO } from '#core/money/money.ts'
+import { formatCredits, type Microcredits, microcredits, ZERO } from '#core/money.ts'
 import { type Actor, auditEntry } from '../audit/audit-entry.ts'
 import { StoreRefusal } from '../store-refusal.ts'
 import { ConditionsNotMetError } from '../table/conditions-not-met-error.ts'

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { PERIOD_KINDS } from '#core/money/budget.ts'
+import { PERIOD_KINDS } from '#core/budgets.ts'
 import { StoreRefusal } from '../store-refusal.ts'
 import { queryPartition } from '../table/query-items.ts'
 import type { Table } from '../table/table.ts'

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { PERIOD_KINDS, type PeriodKind } from '#core/money/budget.ts'
+import { PERIOD_KINDS, type PeriodKind } from '#core/budgets.ts'
 import type { ConditionCheck, Table } from '../table/table.ts'
 import { tableKeys } from '../table/table-keys.ts'
 

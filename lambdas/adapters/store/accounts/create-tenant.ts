@@ -1,6 +1,6 @@
 import { v7 as uuidv7 } from 'uuid'
-import { type BudgetLimit, formatBudgetLimit } from '#core/money/budget-limit.ts'
-import { formatCredits, type Microcredits } from '#core/money/money.ts'
+import { type BudgetLimit, formatBudgetLimit } from '#core/budgets.ts'
+import { formatCredits, type Microcredits } from '#core/money.ts'
 import { createWebhookSecret } from '../../outbound/callback-signature.ts'
 import { type Actor, auditEntry } from '../audit/audit-entry.ts'
 import { StoreRefusal } from '../store-refusal.ts'

@@ -8,7 +8,7 @@ import {
   rateState,
   requestRate,
   retryAfterSeconds,
-} from '#core/quota/request-rate.ts'
+} from '#core/limits.ts'
 import { type Clock, systemClock } from '../../clock.ts'
 import { RecentValues } from '../../recent-values.ts'
 import type { ItemUpdate, Table } from '../table/table.ts'

@@ -1,4 +1,4 @@
-import { type BudgetLimit, formatBudgetLimit } from '#core/money/budget-limit.ts'
+import { type BudgetLimit, formatBudgetLimit } from '#core/budgets.ts'
 import { type Actor, type AuditedFields, auditEntry } from '../audit/audit-entry.ts'
 import { StoreRefusal } from '../store-refusal.ts'
 import { ConditionsNotMetError } from '../table/conditions-not-met-error.ts'

@@ -1,5 +1,5 @@
-import { type BudgetLimit, formatBudgetLimit } from '#core/money/budget-limit.ts'
-import { isRatePerMinute, RATE_PER_MINUTE_MAX } from '#core/quota/request-rate.ts'
+import { type BudgetLimit, formatBudgetLimit } from '#core/budgets.ts'
+import { isRatePerMinute, RATE_PER_MINUTE_MAX } from '#core/limits.ts'
 import { type Actor, type AuditedFields, auditEntry } from '../audit/audit-entry.ts'
 import { StoreRefusal } from '../store-refusal.ts'
 import { ConditionsNotMetError } from '../table/conditions-not-met-error.ts'

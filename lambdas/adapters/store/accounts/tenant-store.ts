@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
-import type { Budget } from '#core/money/budget.ts'
-import { type Microcredits, microcredits } from '#core/money/money.ts'
+import type { Budget } from '#core/budgets.ts'
+import { type Microcredits, microcredits } from '#core/money.ts'
 import { StoreRefusal } from '../store-refusal.ts'
 import { queryPartition } from '../table/query-items.ts'
 import type { Table } from '../table/table.ts'

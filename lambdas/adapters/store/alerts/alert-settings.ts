@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
-import { ALERT_THRESHOLDS } from '#core/money/budget-thresholds.ts'
-import { type Microcredits, microcredits } from '#core/money/money.ts'
+import { ALERT_THRESHOLDS } from '#core/budgets.ts'
+import { type Microcredits, microcredits } from '#core/money.ts'
 import { auditEntry, type NewAuditEntry } from '../audit/audit-entry.ts'
 import { StoreRefusal } from '../store-refusal.ts'
 import { ConditionsNotMetError } from '../table/conditions-not-met-error.ts'

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import * as z from 'zod/mini'
-import type { NearBudget } from '#core/console/attention.ts'
+import type { NearBudget } from '#core/admin/summary.ts'
 import type { Item } from '../table/item-codec.ts'
 import type { Table } from '../table/table.ts'
 import { tableKeys } from '../table/table-keys.ts'

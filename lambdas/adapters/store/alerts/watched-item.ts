@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
-import type { Budget } from '#core/money/budget.ts'
-import { type Microcredits, microcredits } from '#core/money/money.ts'
+import type { Budget } from '#core/budgets.ts'
+import { type Microcredits, microcredits } from '#core/money.ts'
 import { readKeyBudget, readTenantBudget } from '../accounts/budget-items.ts'
 import type { Item } from '../table/item-codec.ts'
 import { queryItems } from '../table/query-items.ts'

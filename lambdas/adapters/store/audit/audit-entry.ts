@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { withoutSecrets } from '#core/without-secrets.ts'
+import { withoutSecrets } from '#core/redaction.ts'
 import { ConditionsNotMetError } from '../table/conditions-not-met-error.ts'
 import type { Table, TableWrite } from '../table/table.ts'
 import { dueSortKey, tableKeys } from '../table/table-keys.ts'

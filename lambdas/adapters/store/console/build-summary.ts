@@ -5,10 +5,9 @@ import {
   mergeCounters,
   type SummarizedTenant,
   type Summary,
-} from '#core/console/summary.ts'
-import { microcredits } from '#core/money/money.ts'
-import { daysBefore } from '#core/parameters/calendar-day.ts'
-import { dayOf, type UsageCounter } from '#core/quota/usage-counter.ts'
+} from '#core/admin/summary.ts'
+import { microcredits } from '#core/money.ts'
+import { dayOf, daysBefore, type UsageCounter } from '#core/pricing/usage.ts'
 import { readBalance, readTenantRecord } from '../accounts/tenant-store.ts'
 import { NEAR_BUDGETS_KEY, nearBudgetsOf } from '../alerts/near-budgets.ts'
 import { readFailedJobs } from '../jobs/failed-jobs.ts'

@@ -1,4 +1,4 @@
-import { HolderRateExceededError } from '#core/console/session-errors.ts'
+import { HolderRateExceededError } from '#core/admin/errors.ts'
 import type { Table } from '../table/table.ts'
 import { tableKeys } from '../table/table-keys.ts'
 import { type MinutePlace, takeMinutePlace } from './minute-count.ts'

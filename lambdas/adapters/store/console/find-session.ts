@@ -1,5 +1,4 @@
-import type { Session } from '#core/console/session.ts'
-import { type KeyOfSession, readSessionToken } from '#core/console/session-token.ts'
+import { type KeyOfSession, readSessionToken, type Session } from '#core/admin/session.ts'
 import { isSameString } from '../../crypto/same-string.ts'
 import { sha256Hex } from '../../crypto/sha256.ts'
 import { readCaller } from '../accounts/api-key-record.ts'

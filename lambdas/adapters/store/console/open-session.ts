@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { SESSION_MILLISECONDS, type Session } from '#core/console/session.ts'
-import { formatSessionToken, type KeyOfSession } from '#core/console/session-token.ts'
+import { formatSessionToken, type KeyOfSession, SESSION_MILLISECONDS, type Session } from '#core/admin/session.ts'
 import { randomBase62 } from '../../crypto/random-base62.ts'
 import { sha256Hex } from '../../crypto/sha256.ts'
 import { auditEntry } from '../audit/audit-entry.ts'

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import type { Session } from '#core/console/session.ts'
+import type { Session } from '#core/admin/session.ts'
 import type { Item } from '../table/item-codec.ts'
 import { tableKeys } from '../table/table-keys.ts'
 

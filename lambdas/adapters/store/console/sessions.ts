@@ -1,4 +1,4 @@
-import type { Session } from '#core/console/session.ts'
+import type { Session } from '#core/admin/session.ts'
 import { type Actor, auditEntry } from '../audit/audit-entry.ts'
 import { ConditionsNotMetError } from '../table/conditions-not-met-error.ts'
 import type { Table } from '../table/table.ts'

@@ -1,6 +1,5 @@
-import type { CallbackAttempt } from '#core/jobs/callback-attempt.ts'
-import { RESENDS_MAX } from '#core/jobs/callback-resend.ts'
-import type { VideoJob } from '#core/jobs/video-job.ts'
+import { RESENDS_MAX } from '#core/jobs/callback.ts'
+import type { CallbackAttempt, VideoJob } from '#core/jobs/video-job.ts'
 import { ConditionsNotMetError } from '../table/conditions-not-met-error.ts'
 import type { Table, TableWrite } from '../table/table.ts'
 import { tableKeys } from '../table/table-keys.ts'

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import type { FailedJobs } from '#core/console/attention.ts'
+import type { FailedJobs } from '#core/admin/summary.ts'
 import type { VideoJob } from '#core/jobs/video-job.ts'
 import type { Item } from '../table/item-codec.ts'
 import type { Table } from '../table/table.ts'

@@ -1,9 +1,9 @@
 import * as z from 'zod/mini'
-import { sumsOf, type UsualSeconds, usualSeconds, WINDOW_SAMPLES } from '#core/jobs/generation-times.ts'
+import { sumsOf, type UsualSeconds, usualSeconds, WINDOW_SAMPLES } from '#core/jobs/waits.ts'
 import type { Table, TableWrite } from '../table/table.ts'
 import { tableKeys } from '../table/table-keys.ts'
 
-/** A class of jobs within a channel (lambdas/core/jobs/generation-times.ts). */
+/** A class of jobs within a channel (lambdas/core/jobs/waits.ts). */
 type ClassKey = { readonly channelId: string; readonly className: string }
 
 /** A class is forgotten this long after its last finished job: by then its jobs may take any time. */

@@ -1,5 +1,4 @@
-import type { ReportedPercent } from '#core/jobs/reported-percent.ts'
-import type { StoredText, VideoJob } from '#core/jobs/video-job.ts'
+import type { ReportedPercent, StoredText, VideoJob } from '#core/jobs/video-job.ts'
 import type { Table } from '../table/table.ts'
 import { tableKeys } from '../table/table-keys.ts'
 import { storedTextAttributes } from './video-job-item.ts'

@@ -1,4 +1,4 @@
-import { creationTimes, isSparse, type JobFilter, matchesFilter } from '#core/jobs/job-filter.ts'
+import { creationTimes, isSparse, type JobFilter, matchesFilter } from '#core/jobs/list-query.ts'
 import { isVisible, JOB_RECORD_SECONDS, type VideoJob } from '#core/jobs/video-job.ts'
 import type { Item } from '../table/item-codec.ts'
 import type { Table, TableQuery } from '../table/table.ts'

@@ -1,8 +1,7 @@
 import * as z from 'zod/mini'
 import type { VideoChannel } from '#core/catalogue/channel.ts'
-import { inOrder } from '#core/jobs/callback-attempt-view.ts'
-import type { StoredText, VideoJob } from '#core/jobs/video-job.ts'
-import { microcredits } from '#core/money/money.ts'
+import { inOrder, type StoredText, type VideoJob } from '#core/jobs/video-job.ts'
+import { microcredits } from '#core/money.ts'
 
 /** Every provider of video channels; a missing one does not compile, because its jobs could not be read. */
 const PROVIDERS: { readonly [Name in VideoChannel['provider']]: Name } = { p1: 'p1', p2: 'p2' }

@@ -1,8 +1,7 @@
 import * as z from 'zod/mini'
+import { type Budget, BudgetExceededError, budgetAt } from '#core/budgets.ts'
 import { InsufficientQuotaError, InvalidApiKeyError, TooManyOpenJobsError } from '#core/errors.ts'
-import { type Budget, budgetAt } from '#core/money/budget.ts'
-import { BudgetExceededError } from '#core/money/budget-exceeded-error.ts'
-import { type Microcredits, microcredits } from '#core/money/money.ts'
+import { type Microcredits, microcredits } from '#core/money.ts'
 import { readKeyBudget, readTenantBudget } from '../accounts/budget-items.ts'
 import type { Item } from '../table/item-codec.ts'
 

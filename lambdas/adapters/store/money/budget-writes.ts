@@ -1,4 +1,4 @@
-import { type BudgetPeriod, type MoneyMove, movingPeriod, neededOf } from '#core/money/budget.ts'
+import { type BudgetPeriod, type MoneyMove, movingPeriod, neededOf } from '#core/budgets.ts'
 import type { TableWrite } from '../table/table.ts'
 import { tableKeys } from '../table/table-keys.ts'
 

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import type { AccountView } from '#core/money/balance-view.ts'
+import type { AccountView } from '#core/api/balance.ts'
 import { RecentValues } from '../../recent-values.ts'
 import { type Caller, callerOf, readApiKeyRecord } from '../accounts/api-key-record.ts'
 import { readKeyBudget, readTenantBudget } from '../accounts/budget-items.ts'

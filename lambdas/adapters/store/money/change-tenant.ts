@@ -1,5 +1,4 @@
-import { movingPeriod } from '#core/money/budget.ts'
-import { type BudgetLimit, formatBudgetLimit } from '#core/money/budget-limit.ts'
+import { type BudgetLimit, formatBudgetLimit, movingPeriod } from '#core/budgets.ts'
 import { type Clock, systemClock } from '../../clock.ts'
 import { readTenantBudget } from '../accounts/budget-items.ts'
 import { readBalance, readTenantName } from '../accounts/tenant-store.ts'

@@ -1,5 +1,4 @@
-import { JOB_RECORD_SECONDS, TRANSITIONS, type VideoJob } from '#core/jobs/video-job.ts'
-import { visibleError } from '#core/jobs/visible-status.ts'
+import { JOB_RECORD_SECONDS, TRANSITIONS, type VideoJob, visibleError } from '#core/jobs/video-job.ts'
 import type { TableWrite } from '../table/table.ts'
 import { tableKeys } from '../table/table-keys.ts'
 import type { JobResolution } from './job-resolution.ts'

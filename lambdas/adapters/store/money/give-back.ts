@@ -1,4 +1,4 @@
-import type { MoneyMove } from '#core/money/budget.ts'
+import type { MoneyMove } from '#core/budgets.ts'
 import { readKeyBudget, readTenantBudget } from '../accounts/budget-items.ts'
 import type { Table, TableWrite } from '../table/table.ts'
 import { tableKeys } from '../table/table-keys.ts'

@@ -1,11 +1,4 @@
-import {
-  type BudgetPeriod,
-  isOutdated,
-  type MoneyMove,
-  movingPeriod,
-  movingTime,
-  periodAt,
-} from '#core/money/budget.ts'
+import { type BudgetPeriod, isOutdated, type MoneyMove, movingPeriod, movingTime, periodAt } from '#core/budgets.ts'
 import { readKeyBudget, readTenantBudget } from '../accounts/budget-items.ts'
 import type { ConditionsNotMetError } from '../table/conditions-not-met-error.ts'
 import type { NamedWrites } from '../table/table.ts'

@@ -1,4 +1,4 @@
-import type { BudgetPeriod, MoneyMove } from '#core/money/budget.ts'
+import type { BudgetPeriod, MoneyMove } from '#core/budgets.ts'
 import { activeKeyCheck } from '../accounts/api-key-record.ts'
 import type { ItemUpdate, NamedWrites, TableWrite } from '../table/table.ts'
 import { tableKeys } from '../table/table-keys.ts'

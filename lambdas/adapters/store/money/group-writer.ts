@@ -1,5 +1,5 @@
+import { BudgetExceededError } from '#core/budgets.ts'
 import { ServiceUnavailableError } from '#core/errors.ts'
-import { BudgetExceededError } from '#core/money/budget-exceeded-error.ts'
 import { ConditionsNotMetError } from '../table/conditions-not-met-error.ts'
 import type { Table } from '../table/table.ts'
 import { GroupBudgets } from './group-budgets.ts'

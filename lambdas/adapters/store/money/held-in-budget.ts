@@ -1,4 +1,4 @@
-import type { Microcredits } from '#core/money/money.ts'
+import type { Microcredits } from '#core/money.ts'
 import { queryItems } from '../table/query-items.ts'
 import type { Table } from '../table/table.ts'
 import { type TableKey, tableKeys } from '../table/table-keys.ts'

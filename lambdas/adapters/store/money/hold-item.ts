@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { type Microcredits, microcredits } from '#core/money/money.ts'
+import { type Microcredits, microcredits } from '#core/money.ts'
 import type { Item } from '../table/item-codec.ts'
 import type { ItemUpdate } from '../table/table.ts'
 import { dueSortKey, HOLDS_PARTITION, tableKeys } from '../table/table-keys.ts'

@@ -1,6 +1,5 @@
-import type { Budget, BudgetPeriod } from '#core/money/budget.ts'
-import type { BudgetLimit } from '#core/money/budget-limit.ts'
-import type { Microcredits } from '#core/money/money.ts'
+import type { Budget, BudgetLimit, BudgetPeriod } from '#core/budgets.ts'
+import type { Microcredits } from '#core/money.ts'
 import { putKeyBudget } from '../accounts/budget-items.ts'
 import type { TableWrite } from '../table/table.ts'
 import { tableKeys } from '../table/table-keys.ts'

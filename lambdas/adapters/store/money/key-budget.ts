@@ -1,6 +1,5 @@
-import { type Budget, type BudgetPeriod, budgetAt, movingPeriod, periodAt } from '#core/money/budget.ts'
-import type { BudgetLimit } from '#core/money/budget-limit.ts'
-import type { Microcredits } from '#core/money/money.ts'
+import { type Budget, type BudgetLimit, type BudgetPeriod, budgetAt, movingPeriod, periodAt } from '#core/budgets.ts'
+import type { Microcredits } from '#core/money.ts'
 import { type Clock, systemClock } from '../../clock.ts'
 import { type ApiKeyListing, listApiKeys } from '../accounts/api-key-listing.ts'
 import type { BudgetOfKey } from '../accounts/api-key-record.ts'

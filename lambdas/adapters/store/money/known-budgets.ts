@@ -1,5 +1,5 @@
+import { type BudgetPeriod, isOutdated, type PeriodKind, periodAt } from '#core/budgets.ts'
 import { ServiceUnavailableError } from '#core/errors.ts'
-import { type BudgetPeriod, isOutdated, type PeriodKind, periodAt } from '#core/money/budget.ts'
 import { RecentValues } from '../../recent-values.ts'
 import type { BudgetOfKey } from '../accounts/api-key-record.ts'
 import { readKeyBudget, readTenantBudget } from '../accounts/budget-items.ts'

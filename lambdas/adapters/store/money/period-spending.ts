@@ -1,5 +1,5 @@
-import type { BudgetPeriod } from '#core/money/budget.ts'
-import { type Microcredits, ZERO } from '#core/money/money.ts'
+import type { BudgetPeriod } from '#core/budgets.ts'
+import { type Microcredits, ZERO } from '#core/money.ts'
 import type { Table } from '../table/table.ts'
 import { type DayRange, streamUsageCounters } from './usage-counters.ts'
 

@@ -1,5 +1,4 @@
-import { type Budget, type BudgetPeriod, budgetAt, movingPeriod, periodAt } from '#core/money/budget.ts'
-import type { BudgetLimit } from '#core/money/budget-limit.ts'
+import { type Budget, type BudgetLimit, type BudgetPeriod, budgetAt, movingPeriod, periodAt } from '#core/budgets.ts'
 import { readBalance } from '../accounts/tenant-store.ts'
 import { StoreRefusal } from '../store-refusal.ts'
 import type { Item } from '../table/item-codec.ts'

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
-import { microcredits, ZERO } from '#core/money/money.ts'
-import type { ReceiptRows } from '#core/quota/video-receipt.ts'
+import { microcredits, ZERO } from '#core/money.ts'
+import type { ReceiptRows } from '#core/pricing/video-settlement.ts'
 import type { Table } from '../table/table.ts'
 import { tableKeys } from '../table/table-keys.ts'
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { timeOrderedId } from '#core/time-ordered-id.ts'
+import { timeOrderedId } from '#core/ids.ts'
 import type { ItemUpdate } from '../table/table.ts'
 import { writeHold } from './hold-item.ts'
 import { RELAY_LIFETIME_MILLISECONDS, type RelayReservation } from './relay-reservation.ts'

@@ -1,7 +1,12 @@
 import * as z from 'zod/mini'
-import { type Microcredits, microcredits, ZERO } from '#core/money/money.ts'
-import { type CountedUsage, countedUsage, nonZeroCounts } from '#core/quota/counted-usage.ts'
-import { type CountedSettlement, isCounted } from '#core/quota/usage-counter.ts'
+import { type Microcredits, microcredits, ZERO } from '#core/money.ts'
+import {
+  type CountedSettlement,
+  type CountedUsage,
+  countedUsage,
+  isCounted,
+  nonZeroCounts,
+} from '#core/pricing/usage.ts'
 import type { BudgetOfKey } from '../accounts/api-key-record.ts'
 import type { Item } from '../table/item-codec.ts'
 import { tableKeys } from '../table/table-keys.ts'

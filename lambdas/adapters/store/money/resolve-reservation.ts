@@ -1,4 +1,4 @@
-import { movingTime } from '#core/money/budget.ts'
+import { movingTime } from '#core/budgets.ts'
 import { StoreRefusal } from '../store-refusal.ts'
 import { ConditionsNotMetError } from '../table/conditions-not-met-error.ts'
 import type { NamedWrites, Table, TableWrite } from '../table/table.ts'

@@ -1,6 +1,5 @@
-import type { Budget, BudgetPeriod } from '#core/money/budget.ts'
-import type { BudgetLimit } from '#core/money/budget-limit.ts'
-import type { Microcredits } from '#core/money/money.ts'
+import type { Budget, BudgetLimit, BudgetPeriod } from '#core/budgets.ts'
+import type { Microcredits } from '#core/money.ts'
 import { readBalance } from '../accounts/tenant-store.ts'
 import type { Item } from '../table/item-codec.ts'
 import type { ItemUpdate } from '../table/table.ts'

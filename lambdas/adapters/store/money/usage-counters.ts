@@ -1,17 +1,17 @@
 import * as z from 'zod/mini'
-import { microcredits } from '#core/money/money.ts'
-import { daysBefore } from '#core/parameters/calendar-day.ts'
+import { microcredits } from '#core/money.ts'
 import {
   addUsageSums,
   type CountedSettlement,
   counterOfSettlement,
+  daysBefore,
   dimensionsOf,
   isCounted,
   NO_USAGE,
   sumsOfSettlement,
   type UsageCounter,
   type UsageSums,
-} from '#core/quota/usage-counter.ts'
+} from '#core/pricing/usage.ts'
 import type { Item } from '../table/item-codec.ts'
 import { queryItems } from '../table/query-items.ts'
 import type { Table, TableQuery, TableWrite } from '../table/table.ts'

@@ -1,5 +1,4 @@
-import { changeSwitches, type SwitchChange } from '#core/catalogue/change-switches.ts'
-import { type Switches, switchesOf } from '#core/catalogue/switches.ts'
+import { changeSwitches, type SwitchChange, type Switches, switchesOf } from '#core/catalogue/switches.ts'
 import { type Actor, type AuditedFields, auditEntry } from '../audit/audit-entry.ts'
 import { StoreRefusal } from '../store-refusal.ts'
 import { ConditionsNotMetError } from '../table/conditions-not-met-error.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { readP1Result } from '#adapters/providers/p1/p1-reading.ts'
 import type { VideoModel } from '#core/catalogue/model.ts'
-import type { VideoJobRequest } from '#core/parameters/video-parameters.ts'
+import type { VideoJobRequest } from '#core/catalogue/parameters.ts'
 import { p1Channel, sampleModel, sampleRequest } from '../provider-samples.ts'
 import { ANY_SUBMIT, replay, replayFixture, withoutText } from '../replay.ts'
 import { fixtureNames, readFixture } from '../upstream-fixture.ts'

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { WholeOutcome, WholeRequest } from '#adapters/http/exchange-whole.ts'
 import { createVideoProvider } from '#adapters/providers/create-video-provider.ts'
 import { createJobUpstreamHttp } from '#adapters/providers/video/upstream-http.ts'
-import { numberOfErrorClass, type UpstreamErrorClass } from '#core/telemetry/upstream-error-class.ts'
+import { numberOfErrorClass, type UpstreamErrorClass } from '#core/measures.ts'
 import { captureMetrics } from '../../../engines/emitted-metrics.ts'
 import { testCatalogue } from '../../../engines/test-catalogue.ts'
 

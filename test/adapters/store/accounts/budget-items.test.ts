@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { putKeyBudget, readKeyBudget, readTenantBudget } from '#adapters/store/accounts/budget-items.ts'
-import type { Budget } from '#core/money/budget.ts'
-import { microcredits } from '#core/money/money.ts'
+import type { Budget } from '#core/budgets.ts'
+import { microcredits } from '#core/money.ts'
 
 const BUDGET: Budget = {
   amount: microcredits(100),

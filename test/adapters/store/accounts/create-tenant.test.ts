@@ -3,7 +3,7 @@ import { makeTenant } from '#adapters/store/accounts/create-tenant.ts'
 import { grantTenant } from '#adapters/store/accounts/grant-credits.ts'
 import { readAudit } from '#adapters/store/audit/read-audit.ts'
 import type { Table } from '#adapters/store/table/table.ts'
-import { parseCredits } from '#core/money/money.ts'
+import { parseCredits } from '#core/money.ts'
 import { useTestTable } from '../../../engines/start-test-table.ts'
 import { TESTER } from '../../../engines/tester.ts'
 

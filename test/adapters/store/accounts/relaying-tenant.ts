@@ -3,7 +3,7 @@ import { putApiKey } from '#adapters/store/accounts/put-api-key.ts'
 import { getTenant } from '#adapters/store/accounts/tenant-store.ts'
 import type { RelayReservation, RelayResolution } from '#adapters/store/money/relay-reservation.ts'
 import type { Table } from '#adapters/store/table/table.ts'
-import { formatCredits, parseCredits } from '#core/money/money.ts'
+import { formatCredits, parseCredits } from '#core/money.ts'
 import { TESTER } from '../../../engines/tester.ts'
 import { openTenant, type TestTenant } from '../../../engines/video-jobs.ts'
 

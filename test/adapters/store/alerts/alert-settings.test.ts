@@ -8,7 +8,7 @@ import {
 import { watchedItems } from '#adapters/store/alerts/watched-item.ts'
 import { readAudit } from '#adapters/store/audit/read-audit.ts'
 import type { Table } from '#adapters/store/table/table.ts'
-import { parseCredits } from '#core/money/money.ts'
+import { parseCredits } from '#core/money.ts'
 import { useTestTable } from '../../../engines/start-test-table.ts'
 import { openTenant } from '../../../engines/video-jobs.ts'
 import { collect } from '../../../engines/watched-items.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { buildSummary } from '#adapters/store/console/build-summary.ts'
 import type { Table } from '#adapters/store/table/table.ts'
-import { leftOutOf, type Summary } from '#core/console/summary.ts'
+import { leftOutOf, type Summary } from '#core/admin/summary.ts'
 
 const NOW = Date.parse('2026-11-22T12:00:00Z')
 const [MINUTE, HOUR, DAY] = [60_000, 3_600_000, 86_400_000]

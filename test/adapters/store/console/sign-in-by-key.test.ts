@@ -5,7 +5,7 @@ import { makeTenant } from '#adapters/store/accounts/create-tenant.ts'
 import { createAdminKey, listAdminKeys, revokeAdminKey } from '#adapters/store/console/admin-keys.ts'
 import { findUserOfKey } from '#adapters/store/console/sign-in-by-key.ts'
 import { tableKeys } from '#adapters/store/table/table-keys.ts'
-import { ZERO } from '#core/money/money.ts'
+import { ZERO } from '#core/money.ts'
 import { startTestTable, useTestTable } from '../../../engines/start-test-table.ts'
 import { TESTER } from '../../../engines/tester.ts'
 

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { readSummary, writeSummary } from '#adapters/store/console/summary-store.ts'
-import type { SummarizedTenant } from '#core/console/summary.ts'
-import { microcredits } from '#core/money/money.ts'
+import type { SummarizedTenant } from '#core/admin/summary.ts'
+import { microcredits } from '#core/money.ts'
 import { startTestTable } from '../../../engines/start-test-table.ts'
 
 it('writeSummary keeps 6,000 tenants in items below the limit of the table, and writes those items alone that changed', async () => {

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { addGenerationTime, readUsualSeconds } from '#adapters/store/jobs/generation-times.ts'
 import type { Table } from '#adapters/store/table/table.ts'
 import { tableKeys } from '#adapters/store/table/table-keys.ts'
-import { WINDOW_SAMPLES } from '#core/jobs/generation-times.ts'
+import { WINDOW_SAMPLES } from '#core/jobs/waits.ts'
 import { useTestTable } from '../../../engines/start-test-table.ts'
 
 const engine = useTestTable()

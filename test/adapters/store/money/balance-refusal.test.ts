@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { explainBalance, explainKeyBudget, foreseeRefusal, isSuspended } from '#adapters/store/money/balance-refusal.ts'
+import { BudgetExceededError } from '#core/budgets.ts'
 import { InsufficientQuotaError, InvalidApiKeyError, TooManyOpenJobsError } from '#core/errors.ts'
-import { BudgetExceededError } from '#core/money/budget-exceeded-error.ts'
-import { microcredits } from '#core/money/money.ts'
+import { microcredits } from '#core/money.ts'
 
 const WANTED = { estimate: microcredits(10), createdAt: 1_000 }
 const BALANCE = { state: 'active', available: 10, openJobs: 0 }

@@ -18,8 +18,8 @@ import {
   PERIOD_KINDS,
   type PeriodKind,
   periodAt,
-} from '#core/money/budget.ts'
-import { type Microcredits, microcredits } from '#core/money/money.ts'
+} from '#core/budgets.ts'
+import { type Microcredits, microcredits } from '#core/money.ts'
 import { useTestTable } from '../../../engines/start-test-table.ts'
 
 const engine = useTestTable()

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { closeReservation, endJob, freeSlot } from '#adapters/store/money/end-job-writes.ts'
 import { readReservationItem } from '#adapters/store/money/reservation.ts'
 import { JOB_RECORD_SECONDS } from '#core/jobs/video-job.ts'
-import { microcredits } from '#core/money/money.ts'
+import { microcredits } from '#core/money.ts'
 import { videoJobRecord } from '../../../engines/video-job-record.ts'
 
 const JOB = { ...videoJobRecord(), tenantId: 'acme', jobId: 'j1', createdAt: 1_000, channelId: 'ch' }

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { giveBack, giveBackToKey } from '#adapters/store/money/give-back.ts'
 import { RelayLedger } from '#adapters/store/money/relay-ledger.ts'
-import { parseCredits } from '#core/money/money.ts'
+import { parseCredits } from '#core/money.ts'
 import { keyBudgetOf, storeKeyBudget, storeTenantBudget, tenantBudgetOf } from '../../../engines/budgets.ts'
 import { useTestTable } from '../../../engines/start-test-table.ts'
 import type { TableWithClient } from '../../../engines/table-with-client.ts'

@@ -10,7 +10,7 @@ import {
   type Order,
 } from '#adapters/store/money/group-transaction.ts'
 import { RelayHold } from '#adapters/store/money/relay-hold.ts'
-import { microcredits } from '#core/money/money.ts'
+import { microcredits } from '#core/money.ts'
 
 const DYNAMODB_ITEMS_MAX = 100
 

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { heldInBudget } from '#adapters/store/money/held-in-budget.ts'
 import { RelayLedger } from '#adapters/store/money/relay-ledger.ts'
-import { formatCredits } from '#core/money/money.ts'
+import { formatCredits } from '#core/money.ts'
 import { storeKeyBudget } from '../../../engines/budgets.ts'
 import { settledJob } from '../../../engines/settled-job.ts'
 import type { TableWithClient } from '../../../engines/table-with-client.ts'

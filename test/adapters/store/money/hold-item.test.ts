@@ -4,7 +4,7 @@ import { NO_CHANGE, RelayHold } from '#adapters/store/money/relay-hold.ts'
 import type { RelayReservation } from '#adapters/store/money/relay-reservation.ts'
 import type { Table } from '#adapters/store/table/table.ts'
 import { tableKeys } from '#adapters/store/table/table-keys.ts'
-import { microcredits } from '#core/money/money.ts'
+import { microcredits } from '#core/money.ts'
 import { useTestTable } from '../../../engines/start-test-table.ts'
 
 const engine = useTestTable()

@@ -6,8 +6,8 @@ import {
   type Resolution,
 } from '#adapters/store/money/job-resolution.ts'
 import { readReservationItem } from '#adapters/store/money/reservation.ts'
-import { microcredits } from '#core/money/money.ts'
-import { countedUsage } from '#core/quota/counted-usage.ts'
+import { microcredits } from '#core/money.ts'
+import { countedUsage } from '#core/pricing/usage.ts'
 import { videoJobRecord } from '../../../engines/video-job-record.ts'
 
 const AT = Date.UTC(2026, 10, 30, 12)

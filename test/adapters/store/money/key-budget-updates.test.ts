@@ -10,9 +10,8 @@ import {
 } from '#adapters/store/money/key-budget-updates.ts'
 import type { TableWrite } from '#adapters/store/table/table.ts'
 import { tableKeys } from '#adapters/store/table/table-keys.ts'
-import { periodAt } from '#core/money/budget.ts'
-import { parseBudgetLimit } from '#core/money/budget-limit.ts'
-import { parseCredits } from '#core/money/money.ts'
+import { parseBudgetLimit, periodAt } from '#core/budgets.ts'
+import { parseCredits } from '#core/money.ts'
 import { keyBudgetOf, storeKeyBudget } from '../../../engines/budgets.ts'
 import { useTestTable } from '../../../engines/start-test-table.ts'
 

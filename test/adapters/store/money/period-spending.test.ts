@@ -2,10 +2,9 @@ import { v7 as uuidv7 } from 'uuid'
 import { describe, expect, it } from 'vitest'
 import { readSnapshot, spentInPeriod } from '#adapters/store/money/period-spending.ts'
 import { countUsage } from '#adapters/store/money/usage-counters.ts'
-import type { PeriodKind } from '#core/money/budget.ts'
-import { periodAt } from '#core/money/budget.ts'
-import { microcredits } from '#core/money/money.ts'
-import { countedUsage } from '#core/quota/counted-usage.ts'
+import { type PeriodKind, periodAt } from '#core/budgets.ts'
+import { microcredits } from '#core/money.ts'
+import { countedUsage } from '#core/pricing/usage.ts'
 import { useTestTable } from '../../../engines/start-test-table.ts'
 
 const engine = useTestTable()

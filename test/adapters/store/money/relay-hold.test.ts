@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { PROCESS_ID, RelayHold } from '#adapters/store/money/relay-hold.ts'
-import { timeOfId } from '#core/time-ordered-id.ts'
+import { timeOfId } from '#core/ids.ts'
 
 it('relay-hold: has an id of its own that begins with the time and ends in its process', () => {
   const before = Date.now()

@@ -7,8 +7,8 @@ import {
   type RelayResolution,
   resolutionRow,
 } from '#adapters/store/money/relay-reservation.ts'
-import { microcredits } from '#core/money/money.ts'
-import { countedUsage } from '#core/quota/counted-usage.ts'
+import { microcredits } from '#core/money.ts'
+import { countedUsage } from '#core/pricing/usage.ts'
 
 const RESERVATION: RelayReservation = {
   tenantId: 'tenant',

@@ -6,9 +6,9 @@ import { TenantBudgets } from '#adapters/store/money/known-budgets.ts'
 import type { NewVideoJob } from '#adapters/store/money/new-video-job.ts'
 import { reserveQuota } from '#adapters/store/money/reserve-quota.ts'
 import { tableKeys } from '#adapters/store/table/table-keys.ts'
+import { BudgetExceededError } from '#core/budgets.ts'
 import { InsufficientQuotaError, InvalidApiKeyError } from '#core/errors.ts'
-import { BudgetExceededError } from '#core/money/budget-exceeded-error.ts'
-import { formatCredits } from '#core/money/money.ts'
+import { formatCredits } from '#core/money.ts'
 import { auditTenant } from '../../../engines/audit.ts'
 import {
   clearTenantBudget,

@@ -8,7 +8,7 @@ import type { NewVideoJob } from '#adapters/store/money/new-video-job.ts'
 import { resolveReservation } from '#adapters/store/money/resolve-reservation.ts'
 import { streamUsageCounters } from '#adapters/store/money/usage-counters.ts'
 import { tableKeys } from '#adapters/store/table/table-keys.ts'
-import { ZERO } from '#core/money/money.ts'
+import { ZERO } from '#core/money.ts'
 import { auditTenant } from '../../../engines/audit.ts'
 import {
   clearTenantBudget,

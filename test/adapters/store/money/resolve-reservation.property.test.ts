@@ -10,7 +10,7 @@ import { resolveReservation } from '#adapters/store/money/resolve-reservation.ts
 import { isRefusal } from '#adapters/store/store-refusal.ts'
 import type { Table } from '#adapters/store/table/table.ts'
 import { InsufficientQuotaError } from '#core/errors.ts'
-import { microcredits } from '#core/money/money.ts'
+import { microcredits } from '#core/money.ts'
 import { auditTenant } from '../../../engines/audit.ts'
 import { useTestTable } from '../../../engines/start-test-table.ts'
 import { TESTER } from '../../../engines/tester.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { beginBudget, changeBudgetAmount, clearBudget } from '#adapters/store/money/tenant-budget-updates.ts'
-import type { Budget } from '#core/money/budget.ts'
-import { microcredits } from '#core/money/money.ts'
+import type { Budget } from '#core/budgets.ts'
+import { microcredits } from '#core/money.ts'
 
 const STORED: Budget = {
   amount: microcredits(100),

@@ -9,9 +9,8 @@ import {
 } from '#adapters/store/money/usage-counters.ts'
 import type { Item } from '#adapters/store/table/item-codec.ts'
 import type { Table } from '#adapters/store/table/table.ts'
-import { parseCredits } from '#core/money/money.ts'
-import { countedUsage } from '#core/quota/counted-usage.ts'
-import { type CountedSettlement, counterOfSettlement } from '#core/quota/usage-counter.ts'
+import { parseCredits } from '#core/money.ts'
+import { type CountedSettlement, countedUsage, counterOfSettlement } from '#core/pricing/usage.ts'
 import { useTestTable } from '../../../engines/start-test-table.ts'
 
 const engine = useTestTable()

@@ -1,0 +1,92 @@
+import type * as z from 'zod/mini'
+import { InvalidRequestError } from '../errors.ts'
+import { parseJsonText } from '../json/parse-json-text.ts'
+
+/** Rows of a page. */
+const LIMIT = { default: 50, max: 200 } as const
+
+/** Unix seconds of the year 2500. */
+const SECONDS_MAX = 16_725_225_600
+
+/** Query parameters of the admin API, each given once. */
+export type PageQuery = Readonly<Record<string, string | undefined>>
+
+/** The rows of a page. @throws InvalidRequestError naming `limit`. */
+export function readPageLimit({ limit }: PageQuery): number {
+  if (limit === undefined) {
+    return LIMIT.default
+  }
+  const rows = /^\d{1,4}$/.test(limit) ? Number(limit) : 0
+  if (rows < 1 || rows > LIMIT.max) {
+    throw new InvalidRequestError([
+      { path: 'limit', message: `\`limit\` must be a whole number from 1 to ${LIMIT.max}` },
+    ])
+  }
+  return rows
+}
+
+/** A time in Unix milliseconds; undefined if it is not given. @throws InvalidRequestError naming the parameter. */
+export function readQueryTime(query: PageQuery, name: string): number | undefined {
+  const value = query[name]
+  if (value === undefined) {
+    return undefined
+  }
+  const seconds = /^\d{1,11}$/.test(value) ? Number(value) : Number.NaN
+  if (!(seconds <= SECONDS_MAX)) {
+    throw new InvalidRequestError([
+      { path: name, message: `\`${name}\` must be Unix seconds, a whole number such as 1795263797` },
+    ])
+  }
+  return seconds * 1000
+}
+
+/** One of a few values; undefined if it is not given. @throws InvalidRequestError naming the parameter and the values. */
+export function readQueryChoice<Choice extends string>(
+  query: PageQuery,
+  name: string,
+  choices: readonly Choice[],
+): Choice | undefined {
+  const value = query[name]
+  const choice = choices.find((each) => each === value)
+  if (value !== undefined && choice === undefined) {
+    throw new InvalidRequestError([{ path: name, message: `\`${name}\` must be one of ${choices.join(', ')}` }])
+  }
+  return choice
+}
+
+/** Longer than any id, name or action. */
+const CHARACTERS_MAX = 200
+
+/** A string to search for; undefined if it is not given. @throws InvalidRequestError naming the parameter. */
+export function readQueryText(query: PageQuery, name: string): string | undefined {
+  const value = query[name]
+  if (value !== undefined && (value === '' || value.length > CHARACTERS_MAX)) {
+    throw new InvalidRequestError([{ path: name, message: `\`${name}\` must have 1 to ${CHARACTERS_MAX} characters` }])
+  }
+  return value
+}
+
+/** Longer than any cursor: two ids. */
+const CURSOR_CHARACTERS_MAX = 2_048
+
+/** Writes a cursor as an opaque string that is safe in a url. It may contain only values that its page shows. */
+export function writeCursor(position: unknown): string {
+  return Buffer.from(JSON.stringify(position)).toString('base64url')
+}
+
+/** Reads a cursor. @throws InvalidRequestError for a string that {@link writeCursor} did not write for such a list. */
+export function readCursor<Schema extends z.ZodMiniType>(text: string, schema: Schema): z.output<Schema> {
+  const parsed = schema.safeParse(parseJson(text))
+  if (!parsed.success) {
+    throw new InvalidRequestError([{ path: 'after', message: '`after` must be `next` of the page before' }])
+  }
+  return parsed.data
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return text.length > CURSOR_CHARACTERS_MAX ? undefined : parseJsonText(Buffer.from(text, 'base64url').toString())
+  } catch {
+    return undefined
+  }
+}

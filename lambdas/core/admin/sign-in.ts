@@ -1,0 +1,146 @@
+import * as z from 'zod'
+import type { OidcSettings } from '../catalogue/gateway-config.ts'
+
+/** Longer than any key or link; a longer string is refused before it is hashed. */
+const CREDENTIAL_CHARACTERS_MAX = 512
+
+const credential = z.string().min(1).max(CREDENTIAL_CHARACTERS_MAX)
+
+/** The body of POST /admin/v1/session: an admin key, an API key, or the secret of a one-time link. */
+export const createSessionRequest = z
+  .union([
+    z.strictObject({ key: credential.describe('An admin key (`rg_admin_...`) or an API key of a tenant.') }),
+    z.strictObject({ link: credential.describe('The secret of a one-time link, on a local host.') }),
+  ])
+  .meta({ description: 'What signs in: exactly one of `key` and `link`.' })
+
+/** Claims of an ID token that was checked. */
+export type OidcClaims = Readonly<Record<string, unknown>>
+
+/** Whether a role depends on an address that the provider does not call verified: anybody may have entered it. */
+export function lacksVerification(claims: OidcClaims, { claim }: Pick<OidcSettings['roles'], 'claim'>): boolean {
+  return claim === 'email' && !isEmailVerified(claims)
+}
+
+/** A boolean by OpenID Connect Core, 5.1; some providers send the string. A token without the claim verifies nothing. */
+function isEmailVerified({ email_verified: verified }: OidcClaims): boolean {
+  return verified === true || verified === 'true'
+}
+
+/**
+ * The role of a user of the OpenID provider; undefined for a user whom the configuration does not name, or names by an
+ * unverified address.
+ */
+export function roleOfClaims(claims: OidcClaims, roles: OidcSettings['roles']): 'owner' | 'viewer' | undefined {
+  if (lacksVerification(claims, roles)) {
+    return undefined
+  }
+  const { claim, owner, viewer } = roles
+  const values = valuesOf(claims[claim])
+  if (values.some((value) => owner.includes(value))) {
+    return 'owner'
+  }
+  return values.some((value) => viewer.includes(value)) ? 'viewer' : undefined
+}
+
+function valuesOf(claim: unknown): readonly string[] {
+  const values: readonly unknown[] = Array.isArray(claim) ? claim : [claim]
+  return values.filter((value) => typeof value === 'string')
+}
+
+const NAME_CHARACTERS_MAX = 100
+
+/**
+ * What the audit log calls a user: the verified address, which people know, and the subject, which is unique. Users may choose
+ * their other names themselves, so nobody is recorded under one.
+ */
+export function actorOfClaims(claims: OidcClaims): string {
+  const { email } = claims
+  const subject = printable(claims.sub)
+  return typeof email === 'string' && email !== '' && isEmailVerified(claims)
+    ? `${printable(email)} (${subject})`
+    : subject
+}
+
+function printable(text: unknown): string {
+  return String(text)
+    .replaceAll(/[\p{C}\s]+/gu, ' ')
+    .slice(0, NAME_CHARACTERS_MAX)
+}
+
+/** A page that the browser shows after it was at an OpenID provider. */
+type Page = { readonly title: string; readonly lines: readonly string[]; readonly refresh?: string }
+
+/**
+ * A page that leads to the console. The callback cannot redirect: the browser would send the next request as one that the
+ * provider's site caused, without the session's cookie.
+ * @param url a path of the console.
+ */
+export function signedInPage(url: string): string {
+  return pageOf({ title: 'Signed in', lines: ['You are signed in.'], refresh: url })
+}
+
+/** A page that says why nobody was signed in. Every line may hold what a provider or a user wrote. */
+export function refusedPage(lines: readonly string[]): string {
+  return pageOf({ title: 'Not signed in', lines })
+}
+
+/** Headers of these pages: they run no script, load nothing, and stand in no frame. */
+export const OIDC_PAGE_HEADERS: Readonly<Record<string, string>> = {
+  'content-type': 'text/html; charset=utf-8',
+  'content-security-policy': "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+}
+
+function pageOf({ title, lines, refresh }: Page): string {
+  const meta = refresh === undefined ? '' : `<meta http-equiv="refresh" content="0;url=${escaped(refresh)}">`
+  const paragraphs = lines.map((line) => `<p>${escaped(line)}</p>`).join('')
+  const link = `<p><a href="${escaped(refresh ?? '/console')}">Go to the console</a></p>`
+  return `<!doctype html><html lang="en"><head><meta charset="utf-8">${meta}<title>${escaped(title)}</title></head><body><h1>${escaped(title)}</h1>${paragraphs}${link}</body></html>`
+}
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+}
+
+function escaped(text: string): string {
+  return text.replaceAll(/[&<>"']/g, (character) => ENTITIES[character] ?? '')
+}
+
+/** Groups of an IPv6 address that name a network, of which one person has the whole rest. */
+const NETWORK_GROUPS = 4
+
+const IPV4 = /^(?:::ffff:)?(\d{1,3}(?:\.\d{1,3}){3})$/i
+
+/** An address as sign-ins are counted: an IPv4 address as it is, an IPv6 address by its network of 64 bits. */
+export function addressOfSignIn(address: string): string {
+  const ipv4 = IPV4.exec(address)?.[1]
+  if (ipv4 !== undefined) {
+    return ipv4
+  }
+  return address.includes(':') ? `${networkOf(address)}::/64` : address.slice(0, ADDRESS_CHARACTERS_MAX)
+}
+
+/** Longer than any address. */
+const ADDRESS_CHARACTERS_MAX = 64
+
+function networkOf(address: string): string {
+  const [front = '', back] = address.toLowerCase().split('%', 1).join('').split('::', 2)
+  const head = groupsOf(front)
+  const tail = back === undefined ? [] : groupsOf(back)
+  const missing = Math.max(0, 8 - head.length - tail.length)
+  const groups = [...head, ...Array.from({ length: missing }, () => '0'), ...tail]
+  return groups
+    .slice(0, NETWORK_GROUPS)
+    .map((group) => group.slice(0, 4).replace(/^0+(?=.)/, ''))
+    .join(':')
+}
+
+function groupsOf(part: string): string[] {
+  return part === '' ? [] : part.split(':')
+}

@@ -1,0 +1,135 @@
+import * as z from 'zod'
+import { amountField, keyResponse, pageOf, tenantName, tenantResponse, timeField } from './read-responses.ts'
+
+/** A tenant after a change. */
+export const changedTenantResponse = z.strictObject({ object: z.literal('tenant'), ...tenantResponse.shape })
+
+const repeated = z.boolean().describe('True for an id that was used before for the same amount: nothing was moved.')
+
+/** A grant. */
+export const grantResponse = z.strictObject({
+  object: z.literal('grant'),
+  id: z.string(),
+  credits: amountField,
+  repeated,
+  tenant: changedTenantResponse,
+})
+
+/** A correction of what was granted. */
+export const adjustmentResponse = z.strictObject({
+  object: z.literal('adjustment'),
+  id: z.string(),
+  amount: amountField.describe('With its sign.'),
+  repeated,
+  tenant: changedTenantResponse,
+})
+
+/** The secrets that sign the callbacks of a tenant. */
+export const callbackSecretResponse = z.strictObject({
+  object: z.literal('callback_secret'),
+  tenant: z.string().describe('Id of the tenant.'),
+  secret: z.string(),
+  previous_secret: z.string().nullable().describe('Signs too, until `previous_until`.'),
+  previous_until: timeField.nullable(),
+})
+
+/** A key after a change. */
+export const changedKeyResponse = z.strictObject({ object: z.literal('key'), ...keyResponse.shape })
+
+const key = z.string().describe('The key itself. It is not shown again.')
+
+/** A new key. */
+export const newKeyResponse = z.strictObject({ ...changedKeyResponse.shape, key })
+
+/** The successor of a key. */
+export const rotatedKeyResponse = z.strictObject({
+  ...newKeyResponse.shape,
+  replaces: z.string().describe('Public id of the old key.'),
+  old_expires_at: timeField.describe('When the old key ends, Unix seconds.'),
+})
+
+/** A key for the playground. */
+export const playgroundKeyResponse = z.strictObject({
+  object: z.literal('playground.key'),
+  key,
+  expires_at: timeField,
+  tenant: z.string().describe('Id of the tenant whose credits it spends.'),
+})
+
+/** The end of a job by an owner. */
+export const videoCancellationResponse = z.strictObject({
+  object: z.literal('video.cancellation'),
+  id: z.string(),
+  tenant: z.string(),
+  status: z.string(),
+  changed: z.boolean().describe('False for a job that an operator cancelled before.'),
+})
+
+/** A new execution of a job. */
+export const videoRedriveResponse = z.strictObject({
+  object: z.literal('video.redrive'),
+  id: z.string(),
+  tenant: z.string(),
+  execution: z.string(),
+  replaced: z.enum(['missing', 'broken', 'ended']).describe('The state of the execution before.'),
+})
+
+const switched = {
+  disabled: z.boolean(),
+  switched_by: z.string().nullable().describe('Who switched it last; null where the configuration decides.'),
+  switched_at: timeField.nullable(),
+  warnings: z.array(z.string()).describe('Such as models that no enabled channel serves any more.'),
+}
+
+/** The switches of a channel. */
+export const channelSwitchesResponse = z.strictObject({
+  object: z.literal('channel.switches'),
+  id: z.string(),
+  weight: z.number().nullable().describe('In force; null for a channel that left the configuration.'),
+  priority: z.number().nullable().describe('In force; null for a channel that left the configuration.'),
+  ...switched,
+})
+
+/** The switches of a model. */
+export const modelSwitchesResponse = z.strictObject({
+  object: z.literal('model.switches'),
+  id: z.string(),
+  ...switched,
+})
+
+/** How this deployment lets users sign in. */
+export const signInResponse = z.strictObject({
+  object: z.literal('sign_in'),
+  methods: z.array(z.enum(['admin_key', 'api_key', 'oidc', 'link'])),
+  oidc: z.strictObject({ issuer: z.string() }).nullable(),
+  environment: z.enum(['local', 'aws']),
+})
+
+const session = {
+  id: z.string(),
+  kind: z.enum(['admin_key', 'api_key', 'oidc', 'local']),
+  actor: z.string().describe('As the audit log names the user.'),
+  role: z.enum(['owner', 'viewer', 'tenant']),
+  tenant: tenantName.nullable().describe('Of an API key.'),
+  created_at: timeField,
+  expires_at: timeField,
+}
+
+/** The session of the request. */
+export const sessionResponse = z.strictObject({
+  object: z.literal('session'),
+  ...session,
+  page_secret: z
+    .string()
+    .optional()
+    .describe('Only of a sign-in on loopback: the page sends it as `x-reelgate-page` with every request.'),
+})
+
+/** Sessions, newest first. */
+export const sessionListResponse = pageOf(
+  z.strictObject({
+    ...session,
+    seen_at: timeField.nullable(),
+    current: z.boolean().describe('Whether it is the session of the request.'),
+  }),
+)

@@ -1,0 +1,145 @@
+import type { Catalogue } from '../catalogue/catalogue.ts'
+import type { ImageModel, Model, VideoModel } from '../catalogue/model.ts'
+import type { MODALITIES } from '../catalogue/parameters.ts'
+import { ModelNotFoundError } from '../errors.ts'
+import { ROUTES, type Route } from './routes.ts'
+
+/** A model as clients see it: the fields of the interface, what it takes and gives, and its prices. Nothing of its channels. */
+export function modelView(model: Model, catalogue: Pick<Catalogue, 'config' | 'videoChannels'>) {
+  const { id, created, owned_by, kind } = model
+  return {
+    id,
+    object: 'model' as const,
+    created,
+    owned_by,
+    kind,
+    ...abilitiesOf(model, catalogue),
+    endpoints: ENDPOINTS[kind],
+    pricing: { unit: catalogue.config.unit, billing: model.billing, prices: model.prices.map(publicPrice) },
+  }
+}
+
+/** The models that a key may use, in the order of the configuration. @param allowed `null` for all. */
+export function modelListView(catalogue: Catalogue, allowed: readonly string[] | null) {
+  return { object: 'list' as const, data: catalogue.listModels(allowed).map((model) => modelView(model, catalogue)) }
+}
+
+/** One model that a key may use. @throws ModelNotFoundError for any other id. */
+export function allowedModelView(id: string, catalogue: Catalogue, allowed: readonly string[] | null) {
+  const model = catalogue.listModels(allowed).find((candidate) => candidate.id === id)
+  if (model === undefined) {
+    throw new ModelNotFoundError(id)
+  }
+  return modelView(model, catalogue)
+}
+
+/** The routes that take a model of each kind, in the order of ROUTES. */
+const ENDPOINTS = {
+  chat: endpointsOf('chat'),
+  embedding: endpointsOf('embedding'),
+  image: endpointsOf('image'),
+  video: endpointsOf('video'),
+} as const satisfies Readonly<Record<Model['kind'], readonly string[]>>
+
+function endpointsOf(kind: Model['kind']): string[] {
+  return ROUTES.filter(({ takes }: Route) => takes === kind).map(({ path }) => path)
+}
+
+type Modality = (typeof MODALITIES)[number] | 'embedding'
+type Range = { readonly min: number; readonly max: number }
+
+type Abilities = {
+  readonly context_window?: number
+  readonly max_output_tokens?: number
+  readonly input_modalities: readonly Modality[]
+  readonly output_modalities: readonly Modality[]
+  readonly durations?: Range
+  readonly resolutions?: readonly string[]
+  readonly references?: { readonly images: Range; readonly videos: Range; readonly audios: Range }
+  readonly sizes?: readonly string[]
+  readonly qualities?: readonly string[]
+  readonly styles?: readonly string[]
+  readonly n?: Range
+}
+
+function abilitiesOf(model: Model, catalogue: Pick<Catalogue, 'videoChannels'>): Abilities {
+  switch (model.kind) {
+    case 'chat':
+      return {
+        context_window: model.context_tokens,
+        max_output_tokens: model.max_output_tokens,
+        input_modalities: model.input_modalities,
+        output_modalities: model.output_modalities,
+      }
+    case 'embedding':
+      return {
+        context_window: model.max_input_tokens,
+        input_modalities: ['text'],
+        output_modalities: ['embedding'],
+      }
+    case 'image':
+      return imageAbilities(model)
+    case 'video':
+      return videoAbilities(model, catalogue)
+    default:
+      return model satisfies never
+  }
+}
+
+function imageAbilities({ sizes, qualities, styles, n }: ImageModel): Abilities {
+  return {
+    input_modalities: ['text'],
+    output_modalities: ['image'],
+    sizes,
+    ...(qualities.length === 0 ? {} : { qualities }),
+    ...(styles.length === 0 ? {} : { styles }),
+    n: { min: 1, max: n.max },
+  }
+}
+
+function videoAbilities(model: VideoModel, catalogue: Pick<Catalogue, 'videoChannels'>): Abilities {
+  const { durations, resolutions, images } = model
+  // A request with such a reference is refused where no channel takes it.
+  const takesAll = catalogue.videoChannels(model.id, { directOnly: true }).length > 0
+  const videos = takesAll ? model.videos : NONE
+  const audios = takesAll ? model.audios : NONE
+  const inputs = [
+    { modality: 'image' as const, ...images },
+    { modality: 'video' as const, ...videos },
+    { modality: 'audio' as const, ...audios },
+  ]
+  return {
+    input_modalities: ['text', ...inputs.filter(({ max }) => max > 0).map(({ modality }) => modality)],
+    output_modalities: ['video'],
+    durations,
+    resolutions,
+    references: { images, videos, audios },
+  }
+}
+
+const NONE = { min: 0, max: 0 } as const
+
+/** The fields of a price row that clients see. */
+const PRICE_FIELDS = [
+  'price',
+  'input',
+  'output',
+  'cached_input',
+  'cached_input_explicit',
+  'cache_write',
+  'cache_write_1h',
+  'resolution',
+  'audio',
+  'video_input',
+  'size',
+  'quality',
+]
+
+/** A row without fields that are not meant for clients, should it hold such ones one day, and without those that are not set. */
+function publicPrice(row: Model['prices'][number]): Record<string, string | boolean> {
+  return Object.fromEntries(
+    Object.entries(row).flatMap(([name, value]) =>
+      PRICE_FIELDS.includes(name) && value !== undefined ? [[name, value]] : [],
+    ),
+  )
+}

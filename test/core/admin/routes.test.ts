@@ -1,0 +1,90 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { ADMIN_ROUTES, adminMethods, routeAdminRequest } from '#core/admin/routes.ts'
+
+describe('ADMIN_ROUTES', () => {
+  it('names no operation and no pair of method and path twice', () => {
+    expect(new Set(ADMIN_ROUTES.map(({ operation }) => operation)).size).toBe(ADMIN_ROUTES.length)
+    expect(new Set(ADMIN_ROUTES.map(({ method, path }) => `${method} ${path}`)).size).toBe(ADMIN_ROUTES.length)
+  })
+
+  it('has a file for every operation, named after it, in the folder of its function', () => {
+    const folder = join(import.meta.dirname, '../../../lambdas/admin-api')
+    const missing = ADMIN_ROUTES.filter((row) => !existsSync(join(folder, row.function, `${row.operation}.ts`)))
+    expect(missing.map(({ operation }) => operation)).toEqual([])
+  })
+
+  it('gives only GET to the function that reads, and no other GET than those of sign-in to another', () => {
+    for (const { method, function: name } of ADMIN_ROUTES.filter((route) => route.function !== 'sign-in')) {
+      expect({ method, name }).toEqual({ method, name: method === 'GET' ? 'read' : 'write' })
+    }
+  })
+
+  it('lets nobody change anything without the role of an owner, but for the playground', () => {
+    const open = ADMIN_ROUTES.filter((route) => route.function === 'write' && route.access !== 'owner')
+    expect(open.map(({ operation }) => operation)).toEqual(['create-playground-key'])
+  })
+
+  it('opens to everybody only what signs in', () => {
+    const open = ADMIN_ROUTES.filter(({ access }) => access === 'public')
+    expect(open.map(({ operation }) => operation)).toEqual([
+      'get-sign-in',
+      'create-session',
+      'start-oidc',
+      'finish-oidc',
+    ])
+  })
+})
+
+describe('routeAdminRequest', () => {
+  it.each([
+    ['GET', '/admin/v1/session', 'get-session', {}],
+    ['DELETE', '/admin/v1/sessions/abc', 'end-session', { session_id: 'abc' }],
+    ['GET', '/admin/v1/ledger/verification', 'verify-ledger', {}],
+    ['PATCH', '/admin/v1/models/a%2Fb%201', 'change-model', { model: 'a/b 1' }],
+  ])('finds the operation of %s %s', (method, path, operation, parameters) => {
+    expect(routeAdminRequest(method, path)).toMatchObject({ route: { operation }, parameters })
+  })
+
+  it.each([
+    ['PUT', '/admin/v1/session'],
+    ['GET', '/admin/v1/session/'],
+    ['GET', '/admin/v1/Session'],
+    ['GET', '/admin/v1'],
+    ['GET', '/admin/v1/videos/a/b'],
+  ])('finds nothing for %s %s', (method, path) => {
+    expect(routeAdminRequest(method, path)).toBeUndefined()
+  })
+})
+
+describe('adminMethods', () => {
+  it('names the methods of a path', () => {
+    expect(adminMethods('/admin/v1/session')).toEqual(['POST', 'GET', 'DELETE'])
+    expect(adminMethods('/admin/v1/nothing')).toEqual([])
+  })
+})
+
+const FOLDER = join(import.meta.dirname, '../../admin-api')
+
+/** Statuses that `admin-chain.statuses.test.ts` produces for every operation that reads or writes. */
+const OF_THE_CHAIN: readonly number[] = [400, 401, 403, 404, 413, 500, 503]
+
+describe('operations of the admin API', () => {
+  const tests = readdirSync(FOLDER, { recursive: true })
+    .map(String)
+    .filter((file) => file.endsWith('.test.ts'))
+    .map((file) => readFileSync(join(FOLDER, file), 'utf8'))
+    .join('\n')
+  const declared = ADMIN_ROUTES.flatMap(({ operation, path, function: name, successStatus, errorStatuses }) => {
+    const own = errorStatuses.filter((status) => {
+      const isOwn404 = status === 404 && path.includes('{')
+      return name === 'sign-in' || isOwn404 || !OF_THE_CHAIN.includes(status)
+    })
+    return [successStatus, ...own].map((status) => `${operation} ${status}`)
+  })
+
+  it.each(declared)('have a test that names "%s"', (name) => {
+    expect(tests.includes(name)).toBe(true)
+  })
+})

@@ -1,0 +1,106 @@
+import { describe, expect, it } from 'vitest'
+import {
+  actorOfClaims,
+  addressOfSignIn,
+  OIDC_PAGE_HEADERS,
+  refusedPage,
+  roleOfClaims,
+  signedInPage,
+} from '#core/admin/sign-in.ts'
+
+const ROLES = { claim: 'cognito:groups', owner: ['admins'], viewer: ['readers', 'admins'] }
+
+describe('roleOfClaims', () => {
+  it.each([
+    [['admins'], 'owner'],
+    ['readers', 'viewer'],
+    [['readers', 'admins'], 'owner'],
+    [['Admins'], undefined],
+    [[], undefined],
+    [undefined, undefined],
+    [{ 0: 'admins', length: 1 }, undefined],
+  ])('of %j is %s', (groups, role) => {
+    expect(roleOfClaims({ 'cognito:groups': groups }, ROLES)).toBe(role)
+  })
+
+  it('reads no other claim', () => {
+    expect(roleOfClaims({ groups: ['admins'], role: 'owner' }, ROLES)).toBeUndefined()
+  })
+})
+
+describe('roleOfClaims by the email address', () => {
+  const roles = { claim: 'email', owner: ['ada@example.com'], viewer: [] }
+
+  it.each([
+    [true, 'owner'],
+    ['true', 'owner'],
+    [false, undefined],
+    ['false', undefined],
+    ['', undefined],
+    [1, undefined],
+    [undefined, undefined],
+  ])('with email_verified %j is %s', (verified, role) => {
+    expect(roleOfClaims({ email: 'ada@example.com', email_verified: verified }, roles)).toBe(role)
+  })
+})
+
+describe('actorOfClaims', () => {
+  it.each([
+    [{ sub: 'u1', email: 'ada@example.com', email_verified: true, name: 'Ada' }, 'ada@example.com (u1)'],
+    [{ sub: 'u1', email: 'ada@example.com', email_verified: 'true' }, 'ada@example.com (u1)'],
+    [{ sub: 'u1', email: 'ada@example.com', email_verified: false, name: 'Ada' }, 'u1'],
+    [{ sub: 'u1', email: 'ada@example.com' }, 'u1'],
+    [{ sub: 'u1', preferred_username: 'ada', name: 'Ada', email_verified: true }, 'u1'],
+    [{ sub: 'u1', email: '', email_verified: true }, 'u1'],
+    [{ sub: 'u\n1', email: 'a\u0000\u202eda@example.com', email_verified: true }, 'a da@example.com (u 1)'],
+  ])('of %j is %s', (claims, actor) => {
+    expect(actorOfClaims(claims)).toBe(actor)
+  })
+
+  it('stays short', () => {
+    expect(
+      actorOfClaims({ sub: 'x'.repeat(9_999), email: 'y'.repeat(9_999), email_verified: true }).length,
+    ).toBeLessThan(210)
+  })
+})
+
+describe('a page after an OpenID provider', () => {
+  it('leads to the console by itself and by a link', () => {
+    const page = signedInPage('/console/usage#page=a-b_c')
+    expect(page).toContain('<meta http-equiv="refresh" content="0;url=/console/usage#page=a-b_c">')
+    expect(page).toContain('<a href="/console/usage#page=a-b_c">')
+  })
+
+  it('shows what others wrote as text', () => {
+    const page = refusedPage(['<script>alert(1)</script>', `"' onload=x & <b>`])
+    expect(page).toContain('<p>&lt;script&gt;alert(1)&lt;/script&gt;</p>')
+    expect(page).toContain('<p>&quot;&#39; onload=x &amp; &lt;b&gt;</p>')
+    expect(page).not.toContain('http-equiv="refresh"')
+  })
+
+  it('runs no script and stands in no frame', () => {
+    expect(OIDC_PAGE_HEADERS['content-security-policy']).toBe(
+      "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    )
+  })
+})
+
+describe('addressOfSignIn', () => {
+  it.each([
+    ['203.0.113.7', '203.0.113.7'],
+    ['::ffff:203.0.113.7', '203.0.113.7'],
+    ['2001:db8::1', '2001:db8:0:0::/64'],
+    ['2001:0DB8:0000:0001:ffff:ffff:ffff:ffff', '2001:db8:0:1::/64'],
+    ['2001:db8:0:1::2', '2001:db8:0:1::/64'],
+    ['fe80::1%eth0', 'fe80:0:0:0::/64'],
+    ['::1', '0:0:0:0::/64'],
+    ['', ''],
+  ])('counts %s as %s', (address, counted) => {
+    expect(addressOfSignIn(address)).toBe(counted)
+  })
+
+  it('never grows with what is no address', () => {
+    expect(addressOfSignIn('x'.repeat(10_000))).toHaveLength(64)
+    expect(addressOfSignIn(':'.repeat(10_000)).length).toBeLessThan(64)
+  })
+})
