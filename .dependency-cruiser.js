@@ -82,21 +82,20 @@ export default {
       path: '^(lib|bin|test|web)/',
     }),
     forbid(
-      'aws-sees-handlers-as-paths',
-      'lib/aws imports core, lib/config and lib/console; handlers are file paths',
-      '^lib/aws/',
-      {
-        path: '^(lambdas/(?!core/)|lib/(?!aws/|config/|console/)|bin|test)/',
-      },
+      'stack-sees-handlers-as-paths',
+      'lib/stack imports core, lib/config and lib/console; handlers are file paths',
+      '^lib/stack/',
+      { path: '^(lambdas/(?!core/)|lib/(?!stack/|config/|console/)|bin|test)/' },
     ),
     onlyTo('config-imports-core', '^lib/config/', [
       'lambdas/core/',
       'lambdas/adapters/tokens/',
       'lib/config/',
-      'lib/terminal/',
+      'lib/cli/terminal\\.ts$',
     ]),
-    onlyTo('terminal-stands-alone', '^lib/terminal/', ['lib/terminal/']),
-    onlyTo('local-never-imports-aws', '^lib/local/', [
+    onlyTo('terminal-stands-alone', '^lib/cli/terminal\\.ts$', ['lib/cli/terminal\\.ts$']),
+    onlyTo('failures-stand-alone', '^lib/cli/failures\\.ts$', ['lib/cli/(failures|terminal)\\.ts$']),
+    onlyTo('local-never-imports-the-stack', '^lib/local/', [
       'lambdas/',
       'lib/local/',
       'lib/config/',
@@ -109,19 +108,39 @@ export default {
       pathNot: '^web/src/core/',
     }),
     ...floors('web/src', [['core/'], ['state/'], ['api/'], ['components/'], ['shell/', 'pages/']]),
-    onlyTo('commands-import-no-handlers', '^lib/(admin|demo)/', [
+    onlyTo('commands-import-no-handlers', '^lib/cli/(admin/|preflight/|(answer|findings|demo)\\.ts$)', [
       'lambdas/core/',
       'lambdas/adapters/',
       'lambdas/admin/',
       'lambdas/pipeline/[^/]+\\.ts$',
-      'lib/(admin|demo|local|config|terminal)/',
+      'lib/cli/(admin/|preflight/|(answer|findings|failures|terminal|demo)\\.ts$)',
+      'lib/(local|config)/',
     ]),
-    onlyTo('smoke-knows-the-contract-alone', '^lib/smoke/', ['lambdas/core/', 'lib/smoke/', 'lib/terminal/']),
-    onlyTo('openapi-is-made-of-the-contract', '^lib/openapi/', ['lambdas/core/', 'lib/openapi/']),
-    onlyTo('docs-are-made-of-what-they-document', '^lib/docs/', ['lib/(docs|openapi|config|aws|admin)/']),
-    onlyTo('emulator-imports-no-adapters', '^lib/emulator/', [
+    onlyTo('smoke-knows-the-contract-alone', '^lib/cli/smoke/', [
       'lambdas/core/',
-      'lib/(emulator|admin|local|config|terminal)/',
+      'lib/cli/smoke/',
+      'lib/cli/terminal\\.ts$',
+    ]),
+    onlyTo('emulator-imports-no-adapters', '^lib/cli/(emulator|serve-simulators)\\.ts$', [
+      'lambdas/core/',
+      'lib/cli/(emulator|serve-simulators|failures|terminal)\\.ts$',
+      'lib/(local|config)/',
+    ]),
+    onlyTo('openapi-is-made-of-the-contract', '^lib/openapi/(?!generated-files)', [
+      'lambdas/core/',
+      'lib/openapi/(?!generated-files)',
+    ]),
+    onlyTo('generated-files-are-made-of-what-they-document', '^lib/openapi/generated-files', [
+      'lib/(openapi|config|stack)/',
+      'lib/cli/admin/',
+    ]),
+    ...floors('lib/cli', [
+      ['terminal\\.ts'],
+      ['failures\\.ts'],
+      ['answer\\.ts'],
+      ['findings\\.ts'],
+      ['admin/', 'preflight/', 'emulator\\.ts'],
+      ['demo\\.ts'],
     ]),
     forbid('simulators-know-nothing', 'simulated upstreams import nothing of the gateway', '^lib/simulators/', {
       path: '^(lambdas|bin|test)/|^lib/(?!simulators/)',

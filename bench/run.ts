@@ -1,6 +1,5 @@
 import { cpus, totalmem } from 'node:os'
-import { parseOptions } from '../lib/terminal/parse-options.ts'
-import { UsageError } from '../lib/terminal/usage-error.ts'
+import { parseOptions, UsageError } from '../lib/cli/terminal.ts'
 import type { Measure, MeasureOptions } from './measurement.ts'
 
 /** Loaded when run, one after the other: what one measurement keeps in memory must not weigh on the next. */

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createInterface } from 'node:readline/promises'
-import { runCommandLine } from '../lib/admin/command-line/run-command-line.ts'
-import type { Terminal } from '../lib/admin/deployment/admin-context.ts'
+import type { Terminal } from '../lib/cli/admin/admin-context.ts'
+import { runCommandLine } from '../lib/cli/admin/command-line.ts'
 import { printFailure } from './print-failure.ts'
 
 const terminal: Terminal = {
@@ -43,7 +43,7 @@ async function main(): Promise<void> {
   // Some commands run code of the pipeline, whose logs and metrics are for functions, not for operators.
   process.env.POWERTOOLS_METRICS_DISABLED = 'true'
   process.env.POWERTOOLS_LOG_LEVEL = 'SILENT'
-  const { COMMANDS } = await import('../lib/admin/command-line/command-table.ts')
+  const { COMMANDS } = await import('../lib/cli/admin/commands.ts')
   process.exitCode = await runCommandLine(process.argv.slice(2), { commands: COMMANDS, terminal })
 }
 

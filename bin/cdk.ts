@@ -1,7 +1,8 @@
 import { App, Validations } from 'aws-cdk-lib'
 import { BUNDLING_STACKS } from 'aws-cdk-lib/cx-api'
 import { AwsSolutionsChecks } from 'cdk-nag'
-import { ReelgateStack } from '#aws/reelgate-stack.ts'
+import { ReelgateStack } from '#stack/reelgate-stack.ts'
+import { emulatorStackProps } from '../lib/cli/emulator.ts'
 import { refuseUnknownContext } from '../lib/config/context-settings.ts'
 import { configurationFile, loadGatewayConfig, OWN_CONFIGURATION_FILE } from '../lib/config/load-gateway-config.ts'
 import { stackName } from '../lib/config/platform-facts.ts'
@@ -13,7 +14,6 @@ import {
   unprotectedSentence,
 } from '../lib/config/stage-settings.ts'
 import { buildConsole } from '../lib/console/build-console.ts'
-import { emulatorStackProps } from '../lib/emulator/emulator-stack-props.ts'
 import { printFailure } from './print-failure.ts'
 
 const app = new App()

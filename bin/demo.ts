@@ -1,5 +1,5 @@
-import { runDemo } from '../lib/demo/run-demo.ts'
-import { parseOptions } from '../lib/terminal/parse-options.ts'
+import { runDemo } from '../lib/cli/demo.ts'
+import { parseOptions } from '../lib/cli/terminal.ts'
 import { printFailure } from './print-failure.ts'
 
 const USAGE = `npm run demo

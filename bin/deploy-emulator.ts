@@ -1,7 +1,6 @@
+import { deployToEmulator, readContext } from '../lib/cli/emulator.ts'
+import { parseOptions } from '../lib/cli/terminal.ts'
 import { configurationFile, DEFAULT_CONFIGURATION } from '../lib/config/load-gateway-config.ts'
-import { deployToEmulator } from '../lib/emulator/deploy-to-emulator.ts'
-import { readContext } from '../lib/emulator/read-context.ts'
-import { parseOptions } from '../lib/terminal/parse-options.ts'
 import { printFailure } from './print-failure.ts'
 
 const USAGE = `npm run deploy:emulator -- [--stage dev] [--config FILE] [-c key=value]... [--verbose]

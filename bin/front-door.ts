@@ -1,6 +1,6 @@
 import { App, Validations } from 'aws-cdk-lib'
 import { AwsSolutionsChecks } from 'cdk-nag'
-import { FrontDoorStack } from '#aws/front-door-stack.ts'
+import { FrontDoorStack } from '#stack/front-door-stack.ts'
 import { refuseUnknownContext, StageSettingsError } from '../lib/config/context-settings.ts'
 import { readStageSettings } from '../lib/config/stage-settings.ts'
 import { printFailure } from './print-failure.ts'

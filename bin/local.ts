@@ -1,10 +1,8 @@
 import { parseCredits } from '#core/money.ts'
 import { startLocalHost } from '#local/local-host.ts'
+import { outliveLostOutput, parseOptions, UsageError } from '../lib/cli/terminal.ts'
 import { configurationFile, DEFAULT_CONFIGURATION, OWN_CONFIGURATION_FILE } from '../lib/config/load-gateway-config.ts'
 import { buildConsole } from '../lib/console/build-console.ts'
-import { outliveLostOutput } from '../lib/terminal/outlive-lost-output.ts'
-import { parseOptions } from '../lib/terminal/parse-options.ts'
-import { UsageError } from '../lib/terminal/usage-error.ts'
 import { printFailure } from './print-failure.ts'
 
 const USAGE = `npm start -- [--port 8787] [--config FILE] [--data-dir .data] [--api-key KEY] [--credits 100] [--allowed-host NAME]

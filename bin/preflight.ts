@@ -1,10 +1,9 @@
 import { printableLines } from '#core/redaction.ts'
-import { runPreflight } from '../lib/admin/preflight/run-preflight.ts'
+import { runPreflight } from '../lib/cli/preflight/preflight.ts'
+import { parseOptions, UsageError } from '../lib/cli/terminal.ts'
 import { readContextArguments, readProjectContext } from '../lib/config/context-settings.ts'
 import { configurationFile, DEFAULT_CONFIGURATION } from '../lib/config/load-gateway-config.ts'
 import { readStageSettings } from '../lib/config/stage-settings.ts'
-import { parseOptions } from '../lib/terminal/parse-options.ts'
-import { UsageError } from '../lib/terminal/usage-error.ts'
 import { printFailure } from './print-failure.ts'
 
 const USAGE = `npm run preflight -- [-c key=value]... [--json]

@@ -1,5 +1,5 @@
-import { explainFailure } from '../lib/admin/command-line/explain-failure.ts'
-import { UsageError } from '../lib/terminal/usage-error.ts'
+import { explainFailure } from '../lib/cli/failures.ts'
+import { UsageError } from '../lib/cli/terminal.ts'
 
 type Command = {
   /** Printed below the error about a command line. */

@@ -1,8 +1,6 @@
+import { serveSimulators } from '../lib/cli/serve-simulators.ts'
+import { outliveLostOutput, parseOptions, UsageError } from '../lib/cli/terminal.ts'
 import { configurationFile, DEFAULT_CONFIGURATION } from '../lib/config/load-gateway-config.ts'
-import { serveSimulators } from '../lib/emulator/serve-simulators.ts'
-import { outliveLostOutput } from '../lib/terminal/outlive-lost-output.ts'
-import { parseOptions } from '../lib/terminal/parse-options.ts'
-import { UsageError } from '../lib/terminal/usage-error.ts'
 import { printFailure } from './print-failure.ts'
 
 const USAGE = `npm run simulators -- [--port-base 9700] [--host 127.0.0.1] [--config FILE] [--data-dir .data/simulators]

@@ -1,8 +1,6 @@
-import { printingObserver, verdictLine } from '../lib/smoke/print-smoke.ts'
-import { runSmoke, type SmokeOptions } from '../lib/smoke/run-smoke.ts'
-import type { SmokeObserver } from '../lib/smoke/step-runner.ts'
-import { parseOptions } from '../lib/terminal/parse-options.ts'
-import { UsageError } from '../lib/terminal/usage-error.ts'
+import { printingObserver, runSmoke, type SmokeOptions, verdictLine } from '../lib/cli/smoke/smoke.ts'
+import type { SmokeObserver } from '../lib/cli/smoke/steps.ts'
+import { parseOptions, UsageError } from '../lib/cli/terminal.ts'
 import { printFailure } from './print-failure.ts'
 
 const USAGE = `npm run smoke -- --base-url URL --api-key KEY [--model famB-1.1-t2v] [--chat-model chat-default]

@@ -18,14 +18,14 @@ const TASKS: Readonly<Record<string, () => boolean | Promise<boolean>>> = {
 }
 
 async function write(command: 'openapi' | 'schema' | 'tables' | 'diagram'): Promise<boolean> {
-  const { writeGenerated } = await import('../lib/docs/generated-files.ts')
+  const { writeGenerated } = await import('../lib/openapi/generated-files.ts')
   writeGenerated(command)
   return true
 }
 
 /** Prints the command that updates a generated file that is out of date. */
 async function checkGenerated(): Promise<boolean> {
-  const { committedContent, GENERATED_FILES } = await import('../lib/docs/generated-files.ts')
+  const { committedContent, GENERATED_FILES } = await import('../lib/openapi/generated-files.ts')
   const stale = GENERATED_FILES.filter((file) => committedContent(file) !== file.content())
   for (const { path, command } of stale) {
     console.error(`${path} is out of date: npm run ${command}`)
@@ -38,7 +38,7 @@ async function checkGenerated(): Promise<boolean> {
 
 /** Finds links of pages to files and headings that do not exist. */
 async function checkLinks(): Promise<boolean> {
-  const { brokenLinks } = await import('../lib/docs/broken-links.ts')
+  const { brokenLinks } = await import('../lib/openapi/markdown.ts')
   const broken = brokenLinks(ROOT)
   for (const link of broken) {
     console.error(`${link} does not exist`)
@@ -51,8 +51,8 @@ async function checkLinks(): Promise<boolean> {
 
 /** Bundles every handler and the relay server as a deployment does, and finds those above their budget. */
 async function checkBundles(): Promise<boolean> {
-  const { BUNDLE_BUDGET, bundleHandler, weighBundle } = await import('#aws/bundle-handler.ts')
-  const { RELAY_SERVER } = await import('#aws/function-code.ts')
+  const { BUNDLE_BUDGET, bundleHandler, weighBundle } = await import('#stack/function-code.ts')
+  const { RELAY_SERVER } = await import('#stack/function-code.ts')
   const handlers = globSync('**/handler.ts', { cwd: join(ROOT, 'lambdas') }).sort()
   const modules = [...handlers.map((file) => ({ folder: dirname(file), entry: basename(file) })), RELAY_SERVER]
   const width = Math.max(...modules.map(({ folder }) => folder.length))
@@ -72,7 +72,7 @@ async function checkBundles(): Promise<boolean> {
 async function checkConsole(): Promise<boolean> {
   const { buildConsole } = await import('../lib/console/build-console.ts')
   const { readConsoleFiles } = await import('../lib/console/console-files.ts')
-  const { FIRST_LOAD_BYTES_MAX, firstLoad } = await import('../lib/console/first-load.ts')
+  const { FIRST_LOAD_BYTES_MAX, firstLoad } = await import('../lib/console/console-files.ts')
   const files = firstLoad(readConsoleFiles(await buildConsole()))
   const sum = files.reduce((total, { bytes }) => total + bytes, 0)
   const isAbove = sum > FIRST_LOAD_BYTES_MAX

@@ -1,6 +1,5 @@
-import { withSection } from '../../lib/docs/generated-section.ts'
-import { parseOptions } from '../../lib/terminal/parse-options.ts'
-import { UsageError } from '../../lib/terminal/usage-error.ts'
+import { parseOptions, UsageError } from '../../lib/cli/terminal.ts'
+import { withSection } from '../../lib/openapi/markdown.ts'
 import { P1, P2 } from '../poll-loop.ts'
 import { ASSUMPTIONS, LIMITS, type LimitName } from './assumptions.ts'
 import type { CapacityOptions, ReportSection } from './report.ts'

@@ -1,6 +1,5 @@
-import { API_NEEDS } from '#aws/function-needs.ts'
-import { RECONCILE_NEEDS, STEP_NEEDS, WEBHOOK_NEEDS } from '#aws/pipeline-needs.ts'
 import { CHANNEL_METRICS, COUNTED_FACTS, MEASURES, metricOfFact } from '#core/measures.ts'
+import { API_NEEDS, RECONCILE_NEEDS, STEP_NEEDS, WEBHOOK_NEEDS } from '#stack/function-needs.ts'
 import {
   AUDIT_UNITS,
   COUNTER_UNITS,

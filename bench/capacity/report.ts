@@ -1,5 +1,5 @@
-import { API_NEEDS } from '#aws/function-needs.ts'
 import type { VideoChannel } from '#core/catalogue/channel.ts'
+import { API_NEEDS } from '#stack/function-needs.ts'
 import { SUMMARY_UNITS } from '../../test/engines/operation-units.ts'
 import { markdownTable } from '../markdown-table.ts'
 import { type Assumptions, FUNCTION_SECONDS, LIMITS, type LimitName, storeSeconds } from './assumptions.ts'

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { UsageError } from '../../lib/terminal/usage-error.ts'
+import { UsageError } from '../../lib/cli/terminal.ts'
 import { CAPACITY_USAGE, QUOTED_SECTIONS, readCapacityCommand, withQuotedSections } from './command.ts'
 import { type ReportSection, reportCapacity } from './report.ts'
 

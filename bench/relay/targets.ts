@@ -8,7 +8,7 @@ import { createInterface } from 'node:readline'
 import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import * as z from 'zod'
-import { findFreePort } from '#local/free-port.ts'
+import { findFreePort } from '#local/dynamodb-engine.ts'
 import { nextMessage, PinnedProcessError, PROCESSORS, startPinned } from './pinned-process.ts'
 
 const REPOSITORY = join(import.meta.dirname, '..', '..')

@@ -1,8 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as z from 'zod'
-import { nearestName } from '../terminal/nearest-name.ts'
-import { UsageError } from '../terminal/usage-error.ts'
+import { nearestName, UsageError } from '../cli/terminal.ts'
 import { CONFIGURATION_FILE } from './load-gateway-config.ts'
 import { CLOUDFRONT_REGION } from './platform-facts.ts'
 

@@ -1,6 +1,7 @@
+import { isUtf8 } from 'node:buffer'
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { APIGatewayProxyResult } from 'aws-lambda'
+import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda'
 import { BodiesBeingRead } from '#adapters/http-server/bodies-being-read.ts'
 import { closeInStages } from '#adapters/http-server/close-in-stages.ts'
 import { BAD_ANSWER, sendGatewayError } from '#adapters/http-server/gateway-error.ts'
@@ -10,11 +11,202 @@ import { type HeldResponse, UnreadResponses } from '#adapters/http-server/unread
 import { whenClosed } from '#adapters/http-server/when-closed.ts'
 import { writeInSlices } from '#adapters/http-server/write-in-slices.ts'
 import { once } from '#adapters/once.ts'
-import { toGatewayEvent } from './api-gateway-event.ts'
-import { type RoutedRequest, routeRequest } from './api-routes.ts'
+import { type AdminFunction, routeAdminRequest } from '#core/admin/routes.ts'
+import { matchPath, methodsOf, ROUTES, type Route } from '#core/api/routes.ts'
+import { FUNCTION_TIMEOUT_SECONDS } from '../config/platform-facts.ts'
+import { ResponseStream } from './awslambda.ts'
 import { invokeFunction, invokeStreamingFunction, type LocalFunction } from './lambda-runtime.ts'
-import { ResponseStream } from './response-stream.ts'
 import { StreamedResponse } from './streamed-response.ts'
+
+/** One HTTP request as API Gateway (REST, Lambda proxy) would pass it on. */
+export type GatewayRequest = {
+  readonly request: IncomingMessage
+  readonly requestId: string
+  readonly url: URL
+  /** The path template, such as `/v1/video/generations/{job_id}`. */
+  readonly resource: string
+  readonly pathParameters: Record<string, string> | null
+  readonly body: Buffer
+}
+
+/** Uses plain loops, because every request needs the event first. */
+export function toGatewayEvent(gatewayRequest: GatewayRequest): APIGatewayProxyEvent {
+  const { request, url, resource, pathParameters, body } = gatewayRequest
+  const headers = new ValuesByName()
+  const { rawHeaders } = request
+  for (let index = 1; index < rawHeaders.length; index += 2) {
+    headers.add(rawHeaders[index - 1] ?? '', rawHeaders[index] ?? '')
+  }
+  const query = url.search === '' ? undefined : readQuery(url.searchParams)
+  // Invalid UTF-8 is passed as base64, so that the handler can refuse it.
+  const isBase64Encoded = !isUtf8(body)
+  return {
+    resource,
+    path: url.pathname,
+    httpMethod: request.method ?? 'GET',
+    headers: headers.last,
+    multiValueHeaders: headers.all,
+    queryStringParameters: query?.last ?? null,
+    multiValueQueryStringParameters: query?.all ?? null,
+    pathParameters,
+    stageVariables: null,
+    body: body.length === 0 ? null : body.toString(isBase64Encoded ? 'base64' : 'utf8'),
+    isBase64Encoded,
+    requestContext: requestContext(gatewayRequest),
+  }
+}
+
+function requestContext({ request, requestId, url, resource }: GatewayRequest): APIGatewayProxyEvent['requestContext'] {
+  return {
+    accountId: '000000000000',
+    apiId: 'local',
+    authorizer: null,
+    protocol: `HTTP/${request.httpVersion}`,
+    httpMethod: request.method ?? 'GET',
+    identity: {
+      ...NO_IDENTITY,
+      sourceIp: request.socket.remoteAddress ?? '',
+      userAgent: request.headers['user-agent'] ?? null,
+    },
+    path: url.pathname,
+    stage: 'local',
+    requestId,
+    requestTimeEpoch: Date.now(),
+    resourceId: 'local',
+    resourcePath: resource,
+  }
+}
+
+const NO_IDENTITY = {
+  accessKey: null,
+  accountId: null,
+  apiKey: null,
+  apiKeyId: null,
+  caller: null,
+  clientCert: null,
+  cognitoAuthenticationProvider: null,
+  cognitoAuthenticationType: null,
+  cognitoIdentityId: null,
+  cognitoIdentityPoolId: null,
+  principalOrgId: null,
+  user: null,
+  userArn: null,
+}
+
+/** Values in both of API Gateway's forms. Without a prototype, because a client may send a name such as `__proto__`. */
+class ValuesByName {
+  readonly last: Record<string, string> = Object.create(null)
+  readonly all: Record<string, string[]> = Object.create(null)
+
+  add(name: string, value: string): void {
+    const values = this.all[name]
+    if (values === undefined) {
+      this.all[name] = [value]
+    } else {
+      values.push(value)
+    }
+    this.last[name] = value
+  }
+}
+
+/** Undefined if the query is empty, as after a single question mark. */
+function readQuery(parameters: URLSearchParams): ValuesByName | undefined {
+  const query = new ValuesByName()
+  for (const [name, value] of parameters) {
+    query.add(name, value)
+  }
+  return parameters.size === 0 ? undefined : query
+}
+
+/** One method of one resource in API Gateway. */
+type Endpoint = {
+  /** The path template. */
+  readonly resource: string
+  readonly target: LocalFunction
+  readonly streams: boolean
+  /** Whether a request without a valid key is refused, whatever its body. */
+  readonly takesKey?: boolean
+}
+
+/** The endpoint of a request, with the parameters of its path. */
+export type RoutedRequest = Endpoint & { readonly pathParameters: Record<string, string> | null }
+
+const ENDPOINTS = ROUTES.flatMap((route: Route) => {
+  const endpoint = endpointOf(route)
+  return methodsOf(route).map((method) => ({ method, endpoint }))
+})
+
+/** Endpoints without path parameters, by method and path. */
+const FIXED: ReadonlyMap<string, RoutedRequest> = new Map(
+  ENDPOINTS.filter(({ endpoint }) => !endpoint.resource.includes('{')).map(({ method, endpoint }) => [
+    `${method} ${endpoint.resource}`,
+    { ...endpoint, pathParameters: null },
+  ]),
+)
+
+const VARIABLE = ENDPOINTS.filter(({ endpoint }) => endpoint.resource.includes('{'))
+
+const FALLBACK: Endpoint = { resource: '/{proxy+}', target: apiFunction('fallback', false), streams: false }
+
+const ADMIN_PREFIX = '/admin/v1/'
+
+const ADMIN: Readonly<Record<AdminFunction, Endpoint>> = {
+  'sign-in': adminEndpoint('sign-in'),
+  read: adminEndpoint('read'),
+  write: adminEndpoint('write'),
+}
+
+function adminEndpoint(name: AdminFunction): Endpoint {
+  const target = {
+    name: `admin-${name}`,
+    timeoutSeconds: FUNCTION_TIMEOUT_SECONDS.api,
+    load: once(() => import(`#lambdas/admin-api/${name}/handler.ts`)),
+  }
+  return { resource: `${ADMIN_PREFIX}{proxy+}`, target, streams: false }
+}
+
+function endpointOf({ operation, path, streams, isPublic }: Route): Endpoint {
+  const target = apiFunction(operation, streams === true)
+  return { resource: path, target, streams: streams === true, takesKey: isPublic !== true }
+}
+
+function apiFunction(operation: string, streams: boolean): LocalFunction {
+  return {
+    name: operation,
+    timeoutSeconds: FUNCTION_TIMEOUT_SECONDS[streams ? 'relay' : 'api'],
+    load: once(() => import(`#lambdas/api/${operation}/handler.ts`)),
+  }
+}
+
+/** Finds the function of a route as API Gateway would, or the fallback for unknown paths and methods. */
+export function routeRequest(method: string, path: string): RoutedRequest {
+  const fixed = FIXED.get(`${method} ${path}`)
+  if (fixed !== undefined) {
+    return fixed
+  }
+  if (path.startsWith(ADMIN_PREFIX)) {
+    return routeToAdmin(method, path)
+  }
+  for (const each of VARIABLE) {
+    const pathParameters = each.method === method ? matchPath(each.endpoint.resource, path) : undefined
+    if (pathParameters !== undefined) {
+      return { ...each.endpoint, pathParameters }
+    }
+  }
+  return { ...FALLBACK, pathParameters: { proxy: path.slice(1) } }
+}
+
+/** Paths and methods without an operation go where their method goes: GET to `read`, all others to `write`. */
+function routeToAdmin(method: string, path: string): RoutedRequest {
+  const name = routeAdminRequest(method, path)?.route.function ?? (method === 'GET' ? 'read' : 'write')
+  return { ...ADMIN[name], pathParameters: { proxy: path.slice(ADMIN_PREFIX.length) } }
+}
+
+/** Loads every handler of the API, so that no first request pays for it. */
+export async function loadApiHandlers(): Promise<void> {
+  const endpoints = [...ENDPOINTS.map(({ endpoint }) => endpoint), ...Object.values(ADMIN), FALLBACK]
+  await Promise.all(endpoints.map(({ target }) => target.load()))
+}
 
 /** Smaller responses are not counted, because a connection has only one at a time. */
 const SMALL_ANSWER_BYTES = 16 * 1024

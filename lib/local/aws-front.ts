@@ -2,9 +2,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import * as z from 'zod'
 import { type HttpServer, listen } from '#adapters/http-server/http-server.ts'
 import { readBody } from '#adapters/http-server/read-body.ts'
-import type { EngineCredentials } from './engine-credentials.ts'
+import { type EngineCredentials, isSignedWith } from './engine-credentials.ts'
 import { type Execution, ExecutionAlreadyExistsError, InvalidExecutionInputError } from './execution.ts'
-import { isSignedWith } from './request-signature.ts'
 import type { StepFunctionsEngine } from './step-functions-engine.ts'
 
 const JSON_TYPE = { 'content-type': 'application/x-amz-json-1.0' }

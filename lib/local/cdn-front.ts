@@ -1,12 +1,95 @@
+import { createVerify, generateKeyPair } from 'node:crypto'
+import { existsSync, readFileSync } from 'node:fs'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import { promisify } from 'node:util'
 import { GetObjectCommand, type GetObjectCommandOutput, HeadObjectCommand, S3Client } from '@aws-sdk/client-s3'
+import { publicKeyOf } from '#adapters/cdn/public-key-of.ts'
 import { UnreadResponses } from '#adapters/http-server/unread-responses.ts'
-import type { AllowedOrigins } from '#core/api/cross-origin.ts'
-import { allowScripts } from './bucket-cors-rule.ts'
-import type { CdnKey } from './cdn-key.ts'
-import { isSignedUrlValid } from './signed-url-check.ts'
+import {
+  type AllowedOrigins,
+  allowedOriginOf,
+  EXPOSED_VIDEO_HEADERS,
+  PREFLIGHT_SECONDS,
+} from '#core/api/cross-origin.ts'
+import { SIGNING_KEY_BITS } from '#core/cdn-signing-keys.ts'
+import { replaceFile } from '../config/replace-file.ts'
+
+/** What S3 names for a bucket with rules, whichever of them apply. */
+const VARY = 'Origin, Access-Control-Request-Headers, Access-Control-Request-Method'
+
+const METHODS: readonly string[] = ['GET', 'HEAD']
+
+/**
+ * Applies the rule of the bucket (`lib/stack/buckets.ts`) to a request for a video or to its preflight: sets the headers
+ * of the response as S3 would.
+ * @returns whether the origin and the method are allowed.
+ */
+export function allowScripts(
+  { method, headers }: Pick<IncomingMessage, 'method' | 'headers'>,
+  response: Pick<ServerResponse, 'setHeader'>,
+  allowed: AllowedOrigins,
+): boolean {
+  response.setHeader('vary', VARY)
+  const origin = allowedOriginOf(headers.origin, allowed)
+  const wanted = method === 'OPTIONS' ? headers['access-control-request-method'] : method
+  if (origin === undefined || !METHODS.includes(wanted ?? '')) {
+    return false
+  }
+  response.setHeader('access-control-allow-origin', origin)
+  response.setHeader('access-control-allow-methods', METHODS.join(', '))
+  response.setHeader('access-control-expose-headers', EXPOSED_VIDEO_HEADERS.join(', '))
+  if (method === 'OPTIONS') {
+    response.setHeader('access-control-max-age', PREFLIGHT_SECONDS)
+    const requested = headers['access-control-request-headers']
+    if (requested !== undefined) {
+      response.setHeader('access-control-allow-headers', requested)
+    }
+  }
+  return true
+}
+
+const MEMBERS = ['Expires', 'Signature', 'Key-Pair-Id'] as const
+
+/**
+ * CloudFront's check of a url with a canned policy: a known key, a signature over exactly this resource and expiry, and not expired. A
+ * repeated parameter would be ambiguous, so each must occur once.
+ * @param requestUrl the whole url as sent by the client.
+ */
+export function isSignedUrlValid(requestUrl: string, key: CdnKey, nowSeconds: number): boolean {
+  const url = new URL(requestUrl)
+  const [expires, signature, keyPairId] = MEMBERS.map((name) => onlyValue(url, name))
+  if (expires === undefined || signature === undefined || keyPairId !== key.keyPairId) {
+    return false
+  }
+  if (!/^\d{1,12}$/.test(expires) || nowSeconds >= Number(expires)) {
+    return false
+  }
+  const resource = resourceOf(requestUrl)
+  const policy = `{"Statement":[{"Resource":"${resource}","Condition":{"DateLessThan":{"AWS:EpochTime":${expires}}}}]}`
+  const bytes = decode(signature)
+  return bytes !== undefined && createVerify('RSA-SHA1').update(policy).verify(key.publicKeyPem, bytes)
+}
+
+function onlyValue(url: URL, name: string): string | undefined {
+  const [value, ...others] = url.searchParams.getAll(name)
+  return others.length === 0 ? value : undefined
+}
+
+/** Base64 in CloudFront's alphabet; undefined for any other encoding of the same bytes. */
+function decode(signature: string): Buffer | undefined {
+  const base64 = signature.replaceAll('-', '+').replaceAll('_', '=').replaceAll('~', '/')
+  const bytes = Buffer.from(base64, 'base64')
+  return bytes.toString('base64') === base64 ? bytes : undefined
+}
+
+/** The signed resource: the url with every query parameter except those of the signature, in order. */
+function resourceOf(requestUrl: string): string {
+  const [path = '', query = ''] = requestUrl.split('?')
+  const members = query.split('&').filter((member) => !/^(Expires|Signature|Key-Pair-Id)=/.test(member))
+  return members.length === 0 ? path : `${path}?${members.join('&')}`
+}
 
 type CdnOptions = {
   readonly bucketName: string
@@ -35,7 +118,7 @@ export function createCdnFront(options: CdnOptions) {
   const client = new S3Client({ requestHandler: { httpAgent: { maxSockets: CONNECTIONS_MAX } } })
   return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const url = new URL(baseUrl() + (request.url ?? '/'))
-    const isServed = METHODS.has(request.method ?? '') || (request.method === 'OPTIONS' && corsOrigins.length > 0)
+    const isServed = METHODS.includes(request.method ?? '') || (request.method === 'OPTIONS' && corsOrigins.length > 0)
     if (!isServed || !isSignedUrlValid(`${baseUrl()}${url.pathname}${url.search}`, key, Date.now() / 1000)) {
       refuse(response)
       return
@@ -61,9 +144,6 @@ export function createCdnFront(options: CdnOptions) {
     }
   }
 }
-
-/** Methods that the CDN serves for everyone. */
-const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD'])
 
 type ObjectRequest = { Bucket: string; Key: string; Range: string | undefined }
 
@@ -124,4 +204,40 @@ function respondToPreflight(response: ServerResponse, isAllowed: boolean): void 
 
 function refuse(response: ServerResponse): void {
   response.writeHead(403, { 'content-type': 'application/xml', 'content-length': REFUSAL.length }).end(REFUSAL)
+}
+
+/** The key pair that signs video urls: a CloudFront key group on AWS, a file of the data directory here. */
+export type CdnKey = { readonly keyPairId: string; readonly privateKeyPem: string; readonly publicKeyPem: string }
+
+const LOCAL_KEY_PAIR_ID = 'K1LOCALKEYPAIR'
+
+/**
+ * Reads the key pair of a data directory, or creates one, so that urls stay valid over a restart. A file without a key is reported on
+ * stderr and replaced, which invalidates earlier urls. A new pair takes some tenths of a second, in another thread.
+ */
+export async function openCdnKey(file: string): Promise<CdnKey> {
+  const kept = existsSync(file) ? readKey(file) : undefined
+  return kept ?? (await makeKey(file))
+}
+
+function readKey(file: string): CdnKey | undefined {
+  const text = readFileSync(file, 'utf8')
+  try {
+    return keyOf(text)
+  } catch {
+    // The error may quote the key.
+    console.error(`${file} holds no key: it is made anew, and urls of videos that were signed before are refused`)
+    return undefined
+  }
+}
+
+async function makeKey(file: string): Promise<CdnKey> {
+  const { privateKey } = await promisify(generateKeyPair)('rsa', { modulusLength: SIGNING_KEY_BITS })
+  const privateKeyPem = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
+  replaceFile(file, privateKeyPem, 0o600)
+  return keyOf(privateKeyPem)
+}
+
+function keyOf(privateKeyPem: string): CdnKey {
+  return { keyPairId: LOCAL_KEY_PAIR_ID, privateKeyPem, publicKeyPem: publicKeyOf(privateKeyPem) }
 }

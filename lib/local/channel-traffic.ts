@@ -1,7 +1,165 @@
 import * as z from 'zod'
-import { UPSTREAM_ERROR_CLASSES } from '#core/measures.ts'
-import { type CallSummary, RecentCalls } from './recent-calls.ts'
-import { RecentTraffic } from './recent-traffic.ts'
+import {
+  type ClientTraffic,
+  FAILURE_MEASURES,
+  FIRST_BYTE_MEASURE,
+  type Measure,
+  REQUEST_MEASURES,
+  UPSTREAM_ERROR_CLASSES,
+  type UpstreamErrorClass,
+} from '#core/measures.ts'
+
+/** How long a call counts. */
+const SECONDS = 60
+
+/** Neighbouring times of the distribution differ by a tenth, from a millisecond to more than an hour. */
+const GROWTH = 1.1
+const BINS = 160
+
+type Second = { second: number; readonly bins: Uint32Array; readonly errors: Map<UpstreamErrorClass, number> }
+
+/** What a channel did in the last minute. Times are exact to a tenth; null without a call. */
+export type CallSummary = {
+  readonly calls: number
+  readonly errors: Readonly<Partial<Record<UpstreamErrorClass, number>>>
+  readonly p50Milliseconds: number | null
+  readonly p95Milliseconds: number | null
+}
+
+/** The calls of one channel in the last minute, in bounded memory however many there are. */
+export class RecentCalls {
+  readonly #seconds: readonly Second[] = Array.from({ length: SECONDS }, () => ({
+    second: Number.NEGATIVE_INFINITY,
+    bins: new Uint32Array(BINS),
+    errors: new Map(),
+  }))
+
+  /** Adds a call, an error, or both. */
+  add(
+    {
+      milliseconds,
+      errorClass,
+    }: { readonly milliseconds?: number; readonly errorClass?: UpstreamErrorClass | undefined },
+    nowMilliseconds: number,
+  ): void {
+    const slot = this.#slotAt(Math.floor(nowMilliseconds / 1_000))
+    if (milliseconds !== undefined) {
+      const bin = Math.min(BINS - 1, Math.max(0, Math.round(Math.log(milliseconds) / Math.log(GROWTH))))
+      slot.bins[bin] = (slot.bins[bin] ?? 0) + 1
+    }
+    if (errorClass !== undefined) {
+      slot.errors.set(errorClass, (slot.errors.get(errorClass) ?? 0) + 1)
+    }
+  }
+
+  summary(nowMilliseconds: number): CallSummary {
+    const last = Math.floor(nowMilliseconds / 1_000)
+    const recent = this.#seconds.filter(({ second }) => second > last - SECONDS && second <= last)
+    const bins = Array.from({ length: BINS }, (_, bin) => recent.reduce((sum, slot) => sum + (slot.bins[bin] ?? 0), 0))
+    const calls = bins.reduce((sum, count) => sum + count, 0)
+    const errors: Partial<Record<UpstreamErrorClass, number>> = {}
+    for (const [errorClass, count] of recent.flatMap((slot) => [...slot.errors])) {
+      errors[errorClass] = (errors[errorClass] ?? 0) + count
+    }
+    return { calls, errors, p50Milliseconds: quantile(bins, calls, 0.5), p95Milliseconds: quantile(bins, calls, 0.95) }
+  }
+
+  #slotAt(second: number): Second {
+    const slot = this.#seconds[((second % SECONDS) + SECONDS) % SECONDS]
+    if (slot === undefined) {
+      throw new RangeError('every second has a slot')
+    }
+    if (slot.second !== second) {
+      slot.second = second
+      slot.bins.fill(0)
+      slot.errors.clear()
+    }
+    return slot
+  }
+}
+
+/** The time that this share of the calls did not exceed. */
+function quantile(bins: readonly number[], calls: number, share: number): number | null {
+  let left = Math.ceil(calls * share)
+  if (left === 0) {
+    return null
+  }
+  const bin = bins.findIndex((count) => {
+    left -= count
+    return left <= 0
+  })
+  return Math.round(GROWTH ** bin)
+}
+
+const MINUTE_SECONDS = 60
+
+/** Minutes that a chart shows. */
+const MINUTES = 30
+
+type Measured = Readonly<Partial<Record<Measure, number | undefined>>>
+type Counts = { requests: number; errors: number }
+
+/** What clients of this host did in the last half hour, in bounded memory. */
+export class RecentTraffic {
+  /** By Unix second; seconds without traffic are left out. */
+  readonly #seconds = new Map<number, Counts>()
+  readonly #firstBytes = new RecentCalls()
+
+  /** Adds what was measured at once. */
+  add(values: Measured, nowMilliseconds: number): void {
+    const requests = sumOf(values, REQUEST_MEASURES)
+    const errors = sumOf(values, FAILURE_MEASURES)
+    const firstByte = values[FIRST_BYTE_MEASURE]
+    if (firstByte !== undefined) {
+      this.#firstBytes.add({ milliseconds: firstByte }, nowMilliseconds)
+    }
+    if (requests + errors === 0) {
+      return
+    }
+    const second = Math.floor(nowMilliseconds / 1_000)
+    const counts = this.#seconds.get(second) ?? { requests: 0, errors: 0 }
+    this.#seconds.set(second, { requests: counts.requests + requests, errors: counts.errors + errors })
+    for (const old of this.#seconds.keys()) {
+      // The oldest come first.
+      if (old > second - MINUTES * MINUTE_SECONDS) {
+        break
+      }
+      this.#seconds.delete(old)
+    }
+  }
+
+  /** The last sixty seconds, and every minute of the last half hour, the current one included. */
+  traffic(nowMilliseconds: number): ClientTraffic {
+    const now = Math.floor(nowMilliseconds / 1_000)
+    const { p50Milliseconds, p95Milliseconds } = this.#firstBytes.summary(nowMilliseconds)
+    const last = Math.floor(now / MINUTE_SECONDS)
+    const minutes = Array.from({ length: MINUTES }, (_, index) => {
+      const minute = last - MINUTES + 1 + index
+      const from = minute * MINUTE_SECONDS
+      return { at: from * 1_000, ...this.#sumBetween(from, from + MINUTE_SECONDS) }
+    })
+    return {
+      minuteFrom: (now - MINUTE_SECONDS) * 1_000,
+      ...this.#sumBetween(now - MINUTE_SECONDS + 1, now + 1),
+      ...{ p50Milliseconds, p95Milliseconds, minutes },
+    }
+  }
+
+  #sumBetween(from: number, before: number): Counts {
+    const sum = { requests: 0, errors: 0 }
+    for (const [second, { requests, errors }] of this.#seconds) {
+      if (second >= from && second < before) {
+        sum.requests += requests
+        sum.errors += errors
+      }
+    }
+    return sum
+  }
+}
+
+function sumOf(values: Measured, names: readonly Measure[]): number {
+  return names.reduce((sum, name) => sum + (values[name] ?? 0), 0)
+}
 
 /** What the host knows of its channels at this moment, by their ids: the last minute, and the breaker of each relay channel. */
 export const channelTrafficSchema = z.object({

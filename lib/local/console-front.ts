@@ -1,6 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { type ConsoleFile, readConsoleFiles } from '../console/console-files.ts'
-import { consoleCacheControl, consoleHeaders } from '../console/console-headers.ts'
+import { type ConsoleFile, consoleCacheControl, consoleHeaders, readConsoleFiles } from '../console/console-files.ts'
 
 /** The console is served at this path and below it. */
 const CONSOLE_PATH = '/console'

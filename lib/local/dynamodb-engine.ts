@@ -1,11 +1,55 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { accessSync, constants } from 'node:fs'
 import { createRequire } from 'node:module'
+import { createServer } from 'node:net'
 import { delimiter, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { CreateTableCommand, DynamoDBClient, ResourceInUseException } from '@aws-sdk/client-dynamodb'
 import type { Environment } from '../config/platform-facts.ts'
-import { findHiddenAddress, type LoopbackAddress } from './hidden-address.ts'
+
+/**
+ * A TCP port that was free when checked.
+ * @param host an address of this machine.
+ * @throws if the machine has no such address.
+ */
+export async function findFreePort(host = '127.0.0.1'): Promise<number> {
+  const server = createServer()
+  return await new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(0, host, () => {
+      const address = server.address()
+      const port = typeof address === 'object' && address !== null ? address.port : 0
+      server.close(() => resolve(port))
+    })
+  })
+}
+
+/** Where a server can listen on this machine. */
+export type LoopbackAddress = { readonly host: string; readonly port: number }
+
+/**
+ * A free port at a random address of loopback, for a server that checks no credentials. A page in a browser of this machine may send
+ * requests to any address, but it would have to try 2^24 addresses, and the ports of each. Linux has all of 127.0.0.0/8; elsewhere the
+ * address is 127.0.0.1, which a page finds.
+ * @param drawHost a random address.
+ */
+export async function findHiddenAddress(drawHost = randomHost): Promise<LoopbackAddress> {
+  const host = drawHost()
+  try {
+    return { host, port: await findFreePort(host) }
+  } catch {
+    return { host: LOOPBACK, port: await findFreePort(LOOPBACK) }
+  }
+}
+
+const LOOPBACK = '127.0.0.1'
+
+/** No network address, no broadcast address, and not the part of 127.0.0.0/8 that systems use. */
+function randomHost(): string {
+  return `127.${randomInt(1, 255)}.${randomInt(0, 256)}.${randomInt(1, 255)}`
+}
 
 /** A DynamoDB engine, started here or external. */
 export type DynamoDbEngine = { readonly endpoint: string; close(): Promise<void> }
@@ -158,5 +202,39 @@ async function isReachable(url: string): Promise<boolean> {
     return true
   } catch {
     return false
+  }
+}
+
+/** Creates the table of `lib/stack/job-table.ts` in the local engine. An existing table stays as it is. */
+export async function createTable(tableName: string, client = new DynamoDBClient({})): Promise<void> {
+  try {
+    await client.send(
+      new CreateTableCommand({
+        TableName: tableName,
+        BillingMode: 'PAY_PER_REQUEST',
+        AttributeDefinitions: ['PK', 'SK', 'GSI1PK', 'GSI1SK'].map((AttributeName) => ({
+          AttributeName,
+          AttributeType: 'S',
+        })),
+        KeySchema: [
+          { AttributeName: 'PK', KeyType: 'HASH' },
+          { AttributeName: 'SK', KeyType: 'RANGE' },
+        ],
+        GlobalSecondaryIndexes: [
+          {
+            IndexName: 'GSI1',
+            KeySchema: [
+              { AttributeName: 'GSI1PK', KeyType: 'HASH' },
+              { AttributeName: 'GSI1SK', KeyType: 'RANGE' },
+            ],
+            Projection: { ProjectionType: 'KEYS_ONLY' },
+          },
+        ],
+      }),
+    )
+  } catch (error) {
+    if (!(error instanceof ResourceInUseException)) {
+      throw error
+    }
   }
 }

@@ -2,8 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import type { Context } from 'aws-lambda'
 // Comes first, because streaming handlers use the global when they are loaded.
-import { isStreaming } from './awslambda.ts'
-import { type ResponseStream, streamForHandler } from './response-stream.ts'
+import { isStreaming, type ResponseStream, streamForHandler } from './awslambda.ts'
 
 /** A function of the local host: the handlers that AWS would run, loaded at the first invocation. */
 export type LocalFunction = {

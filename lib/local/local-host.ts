@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { join } from 'node:path'
 import { MISDIRECTED, sendGatewayError } from '#adapters/http-server/gateway-error.ts'
 import { type HttpServer, listen } from '#adapters/http-server/http-server.ts'
 import { makeSignInLink } from '#adapters/store/console/sign-in-link.ts'
@@ -7,32 +8,82 @@ import { PROCESS_ID } from '#adapters/store/money/relay-hold.ts'
 import { isLoopbackHost } from '#core/admin/console-site.ts'
 import type { AllowedOrigins } from '#core/api/cross-origin.ts'
 import { credentialName } from '#core/catalogue/catalogue.ts'
-import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
+import type { GatewayConfig, OidcSettings } from '#core/catalogue/gateway-config.ts'
 import type { Microcredits } from '#core/money.ts'
 import { GatewayConfigError, loadGatewayConfig } from '../config/load-gateway-config.ts'
 import { keepTokenizerRanks } from '../config/tokenizer-ranks.ts'
 import { buildConsole } from '../console/build-console.ts'
-import { ApiFront } from './api-front.ts'
-import { loadApiHandlers } from './api-routes.ts'
+import { ApiFront, loadApiHandlers } from './api-front.ts'
 import { LOCAL_STATE_MACHINE_ARN, startAwsFront } from './aws-front.ts'
-import { CDN_PATH_PREFIX, createCdnFront } from './cdn-front.ts'
-import { type CdnKey, openCdnKey } from './cdn-key.ts'
+import { CDN_PATH_PREFIX, type CdnKey, createCdnFront, openCdnKey } from './cdn-front.ts'
 import { watchChannels } from './channel-traffic.ts'
 import { createConsoleFront, isConsoleRequest } from './console-front.ts'
-import { createTable } from './create-table.ts'
 import { DataDirectory } from './data-directory.ts'
 import { type DemoAccess, openDemoTenant } from './demo-tenant.ts'
-import { startDynamoDbEngine } from './dynamodb-engine.ts'
+import { createTable, startDynamoDbEngine } from './dynamodb-engine.ts'
 import { engineCredentials, giveSimulatorKey, signWith } from './engine-credentials.ts'
-import { setEnvironment } from './host-environment.ts'
 import { invokeFunction } from './lambda-runtime.ts'
 import { localActor } from './local-actor.ts'
-import { startReconciling } from './reconcile-timer.ts'
 import { RelayFront } from './relay-front.ts'
 import { startS3Engine } from './s3-engine.ts'
 import { seedSimulatedTimes } from './simulated-times.ts'
 import { startSimulators } from './start-simulators.ts'
-import { createVideoMachine, loadPipelineHandlers, RECONCILE } from './video-machine.ts'
+import { createVideoMachine, loadPipelineHandlers, RECONCILE, startReconciling } from './video-machine.ts'
+
+const OPENAPI_FILE = join(import.meta.dirname, '..', '..', 'openapi.json')
+
+/** The addresses and files of a started host that its functions need. */
+export type HostEnvironment = {
+  readonly tableName: string
+  readonly bucketName: string
+  readonly dynamoDb: string
+  readonly s3: string
+  readonly aws: string
+  readonly cdnKey: CdnKey
+  readonly configFile: string
+  readonly ranksFile: string
+  /** Origins whose scripts may call the API. */
+  readonly corsOrigins: AllowedOrigins
+  /** The OpenID provider of the console; undefined without one. */
+  readonly oidc: OidcSettings | undefined
+}
+
+/** The environment that the stack gives its functions, with the addresses of the local engines. */
+export function setEnvironment({
+  tableName,
+  bucketName,
+  dynamoDb,
+  s3,
+  aws,
+  cdnKey,
+  configFile,
+  ranksFile,
+  corsOrigins,
+  oidc,
+}: HostEnvironment): void {
+  Object.assign(process.env, {
+    AWS_REGION: process.env.AWS_REGION ?? 'us-east-1',
+    AWS_ENDPOINT_URL_DYNAMODB: dynamoDb,
+    AWS_ENDPOINT_URL_S3: s3,
+    AWS_ENDPOINT_URL_SFN: aws,
+    TABLE_NAME: tableName,
+    BUCKET_NAME: bucketName,
+    STATE_MACHINE_ARN: LOCAL_STATE_MACHINE_ARN,
+    CDN_KEY_PAIR_ID: cdnKey.keyPairId,
+    CDN_SIGNING_KEY: cdnKey.privateKeyPem,
+    GATEWAY_CONFIG_FILE: configFile,
+    TOKENIZER_RANKS_FILE: ranksFile,
+    OPENAPI_FILE,
+    CORS_ORIGINS: corsOrigins.join(' '),
+    // Pages of this machine, whatever name and port they call it by.
+    CONSOLE_ORIGIN: 'loopback',
+    // One process reads and writes, so its pages need not be a minute old.
+    CONSOLE_SUMMARY: 'live',
+    CONSOLE_OIDC: oidc === undefined ? '' : JSON.stringify(oidc),
+    LOG_LEVEL: process.env.LOG_LEVEL ?? 'WARN',
+    POWERTOOLS_METRICS_DISABLED: process.env.POWERTOOLS_METRICS_DISABLED ?? 'true',
+  })
+}
 
 const TABLE_NAME = 'reelgate'
 const BUCKET_NAME = 'reelgate-videos'

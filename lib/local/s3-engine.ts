@@ -1,13 +1,129 @@
+import { randomUUID } from 'node:crypto'
 import { existsSync, mkdirSync } from 'node:fs'
-import { rm } from 'node:fs/promises'
-import { join } from 'node:path'
+import { mkdir, opendir, rename, rm, rmdir, stat } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import S3rver from 's3rver'
 import account from 's3rver/lib/models/account.js'
-import type { Environment } from '../config/platform-facts.ts'
-import { discardUnfinishedWrites, makeWritesAtomic } from './atomic-object-writes.ts'
-import type { EngineCredentials } from './engine-credentials.ts'
-import { startSweeping } from './expired-objects.ts'
-import { isSignedWith } from './request-signature.ts'
+import { ABANDONED_UPLOAD_DAYS, type Environment, OBJECT_DAYS } from '../config/platform-facts.ts'
+import { type EngineCredentials, isSignedWith } from './engine-credentials.ts'
+
+type Store = S3rver['store']
+
+/** A directory beside the buckets that no request can name as a bucket. */
+const STAGING = '.staging'
+
+/** The object comes last: without it, the other two files do not count. */
+const RESOURCES = ['object.md5', 'metadata.json', 'object'] as const
+
+/** The bytes of an object did not reach its file. */
+class UnfinishedWriteError extends Error {
+  override readonly name = 'UnfinishedWriteError'
+}
+
+/**
+ * S3 shows only complete objects. s3rver writes into the object itself, so a host that is killed during a write leaves half a video,
+ * which the next conditional write takes for a stored one. Here objects are written to a staging directory and renamed.
+ */
+export function makeWritesAtomic(store: Store): void {
+  const write = store.putObject.bind(store)
+  store.putObject = async (object) => {
+    const staged = { bucket: STAGING, key: randomUUID() }
+    const written = await write({ ...object, ...staged })
+    await untilWritten(store.getResourcePath(staged.bucket, staged.key, 'object'), written.size)
+    await mkdir(dirname(store.getResourcePath(object.bucket, object.key, 'object')), { recursive: true })
+    for (const resource of RESOURCES) {
+      const from = store.getResourcePath(staged.bucket, staged.key, resource)
+      await rename(from, store.getResourcePath(object.bucket, object.key, resource))
+    }
+    return written
+  }
+}
+
+/** Deletes objects and uploads that an earlier process did not finish. */
+export async function discardUnfinishedWrites(directory: string, bucketName: string): Promise<void> {
+  const unfinished = [join(directory, STAGING), join(directory, bucketName, '._S3rver_uploads')]
+  await Promise.all(unfinished.map((path) => rm(path, { recursive: true, force: true })))
+}
+
+const LOOK_MILLISECONDS = 2
+const LOOKS_MAX = 5000
+
+/** s3rver responds when it has read the last bytes, shortly before they are in the file. */
+async function untilWritten(file: string, size: number): Promise<void> {
+  for (let look = 0; look < LOOKS_MAX; look += 1) {
+    const found = await stat(file).catch(() => undefined)
+    if (found?.size === size) {
+      return
+    }
+    await delay(LOOK_MILLISECONDS)
+  }
+  throw new UnfinishedWriteError(`${file} did not reach ${size} bytes`)
+}
+
+const DAY_MILLISECONDS = 24 * 60 * 60 * 1000
+
+/** The directory in which s3rver keeps the parts of uploads. */
+const UPLOADS = '._S3rver_uploads'
+
+/**
+ * Deletes the objects that the bucket's lifecycle rules delete on AWS, now and once a day. Without this, a host would keep every video
+ * forever.
+ * @param bucketDirectory the bucket in the layout of s3rver: one directory per part of a key.
+ * @returns a function that ends the sweeps and resolves when none runs any more.
+ */
+export function startSweeping(bucketDirectory: string): () => Promise<void> {
+  // The next sweep tries again.
+  const sweep = () => sweepExpiredObjects(bucketDirectory, Date.now()).catch(() => undefined)
+  let sweeping = sweep()
+  const timer = setInterval(() => {
+    sweeping = sweep()
+  }, DAY_MILLISECONDS)
+  timer.unref()
+  return async () => {
+    clearInterval(timer)
+    await sweeping
+  }
+}
+
+/** Deletes every object and unfinished upload that is older than its prefix allows. */
+export async function sweepExpiredObjects(bucketDirectory: string, nowMilliseconds: number): Promise<void> {
+  for (const [folder, days] of Object.entries({ ...OBJECT_DAYS, [UPLOADS]: ABANDONED_UPLOAD_DAYS })) {
+    await sweepFolder(join(bucketDirectory, folder), nowMilliseconds - days * DAY_MILLISECONDS)
+  }
+}
+
+/** Each file is judged by its own age, because the files of one object are written together. */
+async function sweepFolder(path: string, writtenBefore: number): Promise<void> {
+  const folder = await opendir(path).catch(ignoreAbsence)
+  if (folder === undefined) {
+    return
+  }
+  let isSwept = false
+  for await (const entry of folder) {
+    const entryPath = join(path, entry.name)
+    if (entry.isDirectory()) {
+      await sweepFolder(entryPath, writtenBefore)
+      continue
+    }
+    const file = await stat(entryPath).catch(ignoreAbsence)
+    if (file !== undefined && file.mtimeMs < writtenBefore) {
+      await rm(entryPath, { force: true })
+      isSwept = true
+    }
+  }
+  if (isSwept) {
+    // Fails if the directory is not empty.
+    await rmdir(path).catch(() => undefined)
+  }
+}
+
+/** Requests may delete objects at the same time. */
+function ignoreAbsence(error: NodeJS.ErrnoException): undefined {
+  if (error.code !== 'ENOENT') {
+    throw error
+  }
+}
 
 /** An S3 engine, started here or external. */
 export type S3Engine = { readonly endpoint: string; close(): Promise<void> }

@@ -1,9 +1,136 @@
 import type { ServerResponse } from 'node:http'
+import * as z from 'zod'
 import { BAD_ANSWER, sendGatewayError } from '#adapters/http-server/gateway-error.ts'
 import type { HeldResponse } from '#adapters/http-server/unread-responses.ts'
 import { SLICE_BYTES, writeInSlices } from '#adapters/http-server/write-in-slices.ts'
-import { ResponseFraming, type ResponseHead } from './response-framing.ts'
-import type { ResponseSink } from './response-stream.ts'
+import type { ResponseSink } from './awslambda.ts'
+
+/** Status and headers of a streamed response. Each header name occurs once, in its first spelling. */
+export type ResponseHead = {
+  readonly statusCode: number
+  readonly headers: Readonly<Record<string, string | string[]>>
+}
+
+/** The prelude is not JSON of the documented form, or its delimiter is missing. */
+export class MalformedPreludeError extends Error {
+  override readonly name = 'MalformedPreludeError'
+}
+
+/** API Gateway expects the metadata and the delimiter within the first 16 KB of a stream. */
+const PRELUDE_BYTES_MAX = 16 * 1024
+const DELIMITER = Buffer.alloc(8)
+
+const value = z.union([z.string(), z.number(), z.boolean()]).transform(String)
+
+/** The fields that API Gateway documents; each is optional. */
+const metadata = z.strictObject({
+  statusCode: z.int().min(200).max(599).default(200),
+  headers: z.record(z.string(), value).default({}),
+  multiValueHeaders: z.record(z.string(), z.array(value)).default({}),
+  cookies: z.array(z.string()).default([]),
+})
+
+/**
+ * Reads the framing of a streamed Lambda response like API Gateway: metadata in JSON, eight NUL bytes, and the body. Chunks may be split
+ * anywhere.
+ */
+export class ResponseFraming {
+  #held: Buffer | undefined
+  #head: ResponseHead | undefined
+
+  /** Undefined until the whole prelude has arrived. */
+  get head(): ResponseHead | undefined {
+    return this.#head
+  }
+
+  /**
+   * @returns the part of the bytes that belongs to the body, without a copy.
+   * @throws MalformedPreludeError; later bytes are meaningless.
+   */
+  push(bytes: Buffer): Buffer {
+    if (this.#head !== undefined) {
+      return bytes
+    }
+    const held = this.#held === undefined ? bytes : Buffer.concat([this.#held, bytes])
+    const end = findDelimiter(held)
+    if (end === undefined) {
+      this.#held = held
+      return held.subarray(held.length)
+    }
+    this.#held = undefined
+    this.#head = readHead(held.toString('utf8', 0, end))
+    return held.subarray(end + DELIMITER.length)
+  }
+}
+
+/** The position of the delimiter; undefined while it may still arrive. @throws MalformedPreludeError */
+function findDelimiter(bytes: Buffer): number | undefined {
+  const start = bytes.subarray(0, PRELUDE_BYTES_MAX).indexOf(0)
+  const end = (start === -1 ? bytes.length : start) + DELIMITER.length
+  if (end > PRELUDE_BYTES_MAX) {
+    throw new MalformedPreludeError(`the prelude is larger than ${PRELUDE_BYTES_MAX} bytes`)
+  }
+  if (start === -1) {
+    return undefined
+  }
+  const found = bytes.subarray(start, end)
+  if (!DELIMITER.subarray(0, found.length).equals(found)) {
+    throw new MalformedPreludeError('the metadata is not followed by eight NUL bytes')
+  }
+  return found.length === DELIMITER.length ? start : undefined
+}
+
+/** @throws MalformedPreludeError */
+function readHead(text: string): ResponseHead {
+  const parsed = metadata.safeParse(parseJson(text))
+  if (!parsed.success) {
+    throw new MalformedPreludeError('the metadata is not that of an HTTP answer')
+  }
+  const { statusCode, headers, multiValueHeaders, cookies } = parsed.data
+  const isPlain = cookies.length === 0 && Object.keys(multiValueHeaders).length === 0
+  return { statusCode, headers: isPlain ? headers : mergeHeaders(headers, multiValueHeaders, cookies) }
+}
+
+/** Undefined for invalid JSON, which is not valid metadata either. */
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** Merges both kinds of headers, ignoring the case of names; a value in both kinds counts once. */
+function mergeHeaders(
+  single: Record<string, string>,
+  multiple: Record<string, string[]>,
+  cookies: readonly string[],
+): Record<string, string | string[]> {
+  const merged = new Map<string, { name: string; values: string[] }>()
+  const valuesOf = (name: string) => {
+    const entry = merged.get(name.toLowerCase()) ?? { name, values: [] }
+    merged.set(name.toLowerCase(), entry)
+    return entry.values
+  }
+  for (const [name, values] of Object.entries(multiple)) {
+    valuesOf(name).push(...values)
+  }
+  for (const [name, each] of Object.entries(single)) {
+    const values = valuesOf(name)
+    if (!values.includes(each)) {
+      values.push(each)
+    }
+  }
+  if (cookies.length > 0) {
+    valuesOf('set-cookie').push(...cookies)
+  }
+  return Object.fromEntries(
+    [...merged.values()].map(({ name, values: [first = '', ...more] }) => [
+      name,
+      more.length > 0 ? [first, ...more] : first,
+    ]),
+  )
+}
 
 type Options = {
   readonly requestId: string

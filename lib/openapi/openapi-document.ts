@@ -1,17 +1,22 @@
 import { DOCUMENT_SERVER, type Operation, ROUTES, type Route } from '#core/api/routes.ts'
 import { VERSION } from '#core/version.ts'
-import { readExamples } from './examples.ts'
-import { toJsonSchemas } from './json-schema.ts'
-import type { OpenapiDocument, OperationObject, Parameter } from './openapi-types.ts'
-import { type OperationDocument, TAGS } from './operation-document.ts'
-import { RELAY_OPERATIONS } from './relay-operations.ts'
+import {
+  type OpenapiDocument,
+  type OperationObject,
+  type Parameter,
+  readExamples,
+  toJsonSchemas,
+} from './openapi-types.ts'
+import {
+  type OperationDocument,
+  RELAY_OPERATIONS,
+  SERVICE_OPERATIONS,
+  TAGS,
+  USAGE_OPERATIONS,
+  VIDEO_OPERATIONS,
+} from './operations.ts'
 import { requestBodySchema, requestPartSchemas } from './request-schemas.ts'
-import { HEADERS } from './response-headers.ts'
-import { RESPONSE_SCHEMAS } from './response-schemas.ts'
-import { errorResponses, responsesOf } from './responses.ts'
-import { SERVICE_OPERATIONS } from './service-operations.ts'
-import { USAGE_OPERATIONS } from './usage-operations.ts'
-import { VIDEO_OPERATIONS } from './video-operations.ts'
+import { errorResponses, HEADERS, RESPONSE_SCHEMAS, responsesOf } from './responses.ts'
 
 /** A new row of ROUTES does not compile without a description here. */
 const OPERATIONS: Readonly<Record<Operation, OperationDocument>> = {

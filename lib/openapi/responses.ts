@@ -1,10 +1,42 @@
+import {
+  balanceResponse,
+  chatCompletionChunk,
+  chatCompletionResponse,
+  completionResponse,
+  embeddingResponse,
+  healthResponse,
+  imageResponse,
+  modelListResponse,
+  modelResponse,
+  openaiErrorResponse,
+  openapiDocumentResponse,
+  tokenUsageResponse,
+  usageResponse,
+  videoErrorResponse,
+} from '#core/api/responses.ts'
 import { declaredStatuses, type ErrorShape, errorShapeOf, isRelayed, ROUTES, type Route } from '#core/api/routes.ts'
-import { ERRORS } from './error-kinds.ts'
-import type { OperationExamples } from './examples.ts'
-import { type JsonSchema, schemaReference } from './json-schema.ts'
-import type { OperationObject, Reference, ResponseObject } from './openapi-types.ts'
-import type { HeaderName, OperationDocument } from './operation-document.ts'
-import { PLATFORM_REFUSALS, PLATFORM_STATUSES, PLATFORM_TEXT } from './platform-refusals.ts'
+import {
+  createdVideoJobResponse,
+  videoCallbackAttemptResponse,
+  videoEventListResponse,
+  videoEventResponse,
+  videoJobCallback,
+  videoJobDeletionResponse,
+  videoJobListResponse,
+  videoJobResponse,
+  videoQuoteResponse,
+  videoReceiptResponse,
+} from '#core/api/video-responses.ts'
+import { ERRORS, PLATFORM_REFUSALS, PLATFORM_STATUSES, PLATFORM_TEXT } from './errors.ts'
+import {
+  type JsonSchema,
+  type OperationExamples,
+  type OperationObject,
+  type Reference,
+  type ResponseObject,
+  schemaReference,
+} from './openapi-types.ts'
+import type { HeaderName, OperationDocument } from './operations.ts'
 
 /** On every response of the gateway. */
 const ALWAYS = ['x-request-id', 'openai-processing-ms'] as const satisfies readonly HeaderName[]
@@ -155,3 +187,63 @@ export function errorResponses(): Record<string, ResponseObject> {
   })
   return Object.fromEntries([...shapes, ...others])
 }
+
+const text = (description: string) => ({ description, schema: { type: 'string' } })
+const seconds = (description: string) => ({ description, schema: { type: 'integer', minimum: 0 } })
+
+/** The headers of responses, by name. */
+export const HEADERS = {
+  'x-request-id': text('Id of the request. Quote it when you ask about the request.'),
+  'openai-processing-ms': {
+    description: 'Milliseconds until the response began.',
+    schema: { type: 'integer', minimum: 0 },
+  },
+  'Retry-After': seconds('Seconds to wait before a retry.'),
+  'x-should-retry': {
+    description: '`false`: do not retry automatically, because a retry could be billed again.',
+    schema: { type: 'string', enum: ['false'] },
+  },
+  'x-reelgate-cost': text(
+    'What the request costs, in credits, such as `0.005195`. Absent if nothing is billed, from streams, and from responses so large that they are relayed while they arrive.',
+  ),
+  'x-reelgate-ignored': text(
+    'Ignored fields of the body and ignored query parameters, such as `durration, messages.content.cache_control`: percent-encoded, at most 20 and 1 KB. Absent if there are none.',
+  ),
+  'Preference-Applied': text('`handling=strict` if the request asked for that in `Prefer`.'),
+  'x-ratelimit-limit-requests': text('Requests per minute that the key may make, if it has a rate.'),
+  'x-ratelimit-remaining-requests': text('Requests that the key may make now, if it has a rate.'),
+  'x-ratelimit-reset-requests': text(
+    'Time until the full burst is available again, such as `8.64s`, if the key has a rate.',
+  ),
+  ETag: text('Tag of this version of the document, for `If-None-Match`.'),
+  'Cache-Control': text('How long a cache may keep the response.'),
+  Vary: text('The request headers that the response depends on.'),
+} as const
+
+/** The responses of the gateway and the body of its callback, by their names in the document. */
+export const RESPONSE_SCHEMAS = {
+  CreatedVideoJob: createdVideoJobResponse,
+  VideoJob: videoJobResponse,
+  VideoJobList: videoJobListResponse,
+  VideoJobDeletion: videoJobDeletionResponse,
+  VideoJobCallback: videoJobCallback,
+  VideoCallback: videoCallbackAttemptResponse,
+  VideoEvent: videoEventResponse,
+  VideoEventList: videoEventListResponse,
+  VideoQuote: videoQuoteResponse,
+  VideoReceipt: videoReceiptResponse,
+  Model: modelResponse,
+  ModelList: modelListResponse,
+  ChatCompletion: chatCompletionResponse,
+  ChatCompletionChunk: chatCompletionChunk,
+  TokenUsage: tokenUsageResponse,
+  Completion: completionResponse,
+  EmbeddingList: embeddingResponse,
+  ImageList: imageResponse,
+  Usage: usageResponse,
+  Balance: balanceResponse,
+  Health: healthResponse,
+  OpenapiDocument: openapiDocumentResponse,
+  VideoError: videoErrorResponse,
+  Error: openaiErrorResponse,
+} as const

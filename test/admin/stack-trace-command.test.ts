@@ -3,9 +3,9 @@ import { cpSync, globSync, mkdtempSync, readFileSync, renameSync, rmSync, writeF
 import { basename, join, relative } from 'node:path'
 import { Stack } from 'aws-cdk-lib'
 import { describe, expect, it } from 'vitest'
-import { REPOSITORY_ROOT } from '#aws/function-sources.ts'
-import { GatewayFunction } from '#aws/gateway-function.ts'
-import { createStackTrace } from '../../lib/admin/stack-trace-command.ts'
+import { REPOSITORY_ROOT } from '#stack/function-sources.ts'
+import { GatewayFunction } from '#stack/gateway-function.ts'
+import { createStackTrace } from '../../lib/cli/admin/stack-trace.ts'
 import { createApp } from '../aws/synthesize-stack.ts'
 import { runCommand } from './command-line/run-command.ts'
 

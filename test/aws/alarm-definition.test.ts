@@ -1,6 +1,6 @@
 import { Metric } from 'aws-cdk-lib/aws-cloudwatch'
 import { describe, expect, it } from 'vitest'
-import { type AlarmDefinition, createAlarm } from '#aws/alarm-definition.ts'
+import { type AlarmDefinition, createAlarm } from '#stack/alarm-definition.ts'
 import { resourcesOf, synthesizeAlone } from './synthesize-stack.ts'
 
 const metric = new Metric({ namespace: 'Test', metricName: 'failed' })

@@ -1,6 +1,6 @@
 import { Metric } from 'aws-cdk-lib/aws-cloudwatch'
 import { describe, expect, it } from 'vitest'
-import { createAlarmsWithTopic } from '#aws/alarm-topic.ts'
+import { createAlarmsWithTopic } from '#stack/alarm-definition.ts'
 import { resourcesOf, synthesizeAlone } from './synthesize-stack.ts'
 
 const metric = new Metric({ namespace: 'Test', metricName: 'faults' })

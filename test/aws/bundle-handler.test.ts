@@ -2,9 +2,9 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { type Bundle, bundleHandler, weighBundle } from '#aws/bundle-handler.ts'
-import { REPOSITORY_ROOT } from '#aws/function-sources.ts'
 import { isRelayed, ROUTES, type Route } from '#core/api/routes.ts'
+import { type Bundle, bundleHandler, weighBundle } from '#stack/function-code.ts'
+import { REPOSITORY_ROOT } from '#stack/function-sources.ts'
 
 const { files, inputs } = bundleHandler({ root: REPOSITORY_ROOT, folder: 'api/delete-video-job' })
 const code = files.map((file) => file.code).join('\n')
@@ -33,12 +33,12 @@ describe('bundleHandler', () => {
   })
 
   it('omits the search for credentials, which Lambda does not need', () => {
-    expect(inputs).toContain('lib/aws/environment-credentials.ts')
+    expect(inputs).toContain('lib/stack/environment-credentials.ts')
     expect(inputs.filter((file) => /credential-provider-|nested-clients/.test(file))).toEqual([])
   })
 
   it('omits the SDK’s cache of discovered endpoints', () => {
-    expect(inputs).toContain('lib/aws/discovered-endpoints.ts')
+    expect(inputs).toContain('lib/stack/discovered-endpoints.ts')
     expect(inputs.filter((file) => file.includes('/mnemonist/'))).toEqual([])
   })
 

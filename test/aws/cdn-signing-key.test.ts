@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { BroughtSigningKeys, CdnSigningKey, type SigningKeyResources } from '#aws/cdn-signing-key.ts'
-import { REPOSITORY_ROOT } from '#aws/function-sources.ts'
+import { REPOSITORY_ROOT } from '#stack/function-sources.ts'
+import { BroughtSigningKeys, CdnSigningKey, type SigningKeyResources } from '#stack/video-delivery.ts'
 import { resourcesOf, synthesizeAlone } from './synthesize-stack.ts'
 
 const newPublicKey = () =>

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import DiscoveredEndpoints from '#aws/discovered-endpoints.ts'
+import DiscoveredEndpoints from '#stack/discovered-endpoints.ts'
 
 it('stores discovered endpoints like the original cache', () => {
   const cache = new DiscoveredEndpoints(1000)

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { defaultProvider, MissingCredentialsError } from '#aws/environment-credentials.ts'
+import { defaultProvider, MissingCredentialsError } from '#stack/environment-credentials.ts'
 
 const before = { ...process.env }
 

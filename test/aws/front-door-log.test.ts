@@ -1,6 +1,6 @@
 import { Template } from 'aws-cdk-lib/assertions'
 import { describe, expect, it } from 'vitest'
-import { FrontDoorStack } from '#aws/front-door-stack.ts'
+import { FrontDoorStack } from '#stack/front-door-stack.ts'
 import { createApp, createStack, resourcesOf, stageSettings } from './synthesize-stack.ts'
 
 const ACCOUNT = '111111111111'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { frontDoorAlarm, frontDoorMetric } from '#aws/front-door-metrics.ts'
+import { frontDoorAlarm, frontDoorMetric } from '#stack/metrics.ts'
 
 describe('frontDoorMetric', () => {
   it('is read in us-east-1, where CloudFront publishes it', () => {

@@ -1,6 +1,6 @@
 import { Stack } from 'aws-cdk-lib'
 import { describe, expect, it } from 'vitest'
-import { accountWide } from '#aws/front-door-names.ts'
+import { accountWide } from '#stack/video-delivery.ts'
 
 describe('accountWide', () => {
   it('names stack and region, because CloudFront has one set of names for an account', () => {

@@ -1,7 +1,7 @@
 import { Template } from 'aws-cdk-lib/assertions'
 import { AwsSolutionsChecks } from 'cdk-nag'
 import { describe, expect, it } from 'vitest'
-import { FrontDoorStack } from '#aws/front-door-stack.ts'
+import { FrontDoorStack } from '#stack/front-door-stack.ts'
 import { alarmsOf } from '../observability/watched-metrics.ts'
 import { createApp, createStack, resourcesOf, stageSettings } from './synthesize-stack.ts'
 

@@ -1,8 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import { ADMIN_NEEDS } from '#aws/admin-needs.ts'
-import { API_NEEDS, type FunctionNeeds } from '#aws/function-needs.ts'
-import { RECONCILE_NEEDS, STEP_NEEDS, WEBHOOK_NEEDS } from '#aws/pipeline-needs.ts'
 import { functionFolderOf, ROUTES, type Route } from '#core/api/routes.ts'
+import {
+  ADMIN_NEEDS,
+  API_NEEDS,
+  type FunctionNeeds,
+  RECONCILE_NEEDS,
+  STEP_NEEDS,
+  WEBHOOK_NEEDS,
+} from '#stack/function-needs.ts'
 import { usageOf } from './handler-usage.ts'
 import { folderOf, resourcesOf, stageSettings, synthesizeStack } from './synthesize-stack.ts'
 

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Stack } from 'aws-cdk-lib'
 import { describe, expect, it } from 'vitest'
-import { REPOSITORY_ROOT, writeConfigurationFile } from '#aws/function-sources.ts'
+import { REPOSITORY_ROOT, writeConfigurationFile } from '#stack/function-sources.ts'
 import { createApp, shippedConfiguration } from './synthesize-stack.ts'
 
 describe('function-sources', () => {

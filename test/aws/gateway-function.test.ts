@@ -2,8 +2,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Stack } from 'aws-cdk-lib'
 import { describe, expect, it } from 'vitest'
-import { REPOSITORY_ROOT, writeConfigurationFile } from '#aws/function-sources.ts'
-import { GatewayFunction } from '#aws/gateway-function.ts'
+import { REPOSITORY_ROOT, writeConfigurationFile } from '#stack/function-sources.ts'
+import { GatewayFunction } from '#stack/gateway-function.ts'
 import { createApp, resourcesOf, shippedConfiguration, synthesizeStack } from './synthesize-stack.ts'
 
 const template = synthesizeStack()

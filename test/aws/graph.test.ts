@@ -1,7 +1,7 @@
 import { Stack } from 'aws-cdk-lib'
 import { Metric } from 'aws-cdk-lib/aws-cloudwatch'
 import { describe, expect, it } from 'vitest'
-import { graph } from '#aws/graph.ts'
+import { graph } from '#stack/metrics.ts'
 
 const metric = (metricName: string) => new Metric({ namespace: 'Test', metricName })
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { buildSync } from 'esbuild'
 import { tableKeys } from '#adapters/store/table/table-keys.ts'
-import { REPOSITORY_ROOT } from '#aws/function-sources.ts'
+import { REPOSITORY_ROOT } from '#stack/function-sources.ts'
 import { keptInRun } from '../runner/kept-in-run.ts'
 
 /** What a handler's own code does with AWS. */

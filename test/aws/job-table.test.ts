@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { JobTable } from '#aws/job-table.ts'
+import { JobTable } from '#stack/job-table.ts'
 import { resourcesOf, stageSettings, synthesizeAlone, synthesizeStack } from './synthesize-stack.ts'
 
 const template = synthesizeAlone((stack) => new JobTable(stack, 'JobTable', { outlivesStack: true, isProtected: true }))

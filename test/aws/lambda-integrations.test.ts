@@ -1,8 +1,8 @@
 import { RestApi } from 'aws-cdk-lib/aws-apigateway'
 import { describe, expect, it } from 'vitest'
-import { REPOSITORY_ROOT } from '#aws/function-sources.ts'
-import { GatewayFunction } from '#aws/gateway-function.ts'
-import { streamedIntegration, wholeIntegration } from '#aws/lambda-integrations.ts'
+import { REPOSITORY_ROOT } from '#stack/function-sources.ts'
+import { streamedIntegration, wholeIntegration } from '#stack/gateway-api.ts'
+import { GatewayFunction } from '#stack/gateway-function.ts'
 import { resourcesOf, synthesizeAlone } from './synthesize-stack.ts'
 
 const template = synthesizeAlone((stack) => {

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { filesBesideThePage, packConsole } from '#aws/pack-console.ts'
+import { filesBesideThePage, packConsole } from '#stack/function-code.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'pack-console-'))
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createPrivateBucket } from '#aws/private-bucket.ts'
+import { createPrivateBucket } from '#stack/buckets.ts'
 import { resourcesOf, synthesizeAlone } from './synthesize-stack.ts'
 
 describe('createPrivateBucket', () => {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { REPOSITORY_ROOT } from '#aws/function-sources.ts'
+import { REPOSITORY_ROOT } from '#stack/function-sources.ts'
 
 /**
  * When each alarm rings, as the table of the runbook says it, which is made of the definitions, and the words of its entry: a threshold has to

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { ServiceLogGroup } from '#aws/service-log-group.ts'
+import { ServiceLogGroup } from '#stack/logs.ts'
 import { synthesizeAlone } from './synthesize-stack.ts'
 
 function logGroupOf(name?: string) {

@@ -1,6 +1,6 @@
 import { Stack } from 'aws-cdk-lib'
 import { describe, expect, it } from 'vitest'
-import { ServiceMetrics } from '#aws/service-metrics.ts'
+import { ServiceMetrics } from '#stack/metrics.ts'
 
 const metrics = new ServiceMetrics(new Stack(undefined, 'Reelgate-test'))
 

@@ -1,7 +1,7 @@
 import { Duration } from 'aws-cdk-lib'
 import { Metric } from 'aws-cdk-lib/aws-cloudwatch'
 import { describe, expect, it } from 'vitest'
-import { METRICS_MAX, sumOfMetrics } from '#aws/sum-of-metrics.ts'
+import { METRICS_MAX, sumOfMetrics } from '#stack/metrics.ts'
 
 const metricsOf = (count: number) =>
   Array.from({ length: count }, (_, index) => new Metric({ namespace: 'Test', metricName: `m-${index}` }))

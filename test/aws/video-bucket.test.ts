@@ -1,6 +1,6 @@
 import { Match } from 'aws-cdk-lib/assertions'
 import { describe, expect, it } from 'vitest'
-import { VideoBucket } from '#aws/video-bucket.ts'
+import { VideoBucket } from '#stack/buckets.ts'
 import { resourcesOf, synthesizeAlone } from './synthesize-stack.ts'
 
 function synthesizeBucket(corsOrigins: readonly string[] = []) {

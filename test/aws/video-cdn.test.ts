@@ -1,7 +1,7 @@
 import { KeyGroup } from 'aws-cdk-lib/aws-cloudfront'
 import { describe, expect, it } from 'vitest'
-import { VideoBucket } from '#aws/video-bucket.ts'
-import { VideoCdn } from '#aws/video-cdn.ts'
+import { VideoBucket } from '#stack/buckets.ts'
+import { VideoCdn } from '#stack/video-delivery.ts'
 import type { CustomDomain } from '../../lib/config/stage-settings.ts'
 import { resourcesOf, synthesizeAlone } from './synthesize-stack.ts'
 

@@ -1,7 +1,7 @@
 import { Template } from 'aws-cdk-lib/assertions'
 import { AwsSolutionsChecks } from 'cdk-nag'
 import { describe, expect, it } from 'vitest'
-import { emulatorStackProps } from '../../lib/emulator/emulator-stack-props.ts'
+import { emulatorStackProps } from '../../lib/cli/emulator.ts'
 import { createStack, folderOf, resourcesOf, shippedConfiguration, stageSettings } from './synthesize-stack.ts'
 
 const ENVIRONMENT = {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { REPOSITORY_ROOT } from '#aws/function-sources.ts'
+import { REPOSITORY_ROOT } from '#stack/function-sources.ts'
 import { resourcesOf, synthesizeStack } from './synthesize-stack.ts'
 
 type State = { Type: string; Resource?: string; TimeoutSeconds?: number }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { closedRule, floodRule, managedRules, viewerFloodRule } from '#aws/web-acl-rules.ts'
+import { closedRule, floodRule, managedRules, viewerFloodRule } from '#stack/web-acl.ts'
 
 const OPTIONS = { requestsPerAddressInFiveMinutes: 2000, isOpenToBrowsers: false }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { WebAcl } from '#aws/web-acl.ts'
+import { WebAcl } from '#stack/web-acl.ts'
 import { resourcesOf, synthesizeAlone } from './synthesize-stack.ts'
 
 const STAGE_ARN = 'arn:aws:apigateway:eu-central-1::/restapis/abc/stages/live'

@@ -2,7 +2,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { REPOSITORY_ROOT } from '#aws/function-sources.ts'
+import { REPOSITORY_ROOT } from '#stack/function-sources.ts'
+import { UsageError } from '../../lib/cli/terminal.ts'
 import {
   type ContextKey,
   contextSchema,
@@ -11,7 +12,6 @@ import {
   refuseUnknownContext,
   StageSettingsError,
 } from '../../lib/config/context-settings.ts'
-import { UsageError } from '../../lib/terminal/usage-error.ts'
 
 const read = (key: ContextKey, value: unknown) => contextSchema.parse({ [key]: value })[key]
 

@@ -2,8 +2,8 @@
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
+import { upstreamVariables } from '../../lib/cli/serve-simulators.ts'
 import { GatewayConfigError, loadGatewayConfig } from '../../lib/config/load-gateway-config.ts'
-import { upstreamVariables } from '../../lib/emulator/upstream-variables.ts'
 import { SHIPPED_FILE } from '../core/shipped-catalogue.ts'
 import { changed, folder, lineOf, load, type Mode, problemsOf, type Setting, sample, shipped } from './edited-config.ts'
 

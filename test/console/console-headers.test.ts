@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { consoleCacheControl, consoleHeaders } from '../../lib/console/console-headers.ts'
+import { consoleCacheControl, consoleHeaders } from '../../lib/console/console-files.ts'
 
 function directives(videoOrigin?: string): Map<string, string> {
   const policy = consoleHeaders({ videoOrigin, isTls: false })['content-security-policy'] ?? ''

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { ConsoleFile } from '../../lib/console/console-files.ts'
-import { firstLoad } from '../../lib/console/first-load.ts'
+import { type ConsoleFile, firstLoad } from '../../lib/console/console-files.ts'
 
 const file = (content: string): ConsoleFile => ({ bytes: Buffer.from(content), contentType: 'text/javascript' })
 

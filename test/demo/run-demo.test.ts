@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { runDemo } from '../../lib/demo/run-demo.ts'
+import { runDemo } from '../../lib/cli/demo.ts'
 
 const before = { ...process.env }
 afterEach(() => {

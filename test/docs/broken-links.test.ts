@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { brokenLinks } from '../../lib/docs/broken-links.ts'
+import { brokenLinks } from '../../lib/openapi/markdown.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'reelgate-links-'))
 afterAll(() => rmSync(root, { recursive: true }))

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { committedContent, GENERATED_FILES } from '../../lib/docs/generated-files.ts'
+import { committedContent, GENERATED_FILES } from '../../lib/openapi/generated-files.ts'
 
 describe('a generated file', () => {
   it.each(GENERATED_FILES)('$path is what its sources say (else: npm run $command)', (file) => {

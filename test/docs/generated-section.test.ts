@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { withSection } from '../../lib/docs/generated-section.ts'
+import { withSection } from '../../lib/openapi/markdown.ts'
 
 const TABLE = { name: 'alarms', command: 'tables', content: '| new |' } as const
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { markdownTable } from '../../lib/docs/markdown-table.ts'
+import { markdownTable } from '../../lib/openapi/markdown.ts'
 
 describe('markdownTable', () => {
   it('escapes bars inside cells', () => {

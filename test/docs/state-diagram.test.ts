@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { stateDiagram } from '../../lib/docs/state-diagram.ts'
+import { stateDiagram } from '../../lib/openapi/state-diagram.ts'
 
 const DEFINITION = {
   StartAt: 'Ask',

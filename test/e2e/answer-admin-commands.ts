@@ -1,5 +1,5 @@
-import { COMMANDS } from '../../lib/admin/command-line/command-table.ts'
-import { runCommandLine } from '../../lib/admin/command-line/run-command-line.ts'
+import { runCommandLine } from '../../lib/cli/admin/command-line.ts'
+import { COMMANDS } from '../../lib/cli/admin/commands.ts'
 
 /** One command line. */
 export type AdminRequest = { readonly id: string; readonly command: readonly string[] }

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { runSmoke } from '../../lib/smoke/run-smoke.ts'
+import { runSmoke } from '../../lib/cli/smoke/smoke.ts'
 import { startReceiver } from './callback-receiver.ts'
 import { type Gateway, startGateway } from './start-gateway.ts'
 import { eventually } from './video-api.ts'

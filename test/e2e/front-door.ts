@@ -20,7 +20,7 @@ export type FrontDoor = HttpServer & {
   readonly relayed: readonly string[]
 }
 
-/** The exact paths of relayed routes, as the distribution has them (`lib/aws/relay-paths.ts`). */
+/** The exact paths of relayed routes, as the distribution has them. */
 const RELAYED_PATHS: ReadonlySet<string> = new Set(ROUTES.filter(isRelayed).map(({ path }) => path))
 
 /** Starts what the distribution of a deployment with `relay=web` does: relayed paths go to the relay server, all others to the API. */

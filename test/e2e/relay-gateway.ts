@@ -6,7 +6,7 @@ import { keyIdOf } from '#core/api-key.ts'
 import { formatCredits, parseCredits } from '#core/money.ts'
 import type { LedgerEntry } from '#core/pricing/usage.ts'
 import { readLedgerRows, toLedgerEntry } from '#lambdas/admin/ledger/read-ledger.ts'
-import { Deployment } from '../../lib/admin/deployment/deployment.ts'
+import { Deployment } from '../../lib/cli/admin/deployment.ts'
 import { TESTER } from '../engines/tester.ts'
 import { type Gateway, startGateway } from './start-gateway.ts'
 

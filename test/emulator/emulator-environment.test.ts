@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { emulatorEnvironment } from '../../lib/emulator/emulator-environment.ts'
-import { UsageError } from '../../lib/terminal/usage-error.ts'
+import { emulatorEnvironment } from '../../lib/cli/emulator.ts'
+import { UsageError } from '../../lib/cli/terminal.ts'
 
 const ENDPOINT = { AWS_ENDPOINT_URL: 'http://127.0.0.1:4566' }
 

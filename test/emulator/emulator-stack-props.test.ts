@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { emulatorStackProps } from '../../lib/emulator/emulator-stack-props.ts'
+import { emulatorStackProps } from '../../lib/cli/emulator.ts'
 import { testCatalogue } from '../engines/test-catalogue.ts'
 
 const { config } = testCatalogue(

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { readContext } from '../../lib/emulator/read-context.ts'
+import { readContext } from '../../lib/cli/emulator.ts'
 
 describe('read-context', () => {
   it.each([

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { listen } from '#adapters/http-server/http-server.ts'
-import { serveSimulators } from '../../lib/emulator/serve-simulators.ts'
+import { serveSimulators } from '../../lib/cli/serve-simulators.ts'
 import { SAMPLE_FILE } from '../config/edited-config.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'reelgate-simulators-'))

@@ -1,7 +1,6 @@
 import { once } from 'node:events'
 import type { Context } from 'aws-lambda'
-import { isStreaming } from '#local/awslambda.ts'
-import { type ResponseSink, ResponseStream, streamForHandler } from '#local/response-stream.ts'
+import { isStreaming, type ResponseSink, ResponseStream, streamForHandler } from '#local/awslambda.ts'
 import { type FramedAnswer, parseFraming } from './framing-parser.ts'
 
 /** Who reads a streamed answer. Without any of these: one who takes every chunk at once. */

@@ -1,7 +1,6 @@
 import { DeleteTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import { createDocumentClient } from '#adapters/store/table/sdk-table.ts'
-import { createTable } from '#local/create-table.ts'
-import { type DynamoDbEngine, startDynamoDbEngine } from '#local/dynamodb-engine.ts'
+import { createTable, type DynamoDbEngine, startDynamoDbEngine } from '#local/dynamodb-engine.ts'
 import { type TableWithClient, tableWithClient } from './table-with-client.ts'
 import { useOpened } from './use-opened.ts'
 

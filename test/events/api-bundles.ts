@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { v7 as uuidv7 } from 'uuid'
 import { describe, expect, it } from 'vitest'
-import { REPOSITORY_ROOT } from '#aws/function-sources.ts'
+import { REPOSITORY_ROOT } from '#stack/function-sources.ts'
 import type { SampleEvents } from './sample-events.ts'
 
 /** Tests of the functions of the API that do not relay. */

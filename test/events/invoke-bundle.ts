@@ -1,6 +1,6 @@
 import { pathToFileURL } from 'node:url'
+import { ResponseStream } from '#local/awslambda.ts'
 import { FunctionError, invokeFunction, invokeStreamingFunction, type LocalFunction } from '#local/lambda-runtime.ts'
-import { ResponseStream } from '#local/response-stream.ts'
 
 /** One invocation of a bundle. */
 export type Invocation = {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { APIGatewayProxyResult } from 'aws-lambda'
 import { expect } from 'vitest'
-import { REPOSITORY_ROOT } from '#aws/function-sources.ts'
+import { REPOSITORY_ROOT } from '#stack/function-sources.ts'
 import { parseFraming } from '../engines/framing-parser.ts'
 import type { SampleService } from './sample-service.ts'
 

@@ -4,7 +4,7 @@ import type { APIGatewayProxyEvent } from 'aws-lambda'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type HttpServer, listen } from '#adapters/http-server/http-server.ts'
 import { readBody } from '#adapters/http-server/read-body.ts'
-import { toGatewayEvent } from '#local/api-gateway-event.ts'
+import { toGatewayEvent } from '#local/api-front.ts'
 
 const events: APIGatewayProxyEvent[] = []
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { ADMIN_ROUTES } from '#core/admin/routes.ts'
 import { ROUTES, type Route } from '#core/api/routes.ts'
-import { routeRequest } from '#local/api-routes.ts'
+import { routeRequest } from '#local/api-front.ts'
 
 describe('a route of the local API', () => {
   it.each<Route>([...ROUTES])(

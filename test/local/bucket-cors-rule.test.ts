@@ -1,6 +1,6 @@
 import type { OutgoingHttpHeaders } from 'node:http'
 import { describe, expect, it } from 'vitest'
-import { allowScripts } from '#local/bucket-cors-rule.ts'
+import { allowScripts } from '#local/cdn-front.ts'
 
 const APP = 'https://app.example.com'
 

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, statSync, truncateSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it, vi } from 'vitest'
-import { openCdnKey } from '#local/cdn-key.ts'
+import { openCdnKey } from '#local/cdn-front.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'reelgate-cdn-key-'))
 afterAll(() => rmSync(directory, { recursive: true, force: true }))

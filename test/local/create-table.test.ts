@@ -1,8 +1,8 @@
 import { CreateTableCommand, DynamoDBClient, ResourceInUseException } from '@aws-sdk/client-dynamodb'
 import { mockClient } from 'aws-sdk-client-mock'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { JobTable } from '#aws/job-table.ts'
-import { createTable } from '#local/create-table.ts'
+import { createTable } from '#local/dynamodb-engine.ts'
+import { JobTable } from '#stack/job-table.ts'
 import { resourcesOf, synthesizeAlone } from '../aws/synthesize-stack.ts'
 
 const table = mockClient(DynamoDBClient)

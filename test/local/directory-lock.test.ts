@@ -4,8 +4,7 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
-import { DataDirectory } from '#local/data-directory.ts'
-import { DirectoryLock } from '#local/directory-lock.ts'
+import { DataDirectory, DirectoryLock } from '#local/data-directory.ts'
 import { REPOSITORY, withoutRunner } from '../e2e/child-environment.ts'
 
 const holders: ChildProcess[] = []

@@ -7,9 +7,7 @@ import { afterAll, describe, expect, it } from 'vitest'
 import type { HttpServer } from '#adapters/http-server/http-server.ts'
 import { listen } from '#adapters/http-server/http-server.ts'
 import { createDocumentClient } from '#adapters/store/table/sdk-table.ts'
-import { createTable } from '#local/create-table.ts'
-import { startDynamoDbEngine } from '#local/dynamodb-engine.ts'
-import { findHiddenAddress, type LoopbackAddress } from '#local/hidden-address.ts'
+import { createTable, findHiddenAddress, type LoopbackAddress, startDynamoDbEngine } from '#local/dynamodb-engine.ts'
 
 /** Addresses that are given out before free ones. */
 const nextAddresses: LoopbackAddress[] = []

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { listen } from '#adapters/http-server/http-server.ts'
-import { findFreePort } from '#local/free-port.ts'
+import { findFreePort } from '#local/dynamodb-engine.ts'
 
 describe('free-port', () => {
   it('is a port that a server can listen on', async () => {

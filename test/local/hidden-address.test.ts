@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { listen } from '#adapters/http-server/http-server.ts'
-import { findHiddenAddress } from '#local/hidden-address.ts'
+import { findHiddenAddress } from '#local/dynamodb-engine.ts'
 
 /** For documentation (RFC 5737): no machine has it. */
 const NOWHERE = '192.0.2.1'

@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import type { Writable } from 'node:stream'
 import { describe, expect, it } from 'vitest'
+import { ResponseStream } from '#local/awslambda.ts'
 import { invokeStreamingFunction } from '#local/lambda-runtime.ts'
-import { ResponseStream } from '#local/response-stream.ts'
 
 type StreamHandler = (event: unknown, stream: Writable, context: { functionName: string }) => Promise<void>
 

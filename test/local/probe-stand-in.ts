@@ -1,6 +1,6 @@
 import '#local/awslambda.ts'
+import { type ResponseSink, ResponseStream } from '#local/awslambda.ts'
 import { invokeStreamingFunction } from '#local/lambda-runtime.ts'
-import { type ResponseSink, ResponseStream } from '#local/response-stream.ts'
 import { runProbe, STREAM_PROBES } from '../engines/stream-probes.ts'
 
 /** What a run of this process tells its parent, besides the facts. */

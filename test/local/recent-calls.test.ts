@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { RecentCalls } from '#local/recent-calls.ts'
+import { RecentCalls } from '#local/channel-traffic.ts'
 
 const NOW = 1_700_000_000_000
 

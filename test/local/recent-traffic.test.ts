@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { RecentTraffic } from '#local/recent-traffic.ts'
+import { RecentTraffic } from '#local/channel-traffic.ts'
 
 const NOW = 1_795_000_020_000
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { isSignedWith, type SignedRequest } from '#local/request-signature.ts'
+import { isSignedWith, type SignedRequest } from '#local/engine-credentials.ts'
 
 /** The examples of the S3 API reference, "Authenticating Requests: Using the Authorization Header" and "Using Query Parameters". */
 const CREDENTIALS = {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { MalformedPreludeError, ResponseFraming, type ResponseHead } from '#local/response-framing.ts'
+import { MalformedPreludeError, ResponseFraming, type ResponseHead } from '#local/streamed-response.ts'
 import { parseFraming } from '../engines/framing-parser.ts'
 
 const NULS = '\0'.repeat(8)

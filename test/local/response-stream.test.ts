@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { describe, expect, it } from 'vitest'
 import '#local/awslambda.ts'
-import { ContentTypeTooLateError, type ResponseSink, ResponseStream } from '#local/response-stream.ts'
+import { ContentTypeTooLateError, type ResponseSink, ResponseStream } from '#local/awslambda.ts'
 
 /** Keeps bytes; holds writers up while it is full. */
 class Sink implements ResponseSink {

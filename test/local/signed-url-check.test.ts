@@ -1,8 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { createUrlSigner } from '#adapters/cdn/signed-url.ts'
-import type { CdnKey } from '#local/cdn-key.ts'
-import { isSignedUrlValid } from '#local/signed-url-check.ts'
+import { type CdnKey, isSignedUrlValid } from '#local/cdn-front.ts'
 
 function newKey(keyPairId = 'K1'): CdnKey {
   const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })

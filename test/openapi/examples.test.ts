@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { ROUTES } from '#core/api/routes.ts'
-import { readExamples } from '../../lib/openapi/examples.ts'
+import { readExamples } from '../../lib/openapi/openapi-types.ts'
 
 const files = readdirSync(new URL('../../lib/openapi/examples/', import.meta.url)).map((file) => file.slice(0, -5))
 

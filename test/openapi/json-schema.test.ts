@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
-import { schemaReference, toJsonSchemas } from '../../lib/openapi/json-schema.ts'
+import { schemaReference, toJsonSchemas } from '../../lib/openapi/openapi-types.ts'
 
 const write = (schema: z.ZodType, io: 'input' | 'output' = 'output') => toJsonSchemas({ One: schema }, io).One
 

@@ -3,7 +3,7 @@ import { copyFileSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { REPOSITORY_ROOT } from '#aws/function-sources.ts'
+import { REPOSITORY_ROOT } from '#stack/function-sources.ts'
 
 /** A package of its own, because the generator wants TypeScript 5: `npm ci` installs it with everything else. */
 const GENERATOR = join(REPOSITORY_ROOT, 'test/client-generator/node_modules/openapi-typescript/bin/cli.js')

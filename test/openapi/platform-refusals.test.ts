@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { RestApi } from 'aws-cdk-lib/aws-apigateway'
 import { describe, expect, it } from 'vitest'
-import { addErrorResponses } from '#aws/gateway-error-responses.ts'
-import { PLATFORM_REFUSALS, PLATFORM_STATUSES, PLATFORM_TEXT } from '../../lib/openapi/platform-refusals.ts'
+import { addErrorResponses } from '#stack/gateway-error-responses.ts'
+import { PLATFORM_REFUSALS, PLATFORM_STATUSES, PLATFORM_TEXT } from '../../lib/openapi/errors.ts'
 import { resourcesOf, synthesizeAlone } from '../aws/synthesize-stack.ts'
 
 /** What API Gateway sends where it knows the cause of its own refusal; the rest is a default for a class of statuses. */

@@ -2,7 +2,7 @@ import '#local/awslambda.ts'
 import { describe, expect, it } from 'vitest'
 import { ResponseHeaders } from '#lambdas/relay/client-response.ts'
 import { StreamingResponse } from '#lambdas/relay/streaming-response.ts'
-import { type ResponseSink, ResponseStream, streamForHandler } from '#local/response-stream.ts'
+import { type ResponseSink, ResponseStream, streamForHandler } from '#local/awslambda.ts'
 
 /** What reaches a client of an answer that is given up after its first bytes. */
 async function givenUp(headers: Readonly<Record<string, string>>, begun: string): Promise<string> {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { GatewayClient, withoutQuery } from '../../lib/smoke/gateway-client.ts'
+import { GatewayClient, withoutQuery } from '../../lib/cli/smoke/gateway-client.ts'
 import { useOpened } from '../engines/use-opened.ts'
 import { KEY, type StubAnswers, startSmokeStub } from './smoke-stub.ts'
 

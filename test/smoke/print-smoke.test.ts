@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { lineOf, printingObserver, verdictLine } from '../../lib/smoke/print-smoke.ts'
+import { lineOf, printingObserver, verdictLine } from '../../lib/cli/smoke/smoke.ts'
 
 const step = { name: 'models', verdict: 'passed', milliseconds: 12, text: '2 models' } as const
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { outOfTime, SmokeFailure } from '../../lib/smoke/smoke-failure.ts'
+import { outOfTime, SmokeFailure } from '../../lib/cli/smoke/gateway-client.ts'
 
 describe('smoke-failure', () => {
   it('has an optional place to look at', () => {

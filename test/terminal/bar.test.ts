@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { bar } from '../../lib/terminal/bar.ts'
+import { bar } from '../../lib/cli/admin/usage.ts'
 
 describe('bar', () => {
   it('fills its width for a whole, and nothing for zero', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { nearestName } from '../../lib/terminal/nearest-name.ts'
+import { nearestName } from '../../lib/cli/terminal.ts'
 
 const NAMES = ['tenant', 'ledger', 'catalogue']
 

@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { Writable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import { outliveLostOutput } from '../../lib/terminal/outlive-lost-output.ts'
+import { outliveLostOutput } from '../../lib/cli/terminal.ts'
 
-const MODULE = join(import.meta.dirname, '..', '..', 'lib', 'terminal', 'outlive-lost-output.ts')
+const MODULE = join(import.meta.dirname, '..', '..', 'lib', 'cli', 'terminal.ts')
 
 /** Logs for as long as it is asked to by its parent, and then ends with 7. */
 const SERVER = `

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { parseOptions } from '../../lib/terminal/parse-options.ts'
-import { UsageError } from '../../lib/terminal/usage-error.ts'
+import { parseOptions, UsageError } from '../../lib/cli/terminal.ts'
 
 const options = { port: { type: 'string', default: '1' }, quick: { type: 'boolean' } } as const
 

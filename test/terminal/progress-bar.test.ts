@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { ProgressBar } from '../../lib/terminal/progress-bar.ts'
+import { ProgressBar } from '../../lib/cli/terminal.ts'
 
 const { isTTY } = process.stdout
 const written: string[] = []

@@ -4,8 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { bundleHandler } from '#aws/bundle-handler.ts'
-import { RELAY_SERVER, RELAY_SERVER_NODE_OPTIONS } from '#aws/function-code.ts'
+import { bundleHandler, RELAY_SERVER, RELAY_SERVER_NODE_OPTIONS } from '#stack/function-code.ts'
 
 const REPOSITORY = join(import.meta.dirname, '..', '..')
 

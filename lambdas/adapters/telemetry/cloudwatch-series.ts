@@ -6,7 +6,7 @@ const MINUTE_MILLISECONDS = 60_000
 /** The limit of GetMetricData. */
 const QUERIES_MAX = 500
 
-/** The value of the dimension `service` of every metric of the functions (lib/aws/service-metrics.ts). */
+/** The value of the dimension `service` of every metric of the functions (lib/stack/metrics.ts). */
 const SERVICE_NAME = 'reelgate'
 
 /** One metric by minutes: of a channel, or else of the whole service. */

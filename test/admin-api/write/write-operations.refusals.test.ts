@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { REFUSAL_CODES, type RefusalCode, StoreRefusal } from '#adapters/store/store-refusal.ts'
 import type { Table } from '#adapters/store/table/table.ts'
-import { explainFailure } from '../../../lib/admin/command-line/explain-failure.ts'
+import { explainFailure } from '../../../lib/cli/failures.ts'
 import { writeCaller } from './write-rig.ts'
 
 const errorOf = (code: RefusalCode) => ({ message: 'why', type: 'invalid_request_error', code, param: null })

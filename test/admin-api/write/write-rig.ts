@@ -6,9 +6,11 @@ import type { Catalogue } from '#core/catalogue/catalogue.ts'
 import type { WriteContext } from '#lambdas/admin-api/write/write-context.ts'
 import { writeOperations } from '#lambdas/admin-api/write/write-operations.ts'
 import { adminHandler } from '#middleware/admin-chain.ts'
-import type { AdminOperationDocument } from '../../../lib/openapi/admin/admin-operation-document.ts'
-import { ADMIN_RESPONSE_SCHEMAS } from '../../../lib/openapi/admin/admin-response-schemas.ts'
-import { ADMIN_WRITE_OPERATIONS } from '../../../lib/openapi/admin/admin-write-operations.ts'
+import {
+  ADMIN_RESPONSE_SCHEMAS,
+  ADMIN_WRITE_OPERATIONS,
+  type AdminOperationDocument,
+} from '../../../lib/openapi/admin-operations.ts'
 import { startTestTable } from '../../engines/start-test-table.ts'
 import { testCatalogue } from '../../engines/test-catalogue.ts'
 import { adminEvent, tableWithSession } from '../../middleware/admin-exchange.ts'

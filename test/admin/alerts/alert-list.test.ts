@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { putAlert } from '#adapters/store/alerts/alert.ts'
 import type { TableWrite } from '#adapters/store/table/table.ts'
-import { alertList } from '../../../lib/admin/alerts/alert-list.ts'
+import { alertList } from '../../../lib/cli/admin/alerts.ts'
 import { useTestTable } from '../../engines/start-test-table.ts'
 import { openTenant } from '../../engines/video-jobs.ts'
 import { runCommand } from '../command-line/run-command.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { describeChange } from '../../../lib/admin/audit/describe-change.ts'
+import { describeChange } from '../../../lib/cli/admin/audit.ts'
 
 describe('describe-change', () => {
   it.each([

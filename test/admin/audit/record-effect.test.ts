@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { recordEffect } from '../../../lib/admin/audit/record-effect.ts'
+import { recordEffect } from '../../../lib/cli/admin/audit.ts'
 import { recordingTable } from './recording-table.ts'
 
 const EFFECT = {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Budget } from '#core/budgets.ts'
 import { parseCredits } from '#core/money.ts'
-import { budgetJson, budgetText } from '../../../lib/admin/budgets/describe-budget.ts'
+import { budgetJson, budgetText } from '../../../lib/cli/admin/budgets.ts'
 
 const BUDGET: Budget = {
   amount: parseCredits('5'),

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { readBudget, readLimit } from '../../../lib/admin/budgets/read-budget.ts'
-import { CommandValues } from '../../../lib/admin/command-line/command-values.ts'
+import { readBudget, readLimit } from '../../../lib/cli/admin/budgets.ts'
+import { CommandValues } from '../../../lib/cli/admin/command.ts'
 
 const values = (options: Record<string, string | true>) => new CommandValues(new Map(Object.entries(options)))
 

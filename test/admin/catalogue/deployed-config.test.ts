@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { CloudFormationClient, GetTemplateCommand } from '@aws-sdk/client-cloudformation'
 import { mockClient } from 'aws-sdk-client-mock'
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
-import { readDeployedConfig } from '../../../lib/admin/catalogue/deployed-config.ts'
+import { readDeployedConfig } from '../../../lib/cli/admin/catalogue.ts'
 import { CONFIGURATION_METADATA } from '../../../lib/config/load-gateway-config.ts'
 import { testCatalogue } from '../../engines/test-catalogue.ts'
 

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { unknownModels } from '../../../lib/admin/catalogue/unknown-models.ts'
+import { unknownModels } from '../../../lib/cli/admin/keys.ts'
 import { testCatalogue } from '../../engines/test-catalogue.ts'
 
 const dataDirectory = mkdtempSync(join(tmpdir(), 'reelgate-models-'))

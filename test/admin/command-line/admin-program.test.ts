@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { usageOf } from '../../../lib/admin/command-line/admin-program.ts'
-import { COMMANDS } from '../../../lib/admin/command-line/command-table.ts'
+import { usageOf } from '../../../lib/cli/admin/command-line.ts'
+import { COMMANDS } from '../../../lib/cli/admin/commands.ts'
 import { typeWords } from './typed-line.ts'
 
 describe('admin-program', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { COMMANDS } from '../../../lib/admin/command-line/command-table.ts'
+import { COMMANDS } from '../../../lib/cli/admin/commands.ts'
 import { type Run, typeLine, typeWords } from './typed-line.ts'
 
 describe('command-line', () => {

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { COMMON_OPTIONS } from '../../../lib/admin/command-line/admin-program.ts'
-import { readCommandLine } from '../../../lib/admin/command-line/command-line.ts'
-import { COMMANDS } from '../../../lib/admin/command-line/command-table.ts'
+import { COMMON_OPTIONS, readCommandLine } from '../../../lib/cli/admin/command-line.ts'
+import { COMMANDS } from '../../../lib/cli/admin/commands.ts'
 
 describe('command-table', () => {
   it.each(COMMANDS.map((command) => [command.name, command] as const))(

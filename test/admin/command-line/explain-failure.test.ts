@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { explainFailure } from '../../../lib/admin/command-line/explain-failure.ts'
+import { explainFailure } from '../../../lib/cli/failures.ts'
 
 const named = (name: string, message: string) => Object.assign(new Error(message), { name })
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { createWebhookSecret } from '#adapters/outbound/callback-signature.ts'
 import { generateApiKey } from '#adapters/store/accounts/create-api-key.ts'
-import { CommandValues } from '../../../lib/admin/command-line/command-values.ts'
-import { readLine, readName, requireName } from '../../../lib/admin/command-line/read-name.ts'
+import { CommandValues } from '../../../lib/cli/admin/command.ts'
+import { readLine, readName, requireName } from '../../../lib/cli/admin/read-options.ts'
 
 const given = (name?: string) => new CommandValues(new Map(name === undefined ? [] : [['name', name]]))
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { readEnd, readOverlap, readStart, readTime } from '../../../lib/admin/command-line/read-time.ts'
+import { readEnd, readOverlap, readStart, readTime } from '../../../lib/cli/admin/read-options.ts'
 
 const NOW = Date.parse('2026-11-21T12:00:00Z')
 

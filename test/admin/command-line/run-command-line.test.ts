@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { AdminContext } from '../../../lib/admin/command-line/command.ts'
-import { CommandFailedError } from '../../../lib/admin/command-line/command-failed-error.ts'
+import type { AdminContext } from '../../../lib/cli/admin/command.ts'
+import { CommandFailedError } from '../../../lib/cli/failures.ts'
 import { type Run, typeLine } from './typed-line.ts'
 
 describe('run-command-line', () => {

@@ -1,7 +1,6 @@
 import type { Table } from '#adapters/store/table/table.ts'
-import type { Answer } from '../../../lib/admin/command-line/answer.ts'
-import type { AdminContext, Command } from '../../../lib/admin/command-line/command.ts'
-import { CommandValues } from '../../../lib/admin/command-line/command-values.ts'
+import { type AdminContext, type Command, CommandValues } from '../../../lib/cli/admin/command.ts'
+import type { Answer } from '../../../lib/cli/answer.ts'
 
 type Surroundings = Partial<Omit<AdminContext, 'table' | 'output'>> & {
   readonly table?: Table

@@ -1,7 +1,6 @@
-import type { AdminContext, Command } from '../../../lib/admin/command-line/command.ts'
-import type { CommandValues } from '../../../lib/admin/command-line/command-values.ts'
-import { runCommandLine } from '../../../lib/admin/command-line/run-command-line.ts'
-import type { Terminal } from '../../../lib/admin/deployment/admin-context.ts'
+import type { Terminal } from '../../../lib/cli/admin/admin-context.ts'
+import type { AdminContext, Command, CommandValues } from '../../../lib/cli/admin/command.ts'
+import { runCommandLine } from '../../../lib/cli/admin/command-line.ts'
 
 export type Run = (
   context: AdminContext,

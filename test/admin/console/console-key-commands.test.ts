@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { consoleKeyCreate, consoleKeyList, consoleKeyRevoke } from '../../../lib/admin/console/console-key-commands.ts'
+import { consoleKeyCreate, consoleKeyList, consoleKeyRevoke } from '../../../lib/cli/admin/console.ts'
 import { useTestTable } from '../../engines/start-test-table.ts'
 import { runCommand } from '../command-line/run-command.ts'
 

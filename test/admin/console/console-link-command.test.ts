@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { findSignInLink } from '#adapters/store/console/sign-in-link.ts'
-import { consoleLink } from '../../../lib/admin/console/console-link-command.ts'
+import { consoleLink } from '../../../lib/cli/admin/console.ts'
 import { useTestTable } from '../../engines/start-test-table.ts'
 import { runCommand } from '../command-line/run-command.ts'
 

@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { consoleOidcSecretRemove, createConsoleOidcSecretSet } from '../../../lib/admin/console/oidc-secret-commands.ts'
+import { consoleOidcSecretRemove, createConsoleOidcSecretSet } from '../../../lib/cli/admin/console.ts'
 import { FakeSecret } from '../../cdn-signing-key/key-services.ts'
 import { recordingTable } from '../audit/recording-table.ts'
 import { runCommand } from '../command-line/run-command.ts'

@@ -2,7 +2,7 @@ import { hostname, userInfo } from 'node:os'
 import { GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts'
 import { mockClient } from 'aws-sdk-client-mock'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { readAdminActor } from '../../../lib/admin/deployment/admin-actor.ts'
+import { readAdminActor } from '../../../lib/cli/admin/admin-context.ts'
 
 const sts = mockClient(STSClient)
 const ARN = 'arn:aws:sts::123456789012:assumed-role/Admin/alice'

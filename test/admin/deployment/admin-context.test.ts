@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { CommandValues } from '../../../lib/admin/command-line/command-values.ts'
-import { createAdminContext } from '../../../lib/admin/deployment/admin-context.ts'
+import { createAdminContext } from '../../../lib/cli/admin/admin-context.ts'
+import { CommandValues } from '../../../lib/cli/admin/command.ts'
 
 /** A context, what it wrote to the terminal, and what it asked there. */
 function contextOf(options: Record<string, string | true> = {}, { isInteractive = true, typed = 'y' } = {}) {

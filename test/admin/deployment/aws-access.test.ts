@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { explainAwsAccess } from '../../../lib/admin/deployment/aws-access.ts'
+import { explainAwsAccess } from '../../../lib/cli/failures.ts'
 
 const error = (name: string, message: string) => Object.assign(new Error(message), { name })
 

@@ -6,8 +6,8 @@ import { DynamoDBDocumentClient, GetCommand } from '@aws-sdk/lib-dynamodb'
 import { mockClient } from 'aws-sdk-client-mock'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { Table } from '#adapters/store/table/table.ts'
-import { OutputNotFoundError } from '../../../lib/admin/command-line/command-failed-error.ts'
-import { Deployment } from '../../../lib/admin/deployment/deployment.ts'
+import { Deployment } from '../../../lib/cli/admin/deployment.ts'
+import { OutputNotFoundError } from '../../../lib/cli/failures.ts'
 
 const stacks = mockClient(CloudFormationClient)
 process.env.AWS_REGION = 'us-east-1'

@@ -1,7 +1,7 @@
 import { CloudFormationClient, ListStackResourcesCommand } from '@aws-sdk/client-cloudformation'
 import { mockClient } from 'aws-sdk-client-mock'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { findResource, readStackResources } from '../../../lib/admin/deployment/stack-resources.ts'
+import { findResource, readStackResources } from '../../../lib/cli/admin/deployment.ts'
 
 const cloudFormation = mockClient(CloudFormationClient)
 beforeEach(() => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { unreadableStack } from '../../../lib/admin/deployment/unreadable-stack.ts'
+import { unreadableStack } from '../../../lib/cli/failures.ts'
 
 describe('unreadable-stack', () => {
   it('says what to do where the stack may be missing', () => {

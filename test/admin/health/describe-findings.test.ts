@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { describeFindings } from '../../../lib/admin/health/describe-findings.ts'
-import { fine, warning, wrong } from '../../../lib/admin/health/finding.ts'
+import { describeFindings, fine, warning, wrong } from '../../../lib/cli/findings.ts'
 
 const good = fine('table', 'is there')
 const bad = wrong('alarms', 'one rings', 'Look.')

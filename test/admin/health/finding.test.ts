@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { fine, runCheck, warning, wrong } from '../../../lib/admin/health/finding.ts'
+import { fine, runCheck, warning, wrong } from '../../../lib/cli/findings.ts'
 
 describe('finding', () => {
   it('has advice exactly where there is something to do', () => {

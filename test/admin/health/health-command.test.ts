@@ -12,8 +12,8 @@ import { mockClient } from 'aws-sdk-client-mock'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { RelayLedger } from '#adapters/store/money/relay-ledger.ts'
 import { tableKeys } from '#adapters/store/table/table-keys.ts'
-import { readStackResources } from '../../../lib/admin/deployment/stack-resources.ts'
-import { health } from '../../../lib/admin/health/health-command.ts'
+import { readStackResources } from '../../../lib/cli/admin/deployment.ts'
+import { health } from '../../../lib/cli/admin/health.ts'
 import { listenHttp } from '../../adapters/outbound/loopback.ts'
 import { openRelayingTenant } from '../../adapters/store/accounts/relaying-tenant.ts'
 import { startTestTable, type TestTable } from '../../engines/start-test-table.ts'
@@ -67,7 +67,7 @@ function haveStack(StackStatus: StackStatus, EnableTerminationProtection = true)
   cloudFormation.on(DescribeStacksCommand, { StackName: 'Reelgate-dev' }).resolves({ Stacks: [stack] })
 }
 
-/** As lib/aws/alarm-definition.ts writes it. */
+/** As lib/stack/alarm-definition.ts writes it. */
 const ALARM = 'The API answers 5xx. Runbook: docs/runbook.md#apierrors'
 
 function haveMetric(MetricName: string, figures: { Sum?: number; Maximum?: number } | undefined): void {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { describeJob, jobRow } from '../../../lib/admin/jobs/describe-job.ts'
+import { describeJob, jobRow } from '../../../lib/cli/admin/jobs.ts'
 import { videoJobRecord } from '../../engines/video-job-record.ts'
 
 const job = videoJobRecord({ createdAt: 1_900_000_000 })

@@ -7,7 +7,7 @@ import {
 } from '@aws-sdk/client-sfn'
 import { mockClient } from 'aws-sdk-client-mock'
 import { afterEach, describe, expect, it } from 'vitest'
-import { foldHistory, readExecutions } from '../../../lib/admin/jobs/execution-history.ts'
+import { foldHistory, readExecutions } from '../../../lib/cli/admin/job-timeline.ts'
 
 const START = Date.parse('2026-11-21T10:00:00Z')
 const at = (second: number) => new Date(START + second * 1000)

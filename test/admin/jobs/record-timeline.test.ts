@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { recordTimeline, withoutUrls } from '../../../lib/admin/jobs/record-timeline.ts'
+import { recordTimeline, withoutUrls } from '../../../lib/cli/admin/job-timeline.ts'
 import { videoJobRecord } from '../../engines/video-job-record.ts'
 
 const CREATED = Date.UTC(2030, 0, 1, 0, 0, 0)

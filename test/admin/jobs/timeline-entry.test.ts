@@ -1,10 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import {
-  EXECUTION_STARTED,
-  orderTimeline,
-  type TimelineEntry,
-  timeText,
-} from '../../../lib/admin/jobs/timeline-entry.ts'
+import { EXECUTION_STARTED, orderTimeline, type TimelineEntry, timeText } from '../../../lib/cli/admin/job-timeline.ts'
 
 const CREATED = { at: 1_100, event: 'created' }
 const RESERVED = { at: 1_150, event: 'reserved 0.7' }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { type Budget, periodAt } from '#core/budgets.ts'
 import { parseCredits } from '#core/money.ts'
-import { describeKeys, describeNewKey, keyRow } from '../../../lib/admin/keys/describe-key.ts'
+import { describeKeys, describeNewKey, keyRow } from '../../../lib/cli/admin/keys.ts'
 
 const KEY = {
   keyId: 'k-1',

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { revokeApiKey } from '#adapters/store/accounts/key-admin.ts'
 import { putApiKey } from '#adapters/store/accounts/put-api-key.ts'
 import type { Table } from '#adapters/store/table/table.ts'
-import { findKey } from '../../../lib/admin/keys/find-key.ts'
+import { findKey } from '../../../lib/cli/admin/keys.ts'
 import { useTestTable } from '../../engines/start-test-table.ts'
 import { TESTER } from '../../engines/tester.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { CommandValues } from '../../../lib/admin/command-line/command-values.ts'
-import { readExpiry, readModels, readRate } from '../../../lib/admin/keys/read-key-limits.ts'
+import { CommandValues } from '../../../lib/cli/admin/command.ts'
+import { readExpiry, readModels, readRate } from '../../../lib/cli/admin/keys.ts'
 
 const NOW = Date.parse('2026-11-22T00:00:00Z')
 const given = (option: string, text: string) => new CommandValues(new Map([[option, text]]))

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { csvLine } from '../../../lib/admin/ledger/csv.ts'
+import { csvLine } from '../../../lib/cli/answer.ts'
 
 describe('csvLine', () => {
   it.each([

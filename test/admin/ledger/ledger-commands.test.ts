@@ -1,7 +1,7 @@
 import { DeleteCommand } from '@aws-sdk/lib-dynamodb'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { tableKeys } from '#adapters/store/table/table-keys.ts'
-import { ledgerShow, ledgerVerify } from '../../../lib/admin/ledger/ledger-commands.ts'
+import { ledgerShow, ledgerVerify } from '../../../lib/cli/admin/ledger.ts'
 import { useTestTable } from '../../engines/start-test-table.ts'
 import type { TableWithClient } from '../../engines/table-with-client.ts'
 import { openTenant, reserveJob, type TestTenant } from '../../engines/video-jobs.ts'

@@ -7,7 +7,7 @@ import { RelayLedger } from '#adapters/store/money/relay-ledger.ts'
 import { tableKeys } from '#adapters/store/table/table-keys.ts'
 import { microcredits, parseCredits } from '#core/money.ts'
 import { readLedgerRows, streamLedgerRows } from '#lambdas/admin/ledger/read-ledger.ts'
-import { ledgerExport } from '../../../lib/admin/ledger/ledger-export.ts'
+import { ledgerExport } from '../../../lib/cli/admin/ledger.ts'
 import {
   openRelayingTenant,
   RELEASE,

@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { RelayLedger } from '#adapters/store/money/relay-ledger.ts'
 import { tableKeys } from '#adapters/store/table/table-keys.ts'
 import { readLedgerRows } from '#lambdas/admin/ledger/read-ledger.ts'
-import { showLedger } from '../../../lib/admin/ledger/ledger-commands.ts'
+import { showLedger } from '../../../lib/cli/admin/ledger.ts'
 import {
   openRelayingTenant,
   RELEASE,

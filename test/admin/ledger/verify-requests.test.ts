@@ -4,7 +4,7 @@ import { RelayLedger } from '#adapters/store/money/relay-ledger.ts'
 import type { RelayReservation } from '#adapters/store/money/relay-reservation.ts'
 import { type TableKey, tableKeys } from '#adapters/store/table/table-keys.ts'
 import { verifyLedger } from '#lambdas/admin/ledger/verify-ledger.ts'
-import { verifyLedgers } from '../../../lib/admin/ledger/ledger-commands.ts'
+import { verifyLedgers } from '../../../lib/cli/admin/ledger.ts'
 import {
   openRelayingTenant,
   RELEASE,

@@ -1,7 +1,7 @@
 import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation'
 import { mockClient } from 'aws-sdk-client-mock'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { checkStackState, isFirstDeployment, readStackState } from '../../../lib/admin/preflight/stack-state.ts'
+import { checkStackState, isFirstDeployment, readStackState } from '../../../lib/cli/preflight/account-checks.ts'
 
 const cloudFormation = mockClient(CloudFormationClient)
 beforeEach(() => {

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest'
-import { checkWebFunctions } from '../../../lib/admin/preflight/web-function-checks.ts'
+import { checkWebFunctions } from '../../../lib/cli/preflight/account-checks.ts'
 
 const fetched = vi.fn<typeof fetch>()
 

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { frontDoorFinish, frontDoorRotate } from '../../../lib/admin/secrets/front-door-commands.ts'
+import { frontDoorFinish, frontDoorRotate } from '../../../lib/cli/admin/front-door.ts'
 import { FakeSecret } from '../../cdn-signing-key/key-services.ts'
 import { recordingTable } from '../audit/recording-table.ts'
 import { runCommand } from '../command-line/run-command.ts'

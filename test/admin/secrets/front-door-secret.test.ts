@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { CommandFailedError, OutputNotFoundError } from '../../../lib/admin/command-line/command-failed-error.ts'
-import { frontDoorSecret } from '../../../lib/admin/secrets/front-door-secret.ts'
+import { frontDoorSecret } from '../../../lib/cli/admin/front-door.ts'
+import { CommandFailedError, OutputNotFoundError } from '../../../lib/cli/failures.ts'
 
 const stage = (output: () => Promise<string>) => ({ local: false, stage: 'prod', output })
 

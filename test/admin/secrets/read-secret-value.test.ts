@@ -1,8 +1,8 @@
 import { PassThrough } from 'node:stream'
 import { describe, expect, it } from 'vitest'
-import { NotConfirmedError } from '../../../lib/admin/command-line/command-failed-error.ts'
-import { readSecretValue } from '../../../lib/admin/secrets/read-secret-value.ts'
-import { UsageError } from '../../../lib/terminal/usage-error.ts'
+import { readSecretValue } from '../../../lib/cli/admin/secrets.ts'
+import { NotConfirmedError } from '../../../lib/cli/failures.ts'
+import { UsageError } from '../../../lib/cli/terminal.ts'
 
 /** Asks for a value that is piped in. */
 function pipe(...chunks: string[]): Promise<string> {

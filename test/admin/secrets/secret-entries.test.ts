@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { changeSecretEntries, parseSecretEntries } from '../../../lib/admin/secrets/secret-entries.ts'
+import { changeSecretEntries, parseSecretEntries } from '../../../lib/cli/admin/secrets.ts'
 import { FakeSecret } from '../../cdn-signing-key/key-services.ts'
 
 describe('parseSecretEntries', () => {

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { CommandFailedError } from '../../../lib/admin/command-line/command-failed-error.ts'
-import { applyChange, settingsOf } from '../../../lib/admin/switches/apply-change.ts'
+import { applyChange, settingsOf } from '../../../lib/cli/admin/switches.ts'
+import { CommandFailedError } from '../../../lib/cli/failures.ts'
 import { useSwitching } from './switching.ts'
 
 const { table, switches } = useSwitching()

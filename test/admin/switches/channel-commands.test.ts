@@ -6,8 +6,8 @@ import {
   channelEnable,
   channelPrioritySet,
   channelWeightSet,
-} from '../../../lib/admin/switches/channel-commands.ts'
-import { UsageError } from '../../../lib/terminal/usage-error.ts'
+} from '../../../lib/cli/admin/channels.ts'
+import { UsageError } from '../../../lib/cli/terminal.ts'
 import { PER_SECOND_MODEL, testCatalogue } from '../../engines/test-catalogue.ts'
 import { useSwitching } from './switching.ts'
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { channelClear, channelDisable } from '../../../lib/admin/switches/channel-commands.ts'
-import { modelClear } from '../../../lib/admin/switches/model-commands.ts'
+import { channelClear, channelDisable } from '../../../lib/cli/admin/channels.ts'
+import { modelClear } from '../../../lib/cli/admin/models.ts'
 import { useSwitching } from './switching.ts'
 
 const { run, switches } = useSwitching()

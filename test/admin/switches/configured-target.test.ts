@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { requireConfigured } from '../../../lib/admin/switches/configured-target.ts'
+import { requireConfigured } from '../../../lib/cli/admin/switches.ts'
 import { testCatalogue } from '../../engines/test-catalogue.ts'
 
 const { config } = testCatalogue()

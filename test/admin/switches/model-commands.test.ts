@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { modelClear, modelDisable, modelEnable, modelList } from '../../../lib/admin/switches/model-commands.ts'
+import { modelClear, modelDisable, modelEnable, modelList } from '../../../lib/cli/admin/models.ts'
 import { testCatalogue } from '../../engines/test-catalogue.ts'
 import { useSwitching } from './switching.ts'
 

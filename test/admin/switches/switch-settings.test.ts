@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { settingsText, shownSettings } from '../../../lib/admin/switches/switch-settings.ts'
+import { settingsText, shownSettings } from '../../../lib/cli/admin/switches.ts'
 
 const AT = { by: 'alice', at: 1_700_000_000 }
 

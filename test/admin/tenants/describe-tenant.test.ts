@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { ZERO } from '#core/money.ts'
-import { describeTenant, openJobsText, stateText, tenantRow } from '../../../lib/admin/tenants/describe-tenant.ts'
+import { describeTenant, openJobsText, stateText, tenantRow } from '../../../lib/cli/admin/tenants.ts'
 import { credits } from '../../engines/video-jobs.ts'
 
 const TENANT = {

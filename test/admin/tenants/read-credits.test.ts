@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { CommandValues } from '../../../lib/admin/command-line/command-values.ts'
-import { readCredits, readSignedCredits } from '../../../lib/admin/tenants/read-credits.ts'
+import { CommandValues } from '../../../lib/cli/admin/command.ts'
+import { readCredits, readSignedCredits } from '../../../lib/cli/admin/read-options.ts'
 
 const values = (option: string, text: string) => new CommandValues(new Map([[option, text]]))
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { readAudit } from '#adapters/store/audit/read-audit.ts'
-import { tenantBudget } from '../../../lib/admin/tenants/tenant-budget-command.ts'
+import { tenantBudget } from '../../../lib/cli/admin/tenants.ts'
 import { useTestTable } from '../../engines/start-test-table.ts'
 import { openTenant } from '../../engines/video-jobs.ts'
 import { runCommand } from '../command-line/run-command.ts'

@@ -2,12 +2,18 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { findCaller } from '#adapters/store/accounts/api-key-record.ts'
 import { createTenant } from '#adapters/store/accounts/create-tenant.ts'
 import type { Table } from '#adapters/store/table/table.ts'
-import type { Answer } from '../../../lib/admin/command-line/answer.ts'
-import { COMMANDS } from '../../../lib/admin/command-line/command-table.ts'
-import { runCommandLine } from '../../../lib/admin/command-line/run-command-line.ts'
-import { tenantCreate, tenantLimit, tenantList, tenantShow } from '../../../lib/admin/tenants/tenant-commands.ts'
-import { tenantGrant } from '../../../lib/admin/tenants/tenant-credit-commands.ts'
-import { tenantResume, tenantSuspend } from '../../../lib/admin/tenants/tenant-state-commands.ts'
+import { runCommandLine } from '../../../lib/cli/admin/command-line.ts'
+import { COMMANDS } from '../../../lib/cli/admin/commands.ts'
+import {
+  tenantCreate,
+  tenantGrant,
+  tenantLimit,
+  tenantList,
+  tenantResume,
+  tenantShow,
+  tenantSuspend,
+} from '../../../lib/cli/admin/tenants.ts'
+import type { Answer } from '../../../lib/cli/answer.ts'
 import { useTestTable } from '../../engines/start-test-table.ts'
 import { TESTER } from '../../engines/tester.ts'
 import { ESTIMATE, openTenant, reserveJob, type TestTenant } from '../../engines/video-jobs.ts'

@@ -3,7 +3,7 @@ import { countUsage } from '#adapters/store/money/usage-counters.ts'
 import type { Table } from '#adapters/store/table/table.ts'
 import { parseCredits } from '#core/money.ts'
 import { countedUsage } from '#core/pricing/usage.ts'
-import { readUsage } from '../../../lib/admin/usage/read-usage.ts'
+import { readUsage } from '../../../lib/cli/admin/usage.ts'
 import { useTestTable } from '../../engines/start-test-table.ts'
 
 const engine = useTestTable()

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { USAGE_CSV_COLUMNS, usageCsvHeader, usageCsvLine } from '../../../lib/admin/usage/usage-csv.ts'
+import { USAGE_CSV_COLUMNS, usageCsvHeader, usageCsvLine } from '../../../lib/cli/admin/usage.ts'
 import { usageRow } from './usage-rows.ts'
 
 describe('the CSV of usage', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { UsageGroups } from '#core/api/usage.ts'
-import { usageRows } from '../../../lib/admin/usage/usage-row.ts'
+import { usageRows } from '../../../lib/cli/admin/usage.ts'
 import { usageCounter } from '../../core/pricing/usage-counters.ts'
 
 describe('usageRows', () => {

@@ -1,4 +1,4 @@
-import type { UsageRow } from '../../../lib/admin/usage/usage-row.ts'
+import type { UsageRow } from '../../../lib/cli/admin/usage.ts'
 import { usageCounter } from '../../core/pricing/usage-counters.ts'
 
 type Sums = Parameters<typeof usageCounter>[1]

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { usageTable } from '../../../lib/admin/usage/usage-table.ts'
+import { usageTable } from '../../../lib/cli/admin/usage.ts'
 import { usageRow } from './usage-rows.ts'
 
 const ROWS = [

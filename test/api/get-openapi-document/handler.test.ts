@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { REPOSITORY_ROOT } from '#aws/function-sources.ts'
 import type { ApiEvent, ApiResult } from '#middleware/api-event.ts'
+import { REPOSITORY_ROOT } from '#stack/function-sources.ts'
 import { apiEvent, captureLog, context } from '../../middleware/api-exchange.ts'
 import { importAnew } from '../../runner/import-anew.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { ADMIN_ROUTES } from '#core/admin/routes.ts'
-import { adminDocument } from '../../../lib/openapi/admin/admin-document.ts'
+import { adminDocument } from '../../../lib/openapi/admin-document.ts'
 
 const document = adminDocument()
 

@@ -1,0 +1,204 @@
+import { type Alert, type DeliveryState, latestAlerts } from '#adapters/store/alerts/alert.ts'
+import { type AlertSettingsChange, changeAlertSettings, readAlertView } from '#adapters/store/alerts/alert-settings.ts'
+import type { AuditedFields } from '#adapters/store/audit/audit-entry.ts'
+import type { Table } from '#adapters/store/table/table.ts'
+import { ALERT_THRESHOLD_PERCENT, ALERT_THRESHOLDS, ALERT_THRESHOLDS_MAX } from '#core/budgets.ts'
+import { checkCallbackUrl } from '#core/jobs/callback.ts'
+import { formatCredits, type Microcredits } from '#core/money.ts'
+import { type Answer, formatTable } from '../answer.ts'
+import { UsageError } from '../terminal.ts'
+import { readDeployedConfig } from './catalogue.ts'
+import type { AdminContext, Command, CommandValues } from './command.ts'
+import { findTenant, readAmount, TENANT } from './read-options.ts'
+
+/** Shows or changes how a tenant is alerted. @throws StoreRefusal `not_found`. */
+export const tenantAlerts: Command = {
+  name: 'tenant alerts',
+  summary: 'show or change where and when a tenant is alerted about its budgets and its balance',
+  details: `Without a change, the command shows the settings. Operators get every alert by the topic of the stage's alarms; the tenant gets it at
+--url, signed with its callback secret. The url has to match \`callback_allowlist\` when an alert is sent.`,
+  options: {
+    tenant: TENANT,
+    url: { value: 'URL|none', summary: 'where the tenant gets its alerts' },
+    thresholds: {
+      value: 'PERCENT,...|default',
+      summary: `percentages of every budget of the tenant; default: ${ALERT_THRESHOLDS.join(',')}`,
+    },
+    'low-balance': {
+      value: 'CREDITS|none',
+      summary: 'alert when the balance, held credits included, falls below this',
+    },
+  },
+  examples: [
+    'tenant alerts --tenant demo --local',
+    'tenant alerts --tenant demo --url https://hooks.example.com/spend --low-balance 5 --local',
+    'tenant alerts --tenant demo --thresholds 75,90,100 --stage prod',
+  ],
+  async run(context, values) {
+    const table = await context.table()
+    const { id } = await findTenant(table, values.required('tenant'))
+    const wished = readChange(values)
+    const before = await readAlertView(table, id)
+    const change = differing(wished, before)
+    if (Object.values(change).some((value) => value !== undefined)) {
+      const at = Date.now()
+      const audit = {
+        actor: await context.actor(),
+        action: 'tenant alerts',
+        target: { kind: 'tenant', id },
+        before: audited(valuesBefore(change, before)),
+        after: audited(change),
+        at,
+      } as const
+      await changeAlertSettings(table, id, { change, audit })
+      await warnOfUrl(context, change.url)
+    }
+    return await showSettings(table, id)
+  },
+}
+
+/** The next deployment may allow the url, so it is not an error. No warning if the configuration cannot be read. */
+async function warnOfUrl(context: AdminContext, url: string | null | undefined): Promise<void> {
+  const config = url == null ? undefined : await readDeployedConfig(context).catch(() => undefined)
+  if (url != null && config !== undefined && !checkCallbackUrl(url, config.callback_allowlist).allowed) {
+    context.warn('`callback_allowlist` of the deployed configuration does not allow the url: no alert is sent to it')
+  }
+}
+
+type View = Awaited<ReturnType<typeof readAlertView>>
+
+/** The part of a change that has an effect. */
+function differing({ url, thresholds, lowBalance }: AlertSettingsChange, before: View): AlertSettingsChange {
+  return {
+    url: (url ?? undefined) === before.url ? undefined : url,
+    thresholds: (thresholds ?? ALERT_THRESHOLDS).join() === before.thresholds.join() ? undefined : thresholds,
+    lowBalance: (lowBalance ?? undefined) === before.lowBalance ? undefined : lowBalance,
+  }
+}
+
+/** The fields of a change as they were. */
+function valuesBefore(change: AlertSettingsChange, { url, thresholds, lowBalance }: View): AlertSettingsChange {
+  return {
+    url: change.url === undefined ? undefined : (url ?? null),
+    thresholds: change.thresholds === undefined ? undefined : thresholds,
+    lowBalance: change.lowBalance === undefined ? undefined : (lowBalance ?? null),
+  }
+}
+
+async function showSettings(table: Table, id: string): Promise<Answer> {
+  const { url, thresholds, lowBalance } = await readAlertView(table, id)
+  const shown = {
+    tenant: id,
+    url: url ?? null,
+    thresholds,
+    low_balance: lowBalance === undefined ? null : formatCredits(lowBalance),
+  }
+  const text = [
+    ['alerts go to', shown.url ?? 'the operators only'],
+    ['thresholds', thresholds.map((percent) => `${percent} %`).join(', ')],
+    ['low balance', shown.low_balance ?? 'no alert'],
+  ]
+  return { json: shown, text: formatTable(['SETTING', 'VALUE'], text) }
+}
+
+/** What an audit entry may show: the path of a url can hold a secret. */
+function audited({ url, thresholds, lowBalance }: AlertSettingsChange): AuditedFields {
+  return {
+    ...(url === undefined ? {} : { alertOrigin: url === null ? null : (URL.parse(url)?.origin ?? null) }),
+    ...(thresholds === undefined ? {} : { thresholds: thresholds === null ? null : thresholds.map(String) }),
+    ...(lowBalance === undefined ? {} : { lowBalance: lowBalance === null ? null : formatCredits(lowBalance) }),
+  }
+}
+
+function readChange(values: CommandValues): AlertSettingsChange {
+  return {
+    url: readUrl(values.text('url')),
+    thresholds: readThresholds(values.text('thresholds')),
+    lowBalance: readLowBalance(values.text('low-balance')),
+  }
+}
+
+/** The allowlist is the stage's, so only the form of the url can be checked here. */
+function readUrl(text: string | undefined): string | null | undefined {
+  if (text === undefined || text === 'none') {
+    return text === undefined ? undefined : null
+  }
+  const { protocol, origin, hostname } = URL.parse(text) ?? {}
+  const isWebUrl = protocol === 'https:' || protocol === 'http:'
+  const check = isWebUrl
+    ? checkCallbackUrl(text, [protocol === 'http:' ? String(origin) : String(hostname)])
+    : undefined
+  if (check === undefined || !check.allowed) {
+    throw new UsageError(`--url: ${check?.allowed === false ? check.reason : 'use an https url, or none'}`)
+  }
+  return text
+}
+
+function readThresholds(text: string | undefined): readonly number[] | null | undefined {
+  if (text === undefined || text === 'default') {
+    return text === undefined ? undefined : null
+  }
+  const { min, max } = ALERT_THRESHOLD_PERCENT
+  const percents = [
+    ...new Set(text.split(',').map((each) => (/^\d{1,3}$/.test(each.trim()) ? Number(each) : Number.NaN))),
+  ]
+  if (percents.length > ALERT_THRESHOLDS_MAX || percents.some((percent) => !(percent >= min && percent <= max))) {
+    throw new UsageError(
+      `--thresholds ${text}: use up to ${ALERT_THRESHOLDS_MAX} whole percentages from ${min} to ${max}, such as 50,80,100`,
+    )
+  }
+  return percents.toSorted((left, right) => left - right)
+}
+
+function readLowBalance(text: string | undefined): Microcredits | null | undefined {
+  if (text === undefined || text === 'none') {
+    return text === undefined ? undefined : null
+  }
+  return readAmount('low-balance', text)
+}
+
+const LIMIT_DEFAULT = 20
+
+/** Shows the latest alerts of a tenant. @throws StoreRefusal `not_found`. */
+export const alertList: Command = {
+  name: 'alert list',
+  summary: 'show the latest alerts of a tenant and whether they were delivered',
+  options: {
+    tenant: TENANT,
+    limit: { value: 'N', summary: `maximum number of alerts; default: ${LIMIT_DEFAULT}` },
+  },
+  examples: ['alert list --tenant demo --local', 'alert list --tenant demo --limit 5 --stage prod --json'],
+  async run(context, values) {
+    const table = await context.table()
+    const { id } = await findTenant(table, values.required('tenant'))
+    const alerts = await latestAlerts(table, id, values.count('limit') ?? LIMIT_DEFAULT)
+    const rows = alerts.map((alert) => [
+      new Date(alert.at).toISOString(),
+      alert.type,
+      describeAlert(alert),
+      shownState(alert.operators),
+      shownState(alert.tenant),
+      alert.id,
+    ])
+    return {
+      json: { alerts: alerts.map(toJson) },
+      text: formatTable(['AT', 'TYPE', 'ABOUT', 'OPERATORS', 'TENANT', 'ID'], rows),
+    }
+  },
+}
+
+/** Null where there is no topic, or no url. */
+function shownState(state: DeliveryState): string | null {
+  return state === 'unwanted' ? null : state
+}
+
+function toJson({ at, tenantId: _, ...alert }: Alert) {
+  return { at: new Date(at).toISOString(), ...alert }
+}
+
+function describeAlert({ type, data }: Alert): string {
+  const { available, threshold, key, spent, amount, period } = data
+  return type === 'balance.low'
+    ? `${String(available)} available, below ${String(threshold)}`
+    : `${String(threshold)} % of the ${key === null ? 'tenant' : `key ${String(key)}`}: ${String(spent)} of ${String(amount)} (${String(period)})`
+}

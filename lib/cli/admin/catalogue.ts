@@ -1,0 +1,328 @@
+import { join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
+import { CloudFormationClient, GetTemplateCommand } from '@aws-sdk/client-cloudformation'
+import * as z from 'zod'
+import { type GatewayConfig, gatewayConfigSchema } from '#core/catalogue/gateway-config.ts'
+import type { Model } from '#core/catalogue/model.ts'
+import { readState } from '#local/data-directory.ts'
+import {
+  CONFIGURATION_FILE,
+  CONFIGURATION_METADATA,
+  configurationFile,
+  DEFAULT_CONFIGURATION,
+  loadGatewayConfig,
+} from '../../config/load-gateway-config.ts'
+import { stackName } from '../../config/platform-facts.ts'
+import { type Answer, formatTable } from '../answer.ts'
+import { DeploymentNotFoundError, unreadableStack } from '../failures.ts'
+import type { AdminContext, Command } from './command.ts'
+
+/** One difference: its path, such as `models.famB-1.0-r2v.prices`, and the values before and after. */
+export type ConfigChange = {
+  readonly change: 'added' | 'removed' | 'changed'
+  readonly path: string
+  /** Undefined when it was added. */
+  readonly deployed: unknown
+  /** Undefined when it was removed. */
+  readonly file: unknown
+}
+
+/** What a deployment of `file` would change. Models and channels are matched by id, not by order. */
+export function compareConfigs(deployed: GatewayConfig, file: GatewayConfig): ConfigChange[] {
+  const { channels: deployedChannels, models: deployedModels, $schema: _, ...deployedRest } = deployed
+  const { channels, models, $schema: __, ...rest } = file
+  return [
+    ...compareRows('models', deployedModels, models),
+    ...compareRows('channels', deployedChannels, channels),
+    ...compareMembers('', deployedRest, rest),
+  ]
+}
+
+type Row = { readonly id: string }
+
+function compareRows(section: string, deployed: readonly Row[], file: readonly Row[]): ConfigChange[] {
+  const ids = new Set([...deployed, ...file].map(({ id }) => id))
+  return [...ids].flatMap((id) => {
+    const before = deployed.find((row) => row.id === id)
+    const after = file.find((row) => row.id === id)
+    const path = `${section}.${id}`
+    if (before === undefined || after === undefined) {
+      return [
+        {
+          change: before === undefined ? ('added' as const) : ('removed' as const),
+          path,
+          deployed: before,
+          file: after,
+        },
+      ]
+    }
+    return compareMembers(`${path}.`, before, after)
+  })
+}
+
+function compareMembers(prefix: string, deployed: object, file: object): ConfigChange[] {
+  const before = new Map(Object.entries(deployed))
+  const after = new Map(Object.entries(file))
+  return [...new Set([...before.keys(), ...after.keys()])]
+    .filter((name) => !isDeepStrictEqual(before.get(name), after.get(name)))
+    .map((name) => ({
+      change: !before.has(name) ? 'added' : after.has(name) ? 'changed' : 'removed',
+      path: `${prefix}${name}`,
+      deployed: before.get(name),
+      file: after.get(name),
+    }))
+}
+
+/**
+ * The running configuration of a local host, with `simulator` in place of the addresses that the host chose, so that these are not
+ * differences.
+ */
+export function withSimulators(running: GatewayConfig, file: GatewayConfig): GatewayConfig {
+  const simulated = new Map(
+    file.channels.filter(({ base_url }) => base_url === 'simulator').map((channel) => [channel.id, channel]),
+  )
+  const addresses = running.channels.filter(({ id }) => simulated.has(id)).map(({ base_url }) => base_url)
+  return {
+    ...running,
+    trusted_origins: running.trusted_origins.filter((origin) => !addresses.includes(origin)),
+    channels: running.channels.map((channel) => {
+      const asWritten = simulated.get(channel.id)
+      return asWritten === undefined
+        ? channel
+        : { ...channel, base_url: asWritten.base_url, api_key: asWritten.api_key }
+    }),
+  }
+}
+
+const template = z.object({
+  Metadata: z.object({ [CONFIGURATION_METADATA]: z.string().transform(parseJson).pipe(gatewayConfigSchema) }),
+})
+
+/**
+ * The configuration in use: from the template of a deployed stage, or from the data directory of a running local host, which has the
+ * addresses of its simulators.
+ * @throws DeploymentNotFoundError if there is none, or this version cannot read it.
+ */
+export async function readDeployedConfig(context: Pick<AdminContext, 'local' | 'stage' | 'dataDirectory' | 'output'>) {
+  return context.local ? await readLocalConfig(context) : await readTemplateConfig(stackName(context.stage))
+}
+
+async function readLocalConfig({
+  output,
+  dataDirectory,
+}: Pick<AdminContext, 'output' | 'dataDirectory'>): Promise<GatewayConfig> {
+  await output('BaseUrl')
+  const config = readState(join(dataDirectory, 'gateway.json'), gatewayConfigSchema)
+  if (config === undefined) {
+    throw new DeploymentNotFoundError(`the local host over ${dataDirectory} has no configuration there`)
+  }
+  return config
+}
+
+async function readTemplateConfig(name: string): Promise<GatewayConfig> {
+  const parsed = template.safeParse(parseJson(await readTemplate(name)))
+  if (!parsed.success) {
+    throw new DeploymentNotFoundError(
+      `the template of ${name} has no configuration that this version can read: deploy once with this version`,
+      { cause: parsed.error },
+    )
+  }
+  return parsed.data.Metadata[CONFIGURATION_METADATA]
+}
+
+async function readTemplate(name: string): Promise<string> {
+  try {
+    const { TemplateBody = '' } = await new CloudFormationClient({}).send(new GetTemplateCommand({ StackName: name }))
+    return TemplateBody
+  } catch (error) {
+    throw unreadableStack(`the template of ${name}`, error)
+  }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** A model as an operator reads it: one line per price. */
+export type ModelRow = {
+  readonly id: string
+  readonly kind: Model['kind']
+  readonly enabled: boolean
+  readonly billing: string
+  readonly channels: readonly string[]
+  /** Such as `720P: 0.14`, in credits, in the order of the file. */
+  readonly prices: readonly string[]
+}
+
+/** Every model with its channels and prices. */
+export function modelRows({ models, channels }: GatewayConfig): ModelRow[] {
+  return models.map((model) => ({
+    id: model.id,
+    kind: model.kind,
+    enabled: model.enabled,
+    billing: model.billing,
+    channels: channels.filter((channel) => Object.hasOwn(channel.models, model.id)).map(({ id }) => id),
+    prices: model.prices.map(priceText),
+  }))
+}
+
+/** Settings that are valid and probably a mistake. */
+export function catalogueWarnings(config: GatewayConfig): string[] {
+  const unserved = modelRows(config).filter(({ enabled, channels }) => enabled && channels.length === 0)
+  const keyless = config.channels.filter((channel) => channel.base_url !== 'simulator' && channel.api_key === '')
+  const open = config.channels.filter((channel) => channel.base_url.startsWith('http://'))
+  return [
+    ...unserved.map(({ id }) => `model ${id} is on no channel: clients do not see it`),
+    ...keyless.map(({ id }) => `channel ${id} has no api_key: its upstream is called without one`),
+    ...open.map(({ id }) => `channel ${id} has an http base_url: keys and prompts travel unencrypted`),
+  ]
+}
+
+/** One row of a price table: its conditions other than `any`, and the price. */
+export function priceText(row: object): string {
+  const members = Object.entries(row)
+  const conditions = members
+    .filter(([name, value]) => value !== 'any' && !isAmount(name))
+    .map(([name, value]) => (typeof value === 'boolean' ? `${name} ${value ? 'on' : 'off'}` : String(value)))
+  const amounts = members
+    .filter(([name]) => isAmount(name))
+    .map(([name, value]) => (name === 'price' ? String(value) : `${name.replaceAll('_', ' ')} ${value} per million`))
+  return [conditions.join(', '), amounts.join(', ')].filter((part) => part !== '').join(': ')
+}
+
+/** Names of prices in a row; those other than `price` are for a million tokens. */
+const AMOUNTS: ReadonlySet<string> = new Set([
+  'price',
+  'input',
+  'output',
+  'cached_input',
+  'cached_input_explicit',
+  'cache_write',
+  'cache_write_1h',
+])
+
+function isAmount(name: string): boolean {
+  return AMOUNTS.has(name)
+}
+
+const CONFIG = { value: 'FILE', summary: `configuration file; ${DEFAULT_CONFIGURATION}` } as const
+
+/** Longer values are cut to this, from shortly before the first difference; `--json` has the whole value. */
+const SHOWN_CHARACTERS_MAX = 160
+const SHOWN_CHARACTERS_BEFORE = 40
+
+/** Validates a configuration and shows its contents. @throws GatewayConfigError with a line per problem. */
+export const catalogueCheck: Command = {
+  name: 'catalogue check',
+  summary: 'validate a configuration and show its models, channels and prices',
+  details: `Exit code 1, with file, line and allowed values for each problem; warnings do not count. Variables come from the environment, as in a
+deployment, which leaves out simulated channels; with --local, as in \`npm start\`.`,
+  options: { config: CONFIG },
+  examples: ['catalogue check --local', `catalogue check --config ${CONFIGURATION_FILE} --json`],
+  async run(context, values) {
+    const file = values.text('config') ?? configurationFile()
+    const { config, warnings } = load(file, context.local)
+    return describeCatalogue(config, [...warnings, ...catalogueWarnings(config)])
+  },
+}
+
+/** Shows what a deployment of a configuration would change. @throws GatewayConfigError, DeploymentNotFoundError. */
+export const catalogueDiff: Command = {
+  name: 'catalogue diff',
+  summary: 'show the differences between a configuration and the deployed one',
+  details: `Exit code 0: no difference. 1: there are differences, on stdout, or the command failed.
+Variables come from the environment, as in a deployment, so set those that the deployment had.`,
+  options: { config: CONFIG },
+  examples: ['catalogue diff --stage prod', 'catalogue diff --local --json'],
+  async run(context, values) {
+    const { config } = load(values.text('config') ?? configurationFile(), context.local)
+    const deployed = await readDeployedConfig(context)
+    return describeChanges(compareConfigs(context.local ? withSimulators(deployed, config) : deployed, config))
+  },
+}
+
+function load(file: string, isLocal: boolean) {
+  return loadGatewayConfig({ file, environment: process.env, mode: isLocal ? 'local' : 'synth' })
+}
+
+function describeCatalogue(config: GatewayConfig, warnings: readonly string[]): Answer {
+  const models = modelRows(config)
+  const channels = config.channels.map(({ id, provider, base_url, priority, weight, models: served }) => ({
+    id,
+    provider,
+    base_url,
+    priority,
+    weight,
+    models: Object.keys(served),
+  }))
+  const modelTable = models.flatMap(({ id, kind, enabled, billing, channels: on, prices }) =>
+    prices.map((price, index) =>
+      index === 0
+        ? [id, enabled ? kind : `${kind} (off)`, on.join(',') || null, billing, price]
+        : ['', '', '', '', price],
+    ),
+  )
+  const channelTable = channels.map(({ id, provider, base_url, priority, weight, models: served }) => [
+    id,
+    provider,
+    base_url,
+    String(priority),
+    String(weight),
+    String(served.length),
+  ])
+  const text = [
+    formatTable(['MODEL', 'KIND', 'CHANNELS', 'BILLING', 'PRICE (CREDITS)'], modelTable),
+    formatTable(['CHANNEL', 'PROVIDER', 'BASE URL', 'PRIORITY', 'WEIGHT', 'MODELS'], channelTable),
+    ...(warnings.length === 0 ? [] : [warnings.map((warning) => `warning: ${warning}`).join('\n')]),
+  ]
+  return { json: { ok: true, models, channels, warnings }, text: text.join('\n\n') }
+}
+
+function describeChanges(changes: readonly ConfigChange[]): Answer {
+  const isSame = changes.length === 0
+  const lines = changes.flatMap(({ change, path, deployed, file }) => {
+    const mark = { added: '+', removed: '-', changed: '~' }[change]
+    const start = Math.max(0, firstDifference(deployed, file) - SHOWN_CHARACTERS_BEFORE)
+    const [before, after] = [shown(path, deployed, start), shown(path, file, start)]
+    return [
+      `${mark} ${path}`,
+      ...before.filter((line) => !after.includes(line)).map((line) => `    deployed  ${line}`),
+      ...after.filter((line) => !before.includes(line)).map((line) => `    file      ${line}`),
+    ]
+  })
+  return { json: { same: isSame, changes }, text: isSame ? 'no difference' : lines.join('\n'), isOk: isSame }
+}
+
+/** The index of the first difference between two values; 0 if one of them is missing. */
+function firstDifference(deployed: unknown, file: unknown): number {
+  if (deployed === undefined || file === undefined) {
+    return 0
+  }
+  const [left, right] = [JSON.stringify(deployed), JSON.stringify(file)]
+  let index = 0
+  while (index < left.length && left[index] === right[index]) {
+    index += 1
+  }
+  return index
+}
+
+/** One line; for a price table, one numbered line per row, because the first row that fits is the price. */
+function shown(path: string, value: unknown, start: number): string[] {
+  if (value === undefined) {
+    return []
+  }
+  if (path.endsWith('.prices') && Array.isArray(value)) {
+    return value.map((row, index) => `${index + 1}. ${priceText(Object(row))}`)
+  }
+  const text = JSON.stringify(value)
+  if (text.length <= SHOWN_CHARACTERS_MAX) {
+    return [text]
+  }
+  const part = text.slice(start, start + SHOWN_CHARACTERS_MAX)
+  const isEnd = start + SHOWN_CHARACTERS_MAX >= text.length
+  return [`${start === 0 ? '' : '...'}${part}${isEnd ? '' : '...'} (${text.length} characters)`]
+}

@@ -1,0 +1,105 @@
+import { alertList, tenantAlerts } from './alerts.ts'
+import { audit } from './audit.ts'
+import { callbackSecretRotate, callbackSecretShow } from './callback-secrets.ts'
+import { catalogueCheck, catalogueDiff } from './catalogue.ts'
+import { cdnKeyImport, cdnKeyList, cdnKeyRemove, cdnKeyRotate } from './cdn-keys.ts'
+import {
+  channelClear,
+  channelDisable,
+  channelEnable,
+  channelList,
+  channelPrioritySet,
+  channelWeightSet,
+} from './channels.ts'
+import type { Command } from './command.ts'
+import {
+  consoleKeyCreate,
+  consoleKeyList,
+  consoleKeyRevoke,
+  consoleLink,
+  consoleOidcSecretRemove,
+  consoleOidcSecretSet,
+} from './console.ts'
+import { frontDoorFinish, frontDoorRotate } from './front-door.ts'
+import { health } from './health.ts'
+import { jobList } from './job-list.ts'
+import { jobCancel, jobFind, jobRedrive, jobShow, jobTimeline } from './jobs.ts'
+import { keyCreate, keyList, keyRevoke, keyRotate, keySet } from './keys.ts'
+import { ledgerExport, ledgerShow, ledgerVerify } from './ledger.ts'
+import { modelClear, modelDisable, modelEnable, modelList } from './models.ts'
+import { secretList, secretRemove, secretSet } from './secrets.ts'
+import { stackTrace } from './stack-trace.ts'
+import {
+  tenantAdjust,
+  tenantBudget,
+  tenantCreate,
+  tenantGrant,
+  tenantLimit,
+  tenantList,
+  tenantResume,
+  tenantShow,
+  tenantSuspend,
+} from './tenants.ts'
+import { usage } from './usage.ts'
+
+/** Every command of `npm run admin`, in the order of the help. */
+export const COMMANDS: readonly Command[] = [
+  tenantCreate,
+  tenantShow,
+  tenantList,
+  tenantGrant,
+  tenantAdjust,
+  tenantSuspend,
+  tenantResume,
+  tenantLimit,
+  tenantBudget,
+  tenantAlerts,
+  alertList,
+  keyCreate,
+  keyList,
+  keySet,
+  keyRotate,
+  keyRevoke,
+  callbackSecretShow,
+  callbackSecretRotate,
+  consoleKeyCreate,
+  consoleKeyList,
+  consoleKeyRevoke,
+  consoleLink,
+  consoleOidcSecretSet,
+  consoleOidcSecretRemove,
+  jobFind,
+  jobShow,
+  jobTimeline,
+  jobList,
+  jobCancel,
+  jobRedrive,
+  ledgerShow,
+  ledgerExport,
+  ledgerVerify,
+  usage,
+  audit,
+  catalogueCheck,
+  catalogueDiff,
+  channelList,
+  channelDisable,
+  channelEnable,
+  channelWeightSet,
+  channelPrioritySet,
+  channelClear,
+  modelList,
+  modelDisable,
+  modelEnable,
+  modelClear,
+  secretSet,
+  secretList,
+  secretRemove,
+  cdnKeyList,
+  cdnKeyRotate,
+  cdnKeyRemove,
+  cdnKeyImport,
+  frontDoorRotate,
+  frontDoorFinish,
+  health,
+  stackTrace,
+]

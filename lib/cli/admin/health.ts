@@ -1,0 +1,415 @@
+import { get } from 'node:http'
+import { get as getSecurely } from 'node:https'
+import { connect } from 'node:net'
+import { CloudFormationClient, DescribeStacksCommand, GetTemplateCommand } from '@aws-sdk/client-cloudformation'
+import { CloudWatchClient, DescribeAlarmsCommand, GetMetricStatisticsCommand } from '@aws-sdk/client-cloudwatch'
+import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
+import * as z from 'zod'
+import { listTenants } from '#adapters/store/accounts/tenant-store.ts'
+import { dueHolds, dueReservations, type JobKey, openReservations, readHolds } from '#adapters/store/money/due-index.ts'
+import type { Table } from '#adapters/store/table/table.ts'
+import { credentialName } from '#core/catalogue/catalogue.ts'
+import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
+import { bareHostname } from '#core/http.ts'
+import { jobIdMilliseconds } from '#core/ids.ts'
+import { stackName } from '../../config/platform-facts.ts'
+import { type Check, describeFindings, type Finding, fine, runCheck, wrong } from '../findings.ts'
+import { readDeployedConfig } from './catalogue.ts'
+import type { AdminContext, Command } from './command.ts'
+import { findResource, type StackResource } from './deployment.ts'
+import { parseSecretEntries } from './secrets.ts'
+
+/** Longer than a cold start takes. */
+const ANSWER_MILLISECONDS_MAX = 10_000
+
+/** Whether `GET /health` below the base url answers 200. */
+export async function checkApi(baseUrl: string): Promise<Finding[]> {
+  const url = new URL('health', baseUrl.endsWith('/') ? baseUrl : `${baseUrl}/`)
+  const advice = 'Look at the errors of the function get-health, and at domain and certificate where you set them.'
+  try {
+    const status = await statusOf(url)
+    return [
+      status === 200 ? fine('api', `${url} answers`) : wrong('api', `${url} answers with status ${status}`, advice),
+    ]
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    return [wrong('api', `${url} does not answer: ${reason}`, advice)]
+  }
+}
+
+function statusOf(url: URL): Promise<number> {
+  const { promise, resolve, reject } = Promise.withResolvers<number>()
+  const request = (url.protocol === 'https:' ? getSecurely : get)(url, (response) => {
+    response.resume()
+    resolve(response.statusCode ?? 0)
+  })
+  request.setTimeout(ANSWER_MILLISECONDS_MAX, () => request.destroy(new Error('no answer in time')))
+  request.on('error', reject)
+  return promise
+}
+
+/** TCP to another continent takes a third of a second. */
+const CONNECT_MILLISECONDS_MAX = 5_000
+
+/**
+ * Whether the upstream of each channel accepts a connection from this machine, the machine of a local host. Nothing is sent: a request
+ * could cost money, and the metrics show how upstreams reply.
+ */
+export async function checkChannelConnections({ channels }: GatewayConfig): Promise<Finding[]> {
+  const findings = await Promise.all(channels.map(checkConnection))
+  const refused = findings.filter((finding) => finding !== undefined)
+  return refused.length === 0
+    ? [fine('connections', `the upstreams of ${channels.length} channels accept connections`)]
+    : refused
+}
+
+async function checkConnection({ id, base_url }: GatewayConfig['channels'][number]): Promise<Finding | undefined> {
+  const url = new URL(base_url)
+  const { host, port, protocol } = url
+  const usualPort = protocol === 'https:' ? 443 : 80
+  try {
+    await connectTo(bareHostname(url), port === '' ? usualPort : Number(port))
+    return undefined
+  } catch (error) {
+    const reason = typeof error === 'object' && error !== null && 'code' in error ? error.code : String(error)
+    const advice = 'Check that the upstream runs and that its base_url is right; until then its jobs wait or fail.'
+    return wrong('connections', `channel ${id}: no connection to ${host} (${reason})`, advice)
+  }
+}
+
+function connectTo(host: string, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ host, port })
+    const end = (settle: () => void) => {
+      socket.destroy()
+      settle()
+    }
+    socket.setTimeout(CONNECT_MILLISECONDS_MAX, () => end(() => reject(new Error('no answer in time'))))
+    socket.once('connect', () => end(resolve))
+    socket.once('error', (error) => end(() => reject(error)))
+  })
+}
+
+/** Whether the channel secret has every entry that a channel's `api_key` names. Names only: no value is shown or kept. */
+export async function checkChannelKeys(secretArn: string, { channels }: GatewayConfig): Promise<Finding[]> {
+  const current = new GetSecretValueCommand({ SecretId: secretArn, VersionStage: 'AWSCURRENT' })
+  const { SecretString } = await new SecretsManagerClient({}).send(current)
+  const filled = filledEntries(SecretString ?? '')
+  if (filled === undefined) {
+    const advice = 'Run `secret set NAME` for each name in `api_key`.'
+    return [wrong('channel keys', 'the channel secret is not a JSON object of strings', advice)]
+  }
+  const missing = channels.flatMap((channel) => {
+    const name = credentialName(channel)
+    return name === undefined || filled.has(name) ? [] : [{ name, channel: channel.id }]
+  })
+  return missing.length === 0
+    ? [fine('channel keys', `the keys of all ${channels.length} channels are set`)]
+    : missing.map(({ name, channel }) =>
+        wrong('channel keys', `${name} of channel ${channel} is missing`, `Run \`secret set ${name}\`.`),
+      )
+}
+
+/** Whether the deployment has an upstream. */
+export function checkChannels({ channels }: GatewayConfig): Finding[] {
+  const advice = 'Set the base urls of the upstreams and deploy again.'
+  return [
+    channels.length === 0
+      ? wrong('channels', 'the configuration has no channel, so every request is refused', advice)
+      : fine('channels', channels.map(({ id }) => id).join(', ')),
+  ]
+}
+
+function filledEntries(text: string): Set<string> | undefined {
+  const secret = parseSecretEntries(text)
+  return secret && new Set(Object.keys(secret).filter((name) => secret[name] !== ''))
+}
+
+/** Reconcile runs every minute; CloudWatch is a few minutes behind. */
+const RECONCILE_MILLISECONDS = 15 * 60_000
+const PERIOD_SECONDS = 300
+/** The limit of DescribeAlarms. */
+const ALARM_NAMES_MAX = 100
+
+/** Whether the last deployment succeeded. */
+export async function checkStack(stackName: string): Promise<Finding[]> {
+  const { Stacks } = await new CloudFormationClient({}).send(new DescribeStacksCommand({ StackName: stackName }))
+  const status = Stacks?.[0]?.StackStatus ?? 'unknown'
+  if (status.includes('ROLLBACK') || status.endsWith('_FAILED')) {
+    const advice = 'The last deployment failed: read its events, fix the cause and deploy again.'
+    return [wrong('stack', `${stackName} is ${status}`, advice)]
+  }
+  return status.endsWith('_COMPLETE')
+    ? [fine('stack', `${stackName} is ${status}`)]
+    : [wrong('stack', `${stackName} is ${status}`, 'Wait for the deployment to end, and check again.')]
+}
+
+/** Whether a stack that keeps its data is protected against deletion. The deployment that creates a stack cannot protect it. */
+export async function checkProtection(stackName: string): Promise<Finding[]> {
+  const client = new CloudFormationClient({})
+  const { Stacks } = await client.send(new DescribeStacksCommand({ StackName: stackName }))
+  if (Stacks?.[0]?.EnableTerminationProtection) {
+    return [fine('protection', `${stackName} is protected against deletion`)]
+  }
+  const { TemplateBody = '' } = await client.send(new GetTemplateCommand({ StackName: stackName }))
+  const advice =
+    'Deploy again with -c deletionProtection=true, and keep the setting, for example in the context of cdk.json.'
+  return [
+    keepsData(TemplateBody)
+      ? wrong('protection', `${stackName} keeps its data and is not protected against deletion`, advice)
+      : fine('protection', `${stackName} does not keep its data, and is not protected against deletion`),
+  ]
+}
+
+const templateResources = z.object({
+  Resources: z.record(z.string(), z.object({ Type: z.string(), DeletionPolicy: z.string().optional() })),
+})
+
+/** Whether the bucket, which every stage has, outlives its stack. */
+function keepsData(template: string): boolean {
+  const { data } = templateResources.safeParse(JSON.parse(template))
+  return Object.values(data?.Resources ?? {}).some(
+    ({ Type, DeletionPolicy = 'Delete' }) => Type === 'AWS::S3::Bucket' && DeletionPolicy.startsWith('Retain'),
+  )
+}
+
+/** The alarms of the stack that are in alarm. */
+export async function checkAlarms(resources: readonly StackResource[]): Promise<Finding[]> {
+  const names = resources.filter(({ type }) => type === 'AWS::CloudWatch::Alarm').map(({ id }) => id)
+  if (names.length === 0) {
+    return [fine('alarms', 'this stage has none (`-c alarmEmail=ADDRESS`)')]
+  }
+  const client = new CloudWatchClient({})
+  const ringing: Finding[] = []
+  for (let first = 0; first < names.length; first += ALARM_NAMES_MAX) {
+    const batch = names.slice(first, first + ALARM_NAMES_MAX)
+    const { MetricAlarms = [] } = await client.send(
+      new DescribeAlarmsCommand({ AlarmNames: batch, StateValue: 'ALARM', MaxRecords: ALARM_NAMES_MAX }),
+    )
+    for (const { AlarmName = '', AlarmDescription = '' } of MetricAlarms) {
+      const { meaning, entry } = readAlarmDescription(AlarmDescription)
+      const advice = `${entry} explains it and says what to do.`
+      ringing.push(wrong('alarms', `${AlarmName} is in alarm: ${meaning}`, advice))
+    }
+  }
+  return ringing.length === 0 ? [fine('alarms', `none of ${names.length} is in alarm`)] : ringing
+}
+
+/** Descriptions end with the runbook entry (lib/stack/alarm-definition.ts). */
+function readAlarmDescription(description: string): { readonly meaning: string; readonly entry: string } {
+  const [, meaning = description, entry = 'docs/runbook.md'] = /^(.*?) *Runbook: (\S+)$/s.exec(description) ?? []
+  return { meaning, entry }
+}
+
+/** Whether Reconcile has run, by its invocation count. */
+export async function checkReconcile(resources: readonly StackResource[], nowMilliseconds: number): Promise<Finding[]> {
+  const found = findResource(resources, { type: 'AWS::Lambda::Function', logicalIdPrefix: 'ReconcileSchedule' })
+  if (found === undefined) {
+    return [wrong('reconcile', 'the stack has no Reconcile function', 'Deploy the stack again.')]
+  }
+  const runs = await metric(nowMilliseconds, {
+    Namespace: 'AWS/Lambda',
+    MetricName: 'Invocations',
+    Dimensions: [{ Name: 'FunctionName', Value: found.id }],
+    Statistics: ['Sum'],
+  })
+  if (runs === undefined && process.env.AWS_ENDPOINT_URL !== undefined) {
+    return [fine('reconcile', 'no figures: emulators count no invocations')]
+  }
+  const advice =
+    'Check that its schedule is enabled and that the account has concurrency left: nothing else ends lost reservations.'
+  return [
+    runs === undefined || runs === 0
+      ? wrong('reconcile', 'has not run in the last 15 minutes', advice)
+      : fine('reconcile', `ran ${runs} times in the last 15 minutes`),
+  ]
+}
+
+/** Whether events for Reconcile were dropped. */
+export async function checkDeadLetters(
+  resources: readonly StackResource[],
+  nowMilliseconds: number,
+): Promise<Finding[]> {
+  const found = findResource(resources, { type: 'AWS::SQS::Queue', logicalIdPrefix: 'ReconcileSchedule' })
+  const letters = await metric(nowMilliseconds, {
+    Namespace: 'AWS/SQS',
+    MetricName: 'ApproximateNumberOfMessagesVisible',
+    Dimensions: [{ Name: 'QueueName', Value: found?.id.split('/').at(-1) ?? '' }],
+    Statistics: ['Maximum'],
+  })
+  const advice = 'The scheduled run has handled their jobs: read one to see the error, fix it, then purge the queue.'
+  return [
+    letters === undefined || letters === 0
+      ? fine('dead letters', 'the queue is empty')
+      : wrong('dead letters', `the queue holds ${letters}`, advice),
+  ]
+}
+
+type Metric = {
+  readonly Namespace: string
+  readonly MetricName: string
+  readonly Dimensions: { Name: string; Value: string }[]
+  readonly Statistics: ['Sum' | 'Maximum']
+}
+
+/** A metric over the last minutes; undefined if CloudWatch has no data. */
+async function metric(nowMilliseconds: number, { Statistics, ...what }: Metric): Promise<number | undefined> {
+  const { Datapoints = [] } = await new CloudWatchClient({}).send(
+    new GetMetricStatisticsCommand({
+      ...what,
+      Statistics,
+      StartTime: new Date(nowMilliseconds - RECONCILE_MILLISECONDS),
+      EndTime: new Date(nowMilliseconds),
+      Period: PERIOD_SECONDS,
+    }),
+  )
+  if (Datapoints.length === 0) {
+    return undefined
+  }
+  return Statistics[0] === 'Sum'
+    ? Datapoints.reduce((sum, { Sum = 0 }) => sum + Sum, 0)
+    : Math.max(...Datapoints.map(({ Maximum = 0 }) => Maximum))
+}
+
+/** Reconcile runs every minute: an item that has been due for longer was missed. */
+const LATE_MILLISECONDS = 5 * 60_000
+
+/** Reconcile ends a job after 14 hours, whatever its execution does; this is an hour later. */
+const OPEN_MILLISECONDS_MAX = 15 * 60 * 60_000
+
+/** Open reservations are counted up to this number. */
+const COUNTED_MAX = 10_000
+
+/** Whether the table answers, and each balance adds up: the part of `ledger verify` that reads two items per tenant. */
+export async function checkBalances(table: Table): Promise<Finding[]> {
+  const tenants = await listTenants(table)
+  const broken = tenants.filter(
+    ({ balance, openJobs }) =>
+      balance.available + balance.held + balance.spent !== balance.granted || balance.held < 0n || openJobs.count < 0,
+  )
+  return broken.length === 0
+    ? [fine('table', `answers; ${balancesText(tenants.length)} up`)]
+    : broken.map(({ id }) =>
+        wrong('table', `the balance of tenant ${id} does not add up`, `Run \`ledger verify --tenant ${id}\`.`),
+      )
+}
+
+/** Whether Reconcile handles open reservations, and none is older than a job can be. */
+export async function checkReservations(table: Table, nowMilliseconds: number): Promise<Finding[]> {
+  let open = 0
+  let oldest: JobKey | undefined
+  for await (const item of openReservations(table)) {
+    open += 1
+    oldest = 'jobId' in item ? olderJob(item, oldest) : oldest
+    if (open >= COUNTED_MAX) {
+      break
+    }
+  }
+  for await (const { requests } of readHolds(table)) {
+    open += requests
+  }
+  const late = await countLate(table, nowMilliseconds - LATE_MILLISECONDS)
+  const age = oldest === undefined ? 0 : nowMilliseconds - jobIdMilliseconds(oldest.jobId)
+  // Open reservations without a job belong to relayed requests.
+  const ofJobs =
+    oldest === undefined
+      ? ', none of a video job'
+      : `, the oldest job ${ageText(age)} old: job ${oldest.jobId} of tenant ${oldest.tenantId}`
+  const standing = open === 0 ? 'none is open' : `${countText(open)} open${ofJobs}`
+  const findings = [fine('reservations', standing)]
+  if (late > 0) {
+    const advice = 'Reconcile does not run, or fails: see its log lines `reconcile failed` and its errors.'
+    findings.push(
+      wrong(
+        'reservations',
+        `${countText(late)} ${late === 1 ? 'has' : 'have'} been due for more than 5 minutes`,
+        advice,
+      ),
+    )
+  }
+  if (oldest !== undefined && age > OPEN_MILLISECONDS_MAX) {
+    const advice = `Reconcile should have ended it: see \`job timeline --job ${oldest.jobId}\`, then \`job cancel\` it; \`job list --open\` shows others.`
+    findings.push(
+      wrong(
+        'reservations',
+        `job ${oldest.jobId} of tenant ${oldest.tenantId} has been open for ${ageText(age)}`,
+        advice,
+      ),
+    )
+  }
+  return findings
+}
+
+async function countLate(table: Table, dueBefore: number): Promise<number> {
+  let late = 0
+  for (const due of [dueReservations(table, dueBefore), dueHolds(table, dueBefore)]) {
+    for await (const _ of due) {
+      late += 1
+      if (late >= COUNTED_MAX) {
+        break
+      }
+    }
+  }
+  return late
+}
+
+function olderJob(job: JobKey, other: JobKey | undefined): JobKey {
+  return other === undefined || jobIdMilliseconds(job.jobId) < jobIdMilliseconds(other.jobId) ? job : other
+}
+
+function balancesText(tenants: number): string {
+  return tenants === 1 ? 'the balance of 1 tenant adds' : `the balances of ${tenants} tenants add`
+}
+
+function countText(count: number): string {
+  return count >= COUNTED_MAX ? `${count} or more` : String(count)
+}
+
+function ageText(milliseconds: number): string {
+  const minutes = Math.trunc(milliseconds / 60_000)
+  return minutes < 120 ? `${minutes} min` : `${Math.trunc(minutes / 60)} h`
+}
+
+/** Checks a deployment from outside. */
+export const health: Command = {
+  name: 'health',
+  summary: 'check a deployment: stack, protection, api, table, reservations, Reconcile, alarms, channel keys',
+  details: `Exit code 1 if something is wrong; each finding says what to do. With --local, the parts of a local host: api, table, reservations,
+channels, and connections to their upstreams. Nothing is changed. \`ledger verify\` checks the money in full.`,
+  examples: ['health --stage prod', 'health --local --json'],
+  async run(context) {
+    // Otherwise every check would report the same failing look-up.
+    await context.output('BaseUrl')
+    const findings = (await Promise.all(checksOf(context).map(runCheck))).flat()
+    return describeFindings(findings)
+  },
+}
+
+function checksOf(context: AdminContext): Check[] {
+  const now = Date.now()
+  const common: Check[] = [
+    { name: 'api', run: async () => checkApi(await context.output('BaseUrl')) },
+    { name: 'table', run: async () => checkBalances(await context.table()) },
+    { name: 'reservations', run: async () => checkReservations(await context.table(), now) },
+    { name: 'channels', run: async () => checkChannels(await readDeployedConfig(context)) },
+  ]
+  const here: Check = {
+    name: 'connections',
+    run: async () => checkChannelConnections(await readDeployedConfig(context)),
+  }
+  return context.local ? [...common, here] : [...deployedChecks(context, now), ...common]
+}
+
+function deployedChecks(context: AdminContext, now: number): Check[] {
+  return [
+    { name: 'stack', run: () => checkStack(stackName(context.stage)) },
+    { name: 'protection', run: () => checkProtection(stackName(context.stage)) },
+    { name: 'reconcile', run: async () => checkReconcile(await context.resources(), now) },
+    { name: 'dead letters', run: async () => checkDeadLetters(await context.resources(), now) },
+    { name: 'alarms', run: async () => checkAlarms(await context.resources()) },
+    {
+      name: 'channel keys',
+      run: async () => checkChannelKeys(await context.output('ChannelSecretArn'), await readDeployedConfig(context)),
+    },
+  ]
+}

@@ -1,0 +1,242 @@
+import { getTenant, listTenantIds } from '#adapters/store/accounts/tenant-store.ts'
+import type { Table } from '#adapters/store/table/table.ts'
+import type { LedgerEntry, UsageView } from '#core/pricing/usage.ts'
+import { printableJson } from '#core/redaction.ts'
+import { readLedgerRows, streamLedgerRows, toLedgerEntry } from '#lambdas/admin/ledger/read-ledger.ts'
+import { verifyLedger } from '#lambdas/admin/ledger/verify-ledger.ts'
+import { type Answer, csvLine, formatTable } from '../answer.ts'
+import { UsageError } from '../terminal.ts'
+import type { AdminContext, Command, CommandValues } from './command.ts'
+import { readTenantId, readTenantIdIfGiven, readTime, TENANT } from './read-options.ts'
+
+const LIMIT_DEFAULT = 50
+
+/** Shows the ledger entries of a tenant, newest first. */
+export const ledgerShow: Command = {
+  name: 'ledger',
+  summary: 'show the ledger of a tenant, newest entry first',
+  options: {
+    tenant: TENANT,
+    limit: { value: 'N', summary: `maximum number of entries; default: ${LIMIT_DEFAULT}` },
+  },
+  examples: ['ledger --tenant demo --local', 'ledger --tenant demo --limit 1 --json'],
+  async run(context, values) {
+    const wish = { tenant: await readTenantId(context, values), limit: values.count('limit') }
+    return showLedger(await context.table(), wish)
+  },
+}
+
+/** Checks every invariant of every tenant's money. */
+export const ledgerVerify: Command = {
+  name: 'ledger verify',
+  summary: 'check every invariant of the money of every tenant; exit code 1 if one is broken',
+  details: `Sums: the balance matches all grants, adjustments, reservations and settlements. Jobs: status, reservation and ledger rows agree in kind and amount.
+Relayed requests: open, or resolved once. Usage counters: the sums of the settlements that are marked as counted. The command reads everything and corrects nothing.`,
+  options: { tenant: { value: 'ID|NAME', summary: 'only this tenant' } },
+  examples: ['ledger verify --stage prod', 'ledger verify --local --json', 'ledger verify --tenant demo --local'],
+  async run(context, values) {
+    return verifyLedgers(await context.table(), await readTenantIdIfGiven(context, values))
+  },
+}
+
+/** The newest entries of a tenant, by its id. */
+export async function showLedger(
+  table: Table,
+  { tenant, limit = LIMIT_DEFAULT }: { tenant: string; limit: number | undefined },
+): Promise<Answer> {
+  const entries = (await readLedgerRows(table, tenant)).slice(0, limit).map(toLedgerEntry)
+  return { json: { entries }, text: formatTable(...withoutEmptyColumns(entries.map(cellsOf))) }
+}
+
+/** Columns of an entry; the last ones are left out if no entry has them. */
+const HEADER = ['AT', 'KIND', 'AMOUNT', 'ACTUAL', 'JOB', 'MODEL', 'KEY', 'CHANNEL', 'USAGE', 'ID', 'REASON']
+const COLUMNS_ALWAYS = 5
+
+type Cells = readonly (string | null)[]
+
+function cellsOf({ at, kind, amount, actual, job, estimated, usage, ...rest }: LedgerEntry): Cells {
+  const { model = null, key = null, channel = null, id = null, reason = null } = rest
+  const billed = estimated ? `${actual} (estimate)` : actual
+  return [at, kind, amount, billed, job, model, key, channel, describeUsage(usage), id, reason]
+}
+
+/** Such as `1200 in, 310 out` or `5.04 s`; null without usage. */
+function describeUsage(usage: UsageView | undefined): string | null {
+  const parts = USAGE_PARTS.flatMap(([name, unit]) => {
+    const count = usage?.[name] ?? 0
+    return count === 0 ? [] : [`${count} ${unit}${unit === 'image' && count > 1 ? 's' : ''}`]
+  })
+  return parts.length === 0 ? null : parts.join(', ')
+}
+
+const USAGE_PARTS = [
+  ['input_tokens', 'in'],
+  ['cached_input_tokens', 'cached'],
+  ['cache_write_tokens', 'written'],
+  ['output_tokens', 'out'],
+  ['video_seconds', 's'],
+  ['images', 'image'],
+] as const satisfies readonly (readonly [keyof UsageView, string])[]
+
+function withoutEmptyColumns(rows: readonly Cells[]): [string[], Cells[]] {
+  const isShown = HEADER.map((_, column) => column < COLUMNS_ALWAYS || rows.some((row) => row[column] !== null))
+  return [HEADER.filter((_, column) => isShown[column]), rows.map((row) => row.filter((_, column) => isShown[column]))]
+}
+
+/** Reports the broken invariants; not ok if there are any. */
+export async function verifyLedgers(table: Table, only?: string): Promise<Answer> {
+  const broken = await verifyLedger(table, only)
+  const text =
+    broken.length === 0
+      ? 'every invariant holds'
+      : broken.map(({ tenant, message }) => `${tenant}: ${message}`).join('\n')
+  return { json: { ok: broken.length === 0, broken }, text, isOk: broken.length === 0 }
+}
+
+/** The order never changes; new columns come last. */
+const COLUMNS = [
+  'tenant',
+  'tenant_name',
+  'at',
+  'kind',
+  'job',
+  'amount',
+  'actual',
+  'estimated',
+  'model',
+  'operation',
+  'key',
+  'channel',
+  'input_tokens',
+  'cached_input_tokens',
+  'cache_write_tokens',
+  'output_tokens',
+  'video_seconds',
+  'images',
+  'counted',
+  'id',
+  'reason',
+]
+
+/** Lines are joined up to this many characters per write. */
+const CHUNK_CHARACTERS = 65_536
+
+/** Exports the ledger of one tenant or of all tenants as CSV. */
+export const ledgerExport: Command = {
+  name: 'ledger export',
+  summary: 'write the ledger of one tenant or of all tenants as CSV to stdout',
+  details: `Columns: ${COLUMNS.join(', ')}. Amounts are exact decimals in credits. Rows come in the order of jobs and
+requests, grants and adjustments together; sort by \`at\`. Memory stays small for any ledger, but every row is read. With
+--json each row is a line of JSON. An apostrophe stands before what a spreadsheet would run as a formula. \`counted\`: usage
+counters include the settlement. \`id\`: of a grant or an adjustment. \`reason\`: why an adjustment was made.`,
+  options: {
+    tenant: { value: 'ID|NAME', summary: 'the tenant; or --all' },
+    all: { summary: 'every tenant' },
+    from: { value: 'DATE', summary: 'entries at or after this, such as 2026-11-01 (UTC) or 2026-11-01T00:00:00Z' },
+    to: { value: 'DATE', summary: 'entries before this' },
+  },
+  examples: [
+    'ledger export --tenant demo --local > ledger.csv',
+    'ledger export --all --from 2026-11-01 --to 2026-12-01 --stage prod > november.csv',
+  ],
+  async run(context, values) {
+    const wish = readWish(values)
+    const table = await context.table()
+    const tenant = await readTenantIdIfGiven(context, values)
+    const tenants = tenant === undefined ? await listTenantIds(table) : [tenant]
+    const output = new Chunks(context)
+    if (!context.json) {
+      await output.add(csvLine(COLUMNS))
+    }
+    for (const tenantId of tenants) {
+      await exportTenant(table, tenantId, { ...wish, output, asJson: context.json })
+    }
+    await output.flush()
+    return WRITTEN
+  },
+}
+
+/** All output has been written already. */
+const WRITTEN: Answer = { json: undefined, text: '' }
+
+type Wish = { readonly from: number; readonly to: number }
+
+function readWish(values: CommandValues): Wish {
+  const [from, to] = ['from', 'to'].map((name) => values.text(name))
+  if (values.has('tenant') === values.has('all')) {
+    throw new UsageError('use --tenant or --all')
+  }
+  return {
+    from: from === undefined ? Number.NEGATIVE_INFINITY : readTime('from', from),
+    to: to === undefined ? Number.POSITIVE_INFINITY : readTime('to', to),
+  }
+}
+
+type Export = Wish & { readonly output: Chunks; readonly asJson: boolean }
+
+async function exportTenant(table: Table, tenantId: string, { from, to, output, asJson }: Export): Promise<void> {
+  const { name } = await getTenant(table, tenantId)
+  for await (const row of streamLedgerRows(table, tenantId)) {
+    if (row.at >= from && row.at < to) {
+      const about = { tenant: tenantId, tenant_name: name }
+      const entry = toLedgerEntry(row)
+      await output.add(
+        asJson ? `${printableJson({ ...about, ...jsonFields(entry) })}\n` : csvLine(csvCells(about, entry)),
+      )
+    }
+  }
+}
+
+/** Every field, whether it is known or not. */
+function jsonFields({ at, kind, job, amount, actual, ...known }: LedgerEntry) {
+  return {
+    at,
+    kind,
+    job,
+    amount,
+    actual,
+    estimated: known.estimated === true,
+    model: known.model ?? null,
+    operation: known.operation ?? null,
+    key: known.key ?? null,
+    channel: known.channel ?? null,
+    usage: known.usage ?? null,
+    counted: known.counted === true,
+    id: known.id ?? null,
+    reason: known.reason ?? null,
+  }
+}
+
+/** A cell for each column; empty for what is false or not known. */
+function csvCells(about: Readonly<Record<string, string>>, entry: LedgerEntry): string[] {
+  const { usage, ...fields } = entry
+  const values: Readonly<Record<string, string | number | boolean | null | undefined>> = {
+    ...about,
+    ...fields,
+    ...usage,
+  }
+  return COLUMNS.map((column) => String(values[column] ?? ''))
+}
+
+/** Joins lines into larger writes. */
+class Chunks {
+  readonly #context: Pick<AdminContext, 'write'>
+  #text = ''
+
+  constructor(context: Pick<AdminContext, 'write'>) {
+    this.#context = context
+  }
+
+  async add(line: string): Promise<void> {
+    this.#text += line
+    if (this.#text.length >= CHUNK_CHARACTERS) {
+      await this.flush()
+    }
+  }
+
+  async flush(): Promise<void> {
+    const text = this.#text
+    this.#text = ''
+    await this.#context.write(text)
+  }
+}

@@ -1,0 +1,175 @@
+import { listTenantNames, readTenantName, type Tenant } from '#adapters/store/accounts/tenant-store.ts'
+import { StoreRefusal } from '#adapters/store/store-refusal.ts'
+import type { Table } from '#adapters/store/table/table.ts'
+import { InvalidAmountError, type Microcredits, parseCredits, parseSignedCredits } from '#core/money.ts'
+import { isPrintable, withoutSecrets } from '#core/redaction.ts'
+import { OVERLAP_MILLISECONDS } from '#lambdas/admin/keys/rotate-key.ts'
+import { UsageError } from '../terminal.ts'
+import type { AdminContext, CommandOption, CommandValues } from './command.ts'
+
+/** The option that names a tenant. */
+export const TENANT = {
+  value: 'ID|NAME',
+  summary: 'the tenant, by its id or by a name that no other tenant has',
+  required: true,
+} as const satisfies CommandOption
+
+/** The id of the tenant in the required `--tenant`. @throws StoreRefusal `not_found`, UsageError as {@link findTenant}. */
+export async function readTenantId(context: Pick<AdminContext, 'table'>, values: CommandValues): Promise<string> {
+  return (await findTenant(await context.table(), values.required('tenant'))).id
+}
+
+/** The same for an option that may be left out. */
+export async function readTenantIdIfGiven(
+  context: Pick<AdminContext, 'table'>,
+  values: CommandValues,
+): Promise<string | undefined> {
+  return values.text('tenant') === undefined ? undefined : await readTenantId(context, values)
+}
+
+/**
+ * A tenant by its id, with one read, or by its name, with a query of all tenants. An id counts before a name.
+ * @throws StoreRefusal `not_found`; UsageError for a name of several tenants, with their ids.
+ */
+export async function findTenant(table: Table, idOrName: string): Promise<Pick<Tenant, 'id' | 'name'>> {
+  const withId = await readTenantName(table, idOrName)
+  if (withId !== undefined) {
+    return withId
+  }
+  const [found, ...others] = (await listTenantNames(table)).filter(({ name }) => name === idOrName)
+  if (found === undefined) {
+    throw new StoreRefusal('not_found', `no tenant ${idOrName}`)
+  }
+  if (others.length > 0) {
+    const ids = [found, ...others].map(({ id }) => id).join(', ')
+    throw new UsageError(`--tenant ${idOrName}: ${others.length + 1} tenants have this name; use the id: ${ids}`)
+  }
+  return found
+}
+
+/** The name in `--name`; undefined if it was not given. @throws UsageError for a name with control characters or a secret. */
+export function readName(values: CommandValues): string | undefined {
+  const name = values.text('name')
+  if (name !== undefined && !isPrintable(name)) {
+    throw new UsageError('--name contains a control character')
+  }
+  requireNoSecret('name', name ?? '')
+  return name
+}
+
+/** The longest reason or other line that the ledger and the audit log keep. */
+const LINE_CHARACTERS_MAX = 500
+
+/** A line for people, such as a reason. @throws UsageError for an empty or long one, control characters and secrets. */
+export function readLine(option: string, text: string): string {
+  if (text.trim() === '' || text.length > LINE_CHARACTERS_MAX || !isPrintable(text)) {
+    throw new UsageError(`--${option}: use one line of 1 to ${LINE_CHARACTERS_MAX} visible characters`)
+  }
+  requireNoSecret(option, text)
+  return text
+}
+
+/** Names and reasons are shown in lists and exports. */
+function requireNoSecret(option: string, text: string): void {
+  if (withoutSecrets(text) !== text) {
+    throw new UsageError(`--${option} contains a key, a secret or a digest: leave it out`)
+  }
+}
+
+/** The same for a required name. */
+export function requireName(values: CommandValues): string {
+  return readName(values) ?? values.required('name')
+}
+
+const UNIT_MILLISECONDS: Readonly<Record<string, number>> = {
+  s: 1_000,
+  m: 60_000,
+  h: 60 * 60_000,
+  d: 24 * 60 * 60_000,
+}
+
+/** A hundred years: anything longer is a mistake. */
+const DURATION_MILLISECONDS_MAX = 36_525 * 24 * 60 * 60_000
+
+const ISO_TIME = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,3})?)?(Z|[+-]\d\d:\d\d))?$/
+
+/** The default of `--overlap`, for people. */
+export const OVERLAP_DEFAULT = `${OVERLAP_MILLISECONDS / 3_600_000}h`
+
+/** How long what is replaced goes on to work, in milliseconds. @throws UsageError. */
+export function readOverlap(text = OVERLAP_DEFAULT): number {
+  const milliseconds = durationOf(text)
+  if (milliseconds === undefined) {
+    throw new UsageError(`--overlap ${text}: use a duration such as 30m, 24h or 90d`)
+  }
+  return milliseconds
+}
+
+/**
+ * A date (`2027-01-31`, the start of that day in UTC) or a time with its zone, in unix milliseconds.
+ * @throws UsageError naming the option.
+ */
+export function readTime(option: string, text: string): number {
+  const milliseconds = parseTime(text)
+  if (milliseconds === undefined) {
+    throw new UsageError(`--${option} ${text}: use a date such as 2027-01-31 or a time such as 2027-01-31T12:00:00Z`)
+  }
+  return milliseconds
+}
+
+/** A time in the future, from a duration, a date or a time, in unix milliseconds. @throws UsageError. */
+export function readEnd(option: string, text: string, nowMilliseconds: number): number {
+  const duration = durationOf(text)
+  const end = duration === undefined ? parseTime(text) : nowMilliseconds + duration
+  if (end === undefined) {
+    throw new UsageError(`--${option} ${text}: use a duration such as 90d, or a date such as 2027-01-31`)
+  }
+  if (end <= nowMilliseconds) {
+    throw new UsageError(`--${option} ${text}: use a time in the future`)
+  }
+  return end
+}
+
+/** A time in the past, from a duration before now, a date or a time, in unix milliseconds. @throws UsageError. */
+export function readStart(option: string, text: string, nowMilliseconds: number): number {
+  const duration = durationOf(text)
+  const start = duration === undefined ? parseTime(text) : nowMilliseconds - duration
+  if (start === undefined) {
+    throw new UsageError(`--${option} ${text}: use a duration such as 24h or 7d, or a date such as 2026-11-01`)
+  }
+  return Math.max(0, start)
+}
+
+function durationOf(text: string): number | undefined {
+  const [, count, unit = ''] = /^(\d+)([smhd])$/.exec(text) ?? []
+  const milliseconds = Number(count) * (UNIT_MILLISECONDS[unit] ?? Number.NaN)
+  return milliseconds <= DURATION_MILLISECONDS_MAX ? milliseconds : undefined
+}
+
+function parseTime(text: string): number | undefined {
+  const milliseconds = ISO_TIME.test(text) ? Date.parse(text) : Number.NaN
+  // A day that the month does not have would roll over into the next month.
+  const isReal =
+    !Number.isNaN(milliseconds) &&
+    new Date(`${text.slice(0, 10)}T00:00:00Z`).toISOString().startsWith(text.slice(0, 10))
+  return isReal ? milliseconds : undefined
+}
+
+/** The amount of `--credits`. @throws UsageError if it is not an amount. */
+export function readCredits(values: CommandValues): Microcredits {
+  return readAmount('credits', values.required('credits'))
+}
+
+/** The amount of `--amount`, which may be negative, such as `-5`. @throws UsageError if it is zero or not an amount. */
+export function readSignedCredits(values: CommandValues): Microcredits {
+  return readAmount('amount', values.required('amount'), parseSignedCredits)
+}
+
+/** The amount in the value of an option. @throws UsageError that names the option if it is not an amount. */
+export function readAmount(option: string, text: string, parse = parseCredits): Microcredits {
+  try {
+    return parse(text)
+  } catch (error) {
+    throw error instanceof InvalidAmountError ? new UsageError(`--${option} ${error.message}`) : error
+  }
+}

@@ -1,0 +1,124 @@
+import type { Writable } from 'node:stream'
+import { type ParseArgsConfig, parseArgs } from 'node:util'
+
+/** A wrong command line: one sentence. The usage of the command is printed below it; exit code 2. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError'
+}
+
+/**
+ * Node's `parseArgs` for commands that print their usage.
+ * @throws UsageError with one sentence about the option that is wrong.
+ */
+export function parseOptions<const Config extends ParseArgsConfig>(
+  config: Config,
+): ReturnType<typeof parseArgs<Config>> {
+  try {
+    return parseArgs(config)
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error), { cause: error })
+  }
+}
+
+/** More changed letters than this make another word, not a typing error. */
+const CHANGES_MAX = 3
+
+/** The name that was probably meant; undefined if no name is close. */
+export function nearestName(typed: string, names: Iterable<string>): string | undefined {
+  let nearest: string | undefined
+  let fewest = Math.min(CHANGES_MAX, Math.ceil(typed.length / 2)) + 1
+  for (const name of names) {
+    const changes = editDistance(typed.toLowerCase(), name.toLowerCase())
+    if (changes < fewest) {
+      nearest = name
+      fewest = changes
+    }
+  }
+  return nearest
+}
+
+/** The number of letters to insert, remove or replace (Levenshtein distance). */
+function editDistance(left: string, right: string): number {
+  let previous = Array.from({ length: right.length + 1 }, (_, index) => index)
+  for (const [row, letter] of [...left].entries()) {
+    const current = [row + 1]
+    for (const [column, other] of [...right].entries()) {
+      const replaced = (previous[column] ?? 0) + (letter === other ? 0 : 1)
+      current.push(Math.min(replaced, (previous[column + 1] ?? 0) + 1, (current[column] ?? 0) + 1))
+    }
+    previous = current
+  }
+  return previous.at(-1) ?? 0
+}
+
+const WIDTH = 30
+
+/** Redraws one bar on a terminal; to a file or a pipe, writes a line for each new status. */
+export class ProgressBar {
+  readonly #startedAt = Date.now()
+  readonly #expectedSeconds: number
+  #lastStatus = ''
+
+  /** @param expectedSeconds an estimate: no upstream reports a percentage. */
+  constructor(expectedSeconds: number) {
+    this.#expectedSeconds = expectedSeconds
+  }
+
+  draw(status: string): void {
+    const elapsed = (Date.now() - this.#startedAt) / 1000
+    const share = status === 'succeeded' ? 1 : Math.min(0.95, elapsed / this.#expectedSeconds)
+    const filled = Math.round(share * WIDTH)
+    const line = `  [${'#'.repeat(filled)}${'-'.repeat(WIDTH - filled)}] ${elapsed.toFixed(1).padStart(5)} s  ${status}`
+    if (process.stdout.isTTY) {
+      process.stdout.write(`\r${line}   `)
+    } else if (status !== this.#lastStatus) {
+      process.stdout.write(`${line}\n`)
+    }
+    this.#lastStatus = status
+  }
+
+  end(): void {
+    if (process.stdout.isTTY) {
+      process.stdout.write('\n')
+    }
+  }
+}
+
+/** The delay before the first attempt to write again after a lost line, and the longest delay between two attempts. */
+const FIRST_TRY_MILLISECONDS = 1_000
+const LAST_TRY_MILLISECONDS = 60_000
+
+/**
+ * Keeps a server running when its output cannot be written: the pipe is closed, the disk is full, or the terminal is gone. Without
+ * this, the first lost line ends the process. Lost lines are not written later; the first line that can be written says so.
+ */
+export function outliveLostOutput(streams: readonly Writable[] = [process.stdout, process.stderr]): void {
+  for (const stream of streams) {
+    let isTrying = false
+    stream.on('error', () => {
+      if (!isTrying) {
+        isTrying = true
+        sayWhenPossible(stream, new Date(), () => {
+          isTrying = false
+        })
+      }
+    })
+  }
+}
+
+function sayWhenPossible(stream: Writable, since: Date, said: () => void): void {
+  const message = `output was lost: nothing could be written since ${since.toISOString()}`
+  const tryIn = (milliseconds: number) => {
+    const timer = setTimeout(() => {
+      stream.write(`${JSON.stringify({ level: 'WARN', message, timestamp: new Date().toISOString() })}\n`, (error) => {
+        if (error === undefined || error === null) {
+          said()
+        } else {
+          tryIn(Math.min(2 * milliseconds, LAST_TRY_MILLISECONDS))
+        }
+      })
+    }, milliseconds)
+    timer.unref()
+  }
+  tryIn(FIRST_TRY_MILLISECONDS)
+}

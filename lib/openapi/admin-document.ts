@@ -1,0 +1,267 @@
+import { ADMIN_ROUTES, type AdminFunction, type AdminRoute } from '#core/admin/routes.ts'
+import { DOCUMENT_SERVER } from '#core/api/routes.ts'
+import { VERSION } from '#core/version.ts'
+import {
+  ADMIN_READ_OPERATIONS,
+  ADMIN_REQUEST_SCHEMAS,
+  ADMIN_RESPONSE_SCHEMAS,
+  ADMIN_SIGN_IN_OPERATIONS,
+  ADMIN_WRITE_OPERATIONS,
+  type AdminOperationDocument,
+} from './admin-operations.ts'
+import { operationId } from './openapi-document.ts'
+import {
+  type JsonSchema,
+  type OpenapiDocument,
+  type OperationObject,
+  type Parameter,
+  type ResponseObject,
+  schemaReference,
+  toJsonSchemas,
+} from './openapi-types.ts'
+
+type AdminParameter = Parameter & { readonly required?: boolean }
+
+type Described = { readonly description: string; readonly schema: JsonSchema }
+
+const text = (description: string): Described => ({ description, schema: { type: 'string' } })
+const time = (description: string): Described => ({ description, schema: { type: 'integer', minimum: 0 } })
+const choice = (description: string, values: readonly string[]): Described => ({
+  description,
+  schema: { type: 'string', enum: values },
+})
+
+const PATH: Readonly<Record<string, Described>> = {
+  job_id: text('Id of the video job.'),
+  tenant_id: text('Id of the tenant.'),
+  key_id: text('Public id of the API key.'),
+  channel_id: text('Id of the channel.'),
+  model: text('Id of the model, percent-encoded.'),
+  session_id: text('Id of the session.'),
+}
+
+/** Every query parameter. */
+const QUERY: Readonly<Record<string, Described>> = {
+  tenant: text('Id of the tenant. An API key may name its own alone.'),
+  from: text('First moment: a day in UTC, or Unix seconds where the rows are times.'),
+  to: text('Last moment, in the same form; a day is included.'),
+  group_by: text('Some of `day`, `model`, `key`, `operation` and, for all tenants, `tenant`, separated by commas.'),
+  status: choice('Jobs with this status.', ['queued', 'processing', 'succeeded', 'failed', 'expired']),
+  model: text('Jobs of this model.'),
+  created_after: time('Jobs made at this time or later, Unix seconds.'),
+  created_before: time('Jobs made before this time, Unix seconds.'),
+  kind: choice('Rows of this kind.', ['grant', 'adjust', 'reserve', 'settle', 'release']),
+  id: text('Rows of this job, request, grant or correction.'),
+  since: time('Entries at this time or later, Unix seconds.'),
+  until: time('Entries before this time, Unix seconds.'),
+  actor: text('Entries whose actor contains this string.'),
+  target: text('Entries about this target, or about a key or job of this tenant.'),
+  action: text('Entries with this action, such as `key revoke`.'),
+  after: text('`next` of the page before.'),
+  limit: { description: 'Rows per page.', schema: { type: 'integer', minimum: 1, maximum: 200, default: 50 } },
+  code: text('Of the provider.'),
+  state: text('Of the provider.'),
+  iss: text('Of the provider.'),
+  error: text('Of the provider.'),
+  error_description: text('Of the provider.'),
+  error_uri: text('Of the provider.'),
+  session_state: text('Of the provider.'),
+  scope: text('Of the provider.'),
+}
+
+/** Where a name of the list means something else. */
+const OF_OPERATION: Readonly<Record<string, Readonly<Record<string, Described>>>> = {
+  'start-oidc': {
+    to: text('Page of the console to come back to, with its query, such as `/console/videos?status=failed`.'),
+  },
+  'get-usage': {
+    from: { description: 'First day, UTC; default: 29 days before `to`.', schema: { type: 'string', format: 'date' } },
+    to: { description: 'Last day, UTC; default: today.', schema: { type: 'string', format: 'date' } },
+    limit: { description: 'Groups per page.', schema: { type: 'integer', minimum: 1, maximum: 1_000, default: 1_000 } },
+  },
+  'list-ledger': {
+    from: time('Rows of jobs and requests that began at this time or later, Unix seconds.'),
+    to: time('Rows of jobs and requests that began before this time, Unix seconds.'),
+  },
+}
+
+/** On every request that changes something: a page of another site cannot send this header. */
+const CONSOLE_HEADER: Parameter = {
+  name: 'x-reelgate-console',
+  in: 'header',
+  description: 'Always `1`.',
+  schema: { type: 'string', enum: ['1'] },
+}
+
+/**
+ * The parameters of an operation, from its row.
+ * @throws RangeError for a parameter without a description.
+ */
+export function adminParameters({ operation, method, path, query = [] }: AdminRoute): readonly AdminParameter[] {
+  const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name)
+  const described = (name: string, table: Readonly<Record<string, Described>>) => {
+    const found = OF_OPERATION[operation]?.[name] ?? table[name]
+    if (found === undefined) {
+      throw new RangeError(`no description of the parameter ${name} of ${operation}`)
+    }
+    return found
+  }
+  return [
+    ...names.map((name) => ({ name, in: 'path' as const, required: true, ...described(name, PATH) })),
+    ...query.map((name) => ({ name, in: 'query' as const, ...described(name, QUERY) })),
+    ...(method === 'GET' ? [] : [{ ...CONSOLE_HEADER, required: true }]),
+  ]
+}
+
+/** Error statuses: their names in the document, and their causes. */
+const ERRORS: Readonly<Record<number, readonly [name: string, description: string]>> = {
+  400: ['BadRequest', 'A wrong or unknown parameter or field. `param` names it.'],
+  401: ['NotSignedIn', 'No valid session; of a sign-in: a wrong, revoked or expired secret.'],
+  403: ['Forbidden', 'The role may not do this, or the request may come from a page of another site.'],
+  404: ['NotFound', 'There is no such thing; or the request did not come through the front door.'],
+  409: ['Conflict', 'The state of the target refuses the change. `code` says why.'],
+  413: ['ContentTooLarge', 'The body is larger than 64 KiB.'],
+  429: [
+    'TooManyRequests',
+    'Too often: failed sign-ins of an address, or sign-ins, playground keys or verifications of a key or user. Retry after `Retry-After`.',
+  ],
+  500: ['InternalError', 'A fault of the gateway.'],
+  502: ['BadGateway', 'The OpenID provider failed.'],
+  503: ['ServiceUnavailable', 'Contention or an outage. Retry after `Retry-After`.'],
+}
+
+/** The responses of one operation: every status that its row declares. @throws RangeError for a status without a description. */
+export function adminResponsesOf(
+  { successStatus, errorStatuses }: AdminRoute,
+  { response: { description, schema } }: AdminOperationDocument,
+): OperationObject['responses'] {
+  const content = schema === undefined ? {} : { content: contentOf(schema) }
+  const errors = errorStatuses.map((status) => {
+    const error = ERRORS[status]
+    if (error === undefined) {
+      throw new RangeError(`no description of ${status}`)
+    }
+    return [status, { $ref: `#/components/responses/${error[0]}` }] as const
+  })
+  return { [successStatus]: { description, ...content }, ...Object.fromEntries(errors) }
+}
+
+function contentOf(schema: string) {
+  const html: JsonSchema = { type: 'string' }
+  return schema === 'html'
+    ? { 'text/html': { schema: html } }
+    : { 'application/json': { schema: schemaReference(schema) } }
+}
+
+/** Every error response, by name. */
+export function adminErrorResponses(): Record<string, ResponseObject> {
+  const content = { 'application/json': { schema: schemaReference('Error') } }
+  const retry = { 'Retry-After': { $ref: '#/components/headers/Retry-After' } }
+  return Object.fromEntries(
+    Object.entries(ERRORS).map(([status, [name, description]]) => [
+      name,
+      { description, ...(status === '429' || status === '503' ? { headers: retry } : {}), content },
+    ]),
+  )
+}
+
+const OPERATIONS: Readonly<Record<AdminFunction, Readonly<Record<string, AdminOperationDocument>>>> = {
+  'sign-in': ADMIN_SIGN_IN_OPERATIONS,
+  read: ADMIN_READ_OPERATIONS,
+  write: ADMIN_WRITE_OPERATIONS,
+}
+
+const TAGS: Readonly<Record<AdminFunction, string>> = {
+  'sign-in': 'Sessions of the console.',
+  read: 'What the console shows. Nothing is written.',
+  write: 'What owners change. Every effect is in the audit log.',
+}
+
+const ROLES = {
+  public: 'Anyone may call it.',
+  tenant: 'Every session may call it. An API key sees its own tenant.',
+  viewer: 'Needs the role `viewer` or `owner`.',
+  owner: 'Needs the role `owner`.',
+} as const
+
+const DESCRIPTION = `The API of the console. The console and its operations are of one version, so fields may change with any release.
+
+Amounts are credits, as decimal strings. Times are Unix seconds. Unknown parameters and fields are a 400. No response may be stored.
+
+Lists have \`data\`, \`has_more\`, \`next\` and \`as_of\`. The next page has \`next\` as its \`after\`.`
+
+/** The OpenAPI 3.1 document of the admin API. */
+export function adminDocument(): OpenapiDocument {
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Reelgate admin API',
+      version: VERSION,
+      description: DESCRIPTION,
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: DOCUMENT_SERVER, description: 'The origin of the console.' }],
+    tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
+    security: [{ session: [] }],
+    paths: paths(),
+    components: {
+      securitySchemes: {
+        session: {
+          type: 'apiKey',
+          in: 'cookie',
+          name: '__Secure-rg_console',
+          description: 'The cookie that a sign-in sets. Its name differs on loopback.',
+        },
+      },
+      schemas: { ...requestSchemas(), ...toJsonSchemas(ADMIN_RESPONSE_SCHEMAS, 'output') },
+      headers: {
+        'Retry-After': { description: 'Seconds to wait before a retry.', schema: { type: 'integer', minimum: 0 } },
+      },
+      responses: adminErrorResponses(),
+    },
+  }
+}
+
+/** The file `admin-openapi.json`. */
+export function adminDocumentText(): string {
+  return `${JSON.stringify(adminDocument(), null, 2)}\n`
+}
+
+/** Of what a client may send: a field with a default may be left out. */
+function requestSchemas() {
+  return toJsonSchemas(ADMIN_REQUEST_SCHEMAS, 'input')
+}
+
+function paths(): OpenapiDocument['paths'] {
+  const byPath: Record<string, Record<string, OperationObject>> = {}
+  for (const route of ADMIN_ROUTES) {
+    byPath[route.path] = { ...byPath[route.path], [route.method.toLowerCase()]: operationObject(route) }
+  }
+  return byPath
+}
+
+/** @throws RangeError for a row without a description. */
+function operationObject(route: AdminRoute): OperationObject {
+  const document = OPERATIONS[route.function][route.operation]
+  if (document === undefined) {
+    throw new RangeError(`no description of ${route.operation}`)
+  }
+  const { summary, description, request } = document
+  return {
+    operationId: operationId(route.operation),
+    tags: [route.function],
+    summary,
+    description: [description, ROLES[route.access]].filter(Boolean).join(' '),
+    ...(route.access === 'public' ? { security: [] } : {}),
+    parameters: adminParameters(route),
+    ...(request === undefined
+      ? {}
+      : {
+          requestBody: {
+            required: true,
+            content: { 'application/json': { schema: { $ref: `#/components/schemas/${request}` } } },
+          },
+        }),
+    responses: adminResponsesOf(route, document),
+  }
+}

@@ -1,0 +1,351 @@
+import {
+  adminUsageResponse,
+  auditListResponse,
+  budgetResponse,
+  callbackAttemptListResponse,
+  callbackAttemptResponse,
+  channelsResponse,
+  keyListResponse,
+  keyResponse,
+  ledgerListResponse,
+  ledgerVerificationResponse,
+  overviewResponse,
+  tenantDetailResponse,
+  tenantListResponse,
+  tenantName,
+  videoDetailResponse,
+  videoListResponse,
+} from '#core/admin/read-responses.ts'
+import {
+  adjustmentRequest,
+  callbackSecretRequest,
+  changeChannelRequest,
+  changeKeyRequest,
+  changeModelRequest,
+  changeTenantRequest,
+  createKeyRequest,
+  createTenantRequest,
+  grantRequest,
+  playgroundKeyRequest,
+  rotationRequest,
+  suspensionRequest,
+} from '#core/admin/requests.ts'
+import type { AdminOperationOf } from '#core/admin/routes.ts'
+import { createSessionRequest } from '#core/admin/sign-in.ts'
+import {
+  adjustmentResponse,
+  callbackSecretResponse,
+  changedKeyResponse,
+  changedTenantResponse,
+  channelSwitchesResponse,
+  grantResponse,
+  modelSwitchesResponse,
+  newKeyResponse,
+  playgroundKeyResponse,
+  rotatedKeyResponse,
+  sessionListResponse,
+  sessionResponse,
+  signInResponse,
+  videoCancellationResponse,
+  videoRedriveResponse,
+} from '#core/admin/write-responses.ts'
+import { modelPriceResponse, openaiErrorResponse } from '#core/api/responses.ts'
+import { videoCallbackAttemptResponse, videoReceiptResponse } from '#core/api/video-responses.ts'
+
+/** The description of one operation of the admin API. ADMIN_ROUTES has its method, path, role, query and statuses. */
+export type AdminOperationDocument = {
+  /** A phrase for menus. */
+  readonly summary: string
+  /** Sentences of Markdown. */
+  readonly description?: string
+  readonly request?: keyof typeof ADMIN_REQUEST_SCHEMAS
+  readonly response: {
+    readonly description: string
+    /** Name of a schema of the document; `html` for a page; left out for a response without a body. */
+    readonly schema?: keyof typeof ADMIN_RESPONSE_SCHEMAS | 'html'
+  }
+}
+
+/** The function that makes and ends sessions. A new row of its routes does not compile without a description here. */
+export const ADMIN_SIGN_IN_OPERATIONS = {
+  'get-sign-in': {
+    summary: 'How to sign in',
+    response: { description: 'The ways to sign in.', schema: 'SignIn' },
+  },
+  'create-session': {
+    summary: 'Sign in',
+    description:
+      'With an admin key, an API key or the secret of a one-time link. The response sets the cookie. Ten failures of one address within a minute are followed by 429.',
+    request: 'CreateSession',
+    response: { description: 'The session.', schema: 'Session' },
+  },
+  'get-session': {
+    summary: 'The session',
+    description: 'Notes, at most every five minutes, that the session is in use.',
+    response: { description: 'The session.', schema: 'Session' },
+  },
+  'sign-out': { summary: 'Sign out', response: { description: 'The session is ended.' } },
+  'list-sessions': {
+    summary: 'List sessions',
+    description: 'Your own; owners see all.',
+    response: { description: 'Sessions.', schema: 'SessionList' },
+  },
+  'sign-out-everywhere': {
+    summary: 'End all your sessions',
+    response: { description: 'The sessions are ended.' },
+  },
+  'end-session': {
+    summary: 'End a session',
+    description: 'Your own; owners may end every session.',
+    response: { description: 'The session is ended.' },
+  },
+  'start-oidc': {
+    summary: 'Sign in at an OpenID provider',
+    response: { description: 'To the provider.' },
+  },
+  'finish-oidc': {
+    summary: 'Where an OpenID provider sends the browser',
+    response: { description: 'A page that goes on to the console.', schema: 'html' },
+  },
+} as const satisfies Readonly<Record<AdminOperationOf<'sign-in'>, AdminOperationDocument>>
+
+/** The function that reads. A new row of its routes does not compile without a description here. */
+export const ADMIN_READ_OPERATIONS = {
+  'get-overview': {
+    summary: 'What is going on',
+    description: 'For all tenants, or with `tenant` for one. An API key sees its own tenant.',
+    response: { description: 'The overview.', schema: 'Overview' },
+  },
+  'get-usage': {
+    summary: 'Usage of a tenant, or of all',
+    description:
+      'As `GET /v1/usage` of the gateway. Without `tenant`: all tenants, from the summary of the last minute, and `group_by` may also hold `tenant`.',
+    response: { description: 'A page of groups.', schema: 'Usage' },
+  },
+  'list-videos': {
+    summary: 'List the video jobs of a tenant',
+    response: { description: 'Jobs, newest first.', schema: 'VideoList' },
+  },
+  'get-video': {
+    summary: 'Fetch a video job',
+    response: { description: 'The job.', schema: 'VideoDetail' },
+  },
+  'list-tenants': {
+    summary: 'List the tenants',
+    description: 'From the summary of the last minute.',
+    response: { description: 'Tenants by id.', schema: 'TenantList' },
+  },
+  'get-tenant': {
+    summary: 'Fetch a tenant',
+    response: { description: 'The tenant.', schema: 'TenantDetail' },
+  },
+  'list-keys': {
+    summary: 'List the API keys',
+    description: 'Of all tenants, or with `tenant` of one.',
+    response: { description: 'Keys by id.', schema: 'KeyList' },
+  },
+  'list-ledger': {
+    summary: 'List the ledger of a tenant',
+    description: 'In the order in which jobs and requests began.',
+    response: { description: 'Rows, newest first.', schema: 'LedgerList' },
+  },
+  'verify-ledger': {
+    summary: 'Verify the ledger of a tenant',
+    description: 'Reads the whole tenant. A tenant that is too large is a 400 that names the command.',
+    response: { description: 'The result.', schema: 'LedgerVerification' },
+  },
+  'get-channels': {
+    summary: 'Channels and models',
+    description: 'An API key sees the models that it may use, and no channel.',
+    response: { description: 'Channels and models as they are in force.', schema: 'Channels' },
+  },
+  'list-audit': {
+    summary: 'List the audit log',
+    response: { description: 'Effects, newest first.', schema: 'AuditList' },
+  },
+  'list-callback-attempts': {
+    summary: 'List callback attempts of a tenant',
+    description: 'Of its newest jobs.',
+    response: { description: 'Attempts, newest job first.', schema: 'CallbackAttemptList' },
+  },
+} as const satisfies Readonly<Record<AdminOperationOf<'read'>, AdminOperationDocument>>
+
+const TENANT = { description: 'The tenant.', schema: 'ChangedTenant' } as const
+const SWITCHES_SEEN =
+  'Every instance sees it within 15 seconds. Switches are kept over deployments until they are cleared.'
+
+/** The function that changes things. A new row of its routes does not compile without a description here. */
+export const ADMIN_WRITE_OPERATIONS = {
+  'create-tenant': {
+    summary: 'Make a tenant',
+    description: 'It has no credits before a grant.',
+    request: 'CreateTenantRequest',
+    response: TENANT,
+  },
+  'change-tenant': {
+    summary: 'Change a tenant',
+    description: 'All of the changes or none. Fields that are left out stay as they are.',
+    request: 'ChangeTenantRequest',
+    response: TENANT,
+  },
+  'grant-credits': {
+    summary: 'Grant credits',
+    description: 'Once for each `id`. The same `id` with another amount is a 409 with code `id_taken`.',
+    request: 'GrantRequest',
+    response: { description: 'The grant, and the tenant after it.', schema: 'Grant' },
+  },
+  'adjust-credits': {
+    summary: 'Correct a balance',
+    description:
+      'Moves what is available and what was granted alike, once for each `id`. Below zero is a 409 with code `below_zero`, unless `allow_debt` is true.',
+    request: 'AdjustmentRequest',
+    response: { description: 'The correction, and the tenant after it.', schema: 'Adjustment' },
+  },
+  'suspend-tenant': {
+    summary: 'Suspend a tenant',
+    description: 'Every key is refused from its next request on. Jobs and requests that run end as usual.',
+    request: 'SuspensionRequest',
+    response: TENANT,
+  },
+  'resume-tenant': {
+    summary: 'End a suspension',
+    description: 'Keys that are neither revoked nor expired work again.',
+    response: TENANT,
+  },
+  'reveal-callback-secret': {
+    summary: 'Show or rotate the callback secret',
+    description:
+      'The audit log says who saw it. A rotation while an earlier one is under way is a 409 with code `rotated_already`, unless `again` is true.',
+    request: 'CallbackSecretRequest',
+    response: { description: 'The secrets.', schema: 'CallbackSecret' },
+  },
+  'create-key': {
+    summary: 'Make an API key',
+    request: 'CreateKeyRequest',
+    response: { description: 'The key, shown once.', schema: 'NewKey' },
+  },
+  'change-key': {
+    summary: 'Change an API key',
+    description:
+      'All of the changes or none, from the next request of the key on. Fields that are left out stay as they are.',
+    request: 'ChangeKeyRequest',
+    response: { description: 'The key.', schema: 'ChangedKey' },
+  },
+  'rotate-key': {
+    summary: 'Replace an API key',
+    description:
+      'The new key has the limits and the budget of the old one, which keeps working for the overlap. A second rotation is a 409 with code `rotated_already`, unless `again` is true.',
+    request: 'RotationRequest',
+    response: { description: 'The new key, shown once.', schema: 'RotatedKey' },
+  },
+  'revoke-key': {
+    summary: 'Revoke an API key',
+    description: 'It is refused from its next request on, permanently.',
+    response: { description: 'The key.', schema: 'ChangedKey' },
+  },
+  'cancel-video': {
+    summary: 'Cancel a video job',
+    description: 'The job fails, its reservation is released, its upstream is asked to stop, and its callback is sent.',
+    response: { description: 'The job.', schema: 'VideoCancellation' },
+  },
+  'redrive-video': {
+    summary: 'Start an execution for an open job whose execution is missing or broken',
+    description: 'Nothing is posted or billed twice.',
+    response: { description: 'The execution.', schema: 'VideoRedrive' },
+  },
+  'resend-callback': {
+    summary: 'Send a callback once more',
+    description: 'Of an ended job, at most ten times. The same `webhook-id` as before.',
+    response: { description: 'The attempt.', schema: 'VideoCallback' },
+  },
+  'delete-video': {
+    summary: 'Delete a video job',
+    description: 'The job and its video are gone at once. A job that runs is settled as usual.',
+    response: { description: 'The job is deleted.' },
+  },
+  'change-channel': {
+    summary: 'Switch a channel',
+    description: `All of the changes or none. ${SWITCHES_SEEN}`,
+    request: 'ChangeChannelRequest',
+    response: { description: 'What is in force now.', schema: 'ChannelSwitches' },
+  },
+  'clear-channel': {
+    summary: 'Clear the switches of a channel',
+    description: 'The configuration decides again.',
+    response: { description: 'What is in force now.', schema: 'ChannelSwitches' },
+  },
+  'change-model': {
+    summary: 'Switch a model',
+    description: SWITCHES_SEEN,
+    request: 'ChangeModelRequest',
+    response: { description: 'What is in force now.', schema: 'ModelSwitches' },
+  },
+  'clear-model': {
+    summary: 'Clear the switches of a model',
+    description: 'The configuration decides again.',
+    response: { description: 'What is in force now.', schema: 'ModelSwitches' },
+  },
+  'create-playground-key': {
+    summary: 'Make a key for the playground',
+    description:
+      'A session of an API key gets one with the models, the rate and the budget of that key, which ends with that key. An owner names a tenant. A viewer gets a 403.',
+    request: 'PlaygroundKeyRequest',
+    response: { description: 'The key, which works for 15 minutes.', schema: 'PlaygroundKey' },
+  },
+} as const satisfies Readonly<Record<AdminOperationOf<'write'>, AdminOperationDocument>>
+
+/** The request bodies of the admin API, by their names in the document. */
+export const ADMIN_REQUEST_SCHEMAS = {
+  CreateSession: createSessionRequest,
+  CreateTenantRequest: createTenantRequest,
+  ChangeTenantRequest: changeTenantRequest,
+  GrantRequest: grantRequest,
+  AdjustmentRequest: adjustmentRequest,
+  SuspensionRequest: suspensionRequest,
+  CallbackSecretRequest: callbackSecretRequest,
+  CreateKeyRequest: createKeyRequest,
+  ChangeKeyRequest: changeKeyRequest,
+  RotationRequest: rotationRequest,
+  PlaygroundKeyRequest: playgroundKeyRequest,
+  ChangeChannelRequest: changeChannelRequest,
+  ChangeModelRequest: changeModelRequest,
+} as const
+
+/** The responses of the admin API and their common parts, by their names in the document. */
+export const ADMIN_RESPONSE_SCHEMAS = {
+  SignIn: signInResponse,
+  Session: sessionResponse,
+  SessionList: sessionListResponse,
+  Overview: overviewResponse,
+  Usage: adminUsageResponse,
+  VideoList: videoListResponse,
+  VideoDetail: videoDetailResponse,
+  VideoReceipt: videoReceiptResponse,
+  TenantDetail: tenantDetailResponse,
+  TenantList: tenantListResponse,
+  Key: keyResponse,
+  KeyList: keyListResponse,
+  LedgerList: ledgerListResponse,
+  LedgerVerification: ledgerVerificationResponse,
+  Channels: channelsResponse,
+  AuditList: auditListResponse,
+  CallbackAttempt: callbackAttemptResponse,
+  CallbackAttemptList: callbackAttemptListResponse,
+  ChangedTenant: changedTenantResponse,
+  Grant: grantResponse,
+  Adjustment: adjustmentResponse,
+  CallbackSecret: callbackSecretResponse,
+  ChangedKey: changedKeyResponse,
+  NewKey: newKeyResponse,
+  RotatedKey: rotatedKeyResponse,
+  PlaygroundKey: playgroundKeyResponse,
+  VideoCancellation: videoCancellationResponse,
+  VideoRedrive: videoRedriveResponse,
+  VideoCallback: videoCallbackAttemptResponse,
+  ChannelSwitches: channelSwitchesResponse,
+  ModelSwitches: modelSwitchesResponse,
+  TenantName: tenantName,
+  Budget: budgetResponse,
+  ModelPrice: modelPriceResponse,
+  Error: openaiErrorResponse,
+} as const
