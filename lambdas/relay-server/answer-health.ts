@@ -5,7 +5,7 @@ import { VERSION } from '#core/version.ts'
 export const HEALTH_PATH = '/health'
 
 /** Says that the process serves, and its version. */
-export function answerHealth(response: ServerResponse): void {
+export function respondToHealth(response: ServerResponse): void {
   const body = JSON.stringify({ status: 'ok', version: VERSION })
   response
     .writeHead(200, {

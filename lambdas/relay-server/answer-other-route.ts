@@ -11,7 +11,7 @@ export type OtherRoute = {
 }
 
 /** Responds to a path or a method that the relay server does not serve, as the fallback function does. */
-export function answerOtherRoute(response: ServerResponse, { request, path, requestId, allowed }: OtherRoute): void {
+export function respondToOtherRoute(response: ServerResponse, { request, path, requestId, allowed }: OtherRoute): void {
   const { origin, 'access-control-request-headers': requestHeaders } = request.headers
   const added = {
     ...(allowed.length > 0 ? crossOriginHeaders(origin, { allowed }) : {}),

@@ -40,7 +40,7 @@ export class RelayServer {
   }
 
   /** Reads a request, and responds. Resolves after the settlement and the last byte; never rejects. */
-  async answer(route: RelayRoute, target: RequestTarget, pair: HttpPair): Promise<void> {
+  async serve(route: RelayRoute, target: RequestTarget, pair: HttpPair): Promise<void> {
     await this.#running.track(this.#serve(route, target, pair))
   }
 

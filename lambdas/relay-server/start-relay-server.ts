@@ -7,8 +7,8 @@ import { RouteNotFoundError } from '#core/errors.ts'
 import { FRONT_DOOR_HEADER } from '#core/http.ts'
 import { allowedOrigins } from '#middleware/cross-origin.ts'
 import { errorResult } from '#middleware/error-response.ts'
-import { answerHealth, HEALTH_PATH } from './answer-health.ts'
-import { answerOtherRoute } from './answer-other-route.ts'
+import { HEALTH_PATH, respondToHealth } from './answer-health.ts'
+import { respondToOtherRoute } from './answer-other-route.ts'
 import { readTarget } from './received-over-http.ts'
 import { relayRouteOf } from './relay-routes.ts'
 import { RelayServer } from './relay-server.ts'
@@ -42,7 +42,7 @@ type ListenOptions = {
 export async function startRelayServer(options: ListenOptions): Promise<RunningRelayServer> {
   const relay = new RelayServer()
   const allowed = allowedOrigins()
-  const answer = async (request: IncomingMessage, response: ServerResponse) => {
+  const serve = async (request: IncomingMessage, response: ServerResponse) => {
     const target = readTarget(request.url)
     if (!(await mayEnter(request, options))) {
       // Responds 404, so that strangers learn nothing.
@@ -51,19 +51,19 @@ export async function startRelayServer(options: ListenOptions): Promise<RunningR
     }
     if (request.method === 'GET' && target.path === HEALTH_PATH) {
       closeInStages(response)
-      answerHealth(response)
+      respondToHealth(response)
       return
     }
     const route = relayRouteOf(request.method, target.path)
     if (route === undefined) {
       closeInStages(response)
-      answerOtherRoute(response, { request, path: target.path, requestId: randomUUID(), allowed })
+      respondToOtherRoute(response, { request, path: target.path, requestId: randomUUID(), allowed })
       return
     }
-    await relay.answer(route, target, { request, response })
+    await relay.serve(route, target, { request, response })
   }
   const server: HttpServer = await listen((request, response) => {
-    answer(request, response).catch((error: unknown) => {
+    serve(request, response).catch((error: unknown) => {
       sendFailure(response, error, readTarget(request.url).path)
     })
   }, options)

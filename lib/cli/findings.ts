@@ -1,5 +1,5 @@
-import { type Answer, formatTable } from './answer.ts'
 import { explainFailure } from './failures.ts'
+import { formatTable, type Output } from './output.ts'
 
 /** The result of one check. */
 export type Finding = {
@@ -42,7 +42,7 @@ export async function runCheck({ name, run }: Check): Promise<Finding[]> {
 }
 
 /** Findings for people and programs: a line each, with advice below. Something wrong makes exit code 1, a warning does not. */
-export function describeFindings(findings: readonly Finding[]): Answer {
+export function describeFindings(findings: readonly Finding[]): Output {
   const isOk = findings.every(({ verdict }) => verdict !== 'wrong')
   const rows = findings.flatMap(({ check, verdict, message, advice }) => [
     [verdict === 'wrong' ? 'WRONG' : verdict, check, message],

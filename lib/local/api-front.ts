@@ -246,7 +246,7 @@ export class ApiFront {
   }
 
   /** Responds to one request, and resolves when its function has ended; never rejects. */
-  async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const requestId = randomUUID()
     const hold = (bytes: number) => this.#hold({ request, response }, bytes)
     const exchange = { request, response, requestId, hold }
@@ -255,7 +255,7 @@ export class ApiFront {
       const routed = this.#route(request.method ?? 'GET', url.pathname)
       const body = await this.#read(request, response, routed)
       const event = toGatewayEvent({ ...routed, request, requestId, url, body })
-      const answer = routed.streams ? answerAsItComes : answerWhole
+      const answer = routed.streams ? respondAsItComes : respondWhole
       await this.#running.track(answer(exchange, routed.target, event))
     } catch (error) {
       sendGatewayError(response, requestId, refusalOf(error))
@@ -289,7 +289,7 @@ export class ApiFront {
   }
 }
 
-async function answerWhole(exchange: Exchange, target: LocalFunction, event: unknown): Promise<void> {
+async function respondWhole(exchange: Exchange, target: LocalFunction, event: unknown): Promise<void> {
   const { response, requestId, hold } = exchange
   const result = await invokeFunction(target, event)
   if (!isProxyResult(result)) {
@@ -313,7 +313,7 @@ function isProxyResult(result: unknown): result is APIGatewayProxyResult {
 }
 
 /** When the client leaves, the function goes on, and its stream emits `close`. */
-async function answerAsItComes(exchange: Exchange, target: LocalFunction, event: unknown): Promise<void> {
+async function respondAsItComes(exchange: Exchange, target: LocalFunction, event: unknown): Promise<void> {
   const { response, requestId, hold } = exchange
   const answer = new StreamedResponse(response, { requestId, hold })
   const stream = new ResponseStream(answer)

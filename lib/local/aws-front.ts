@@ -44,13 +44,13 @@ export function startAwsFront(
       response.writeHead(status, { ...JSON_TYPE, connection: 'close' }).end(JSON.stringify(json))
       return
     }
-    answer(request, response, { engine, describeChannels }).catch((error: unknown) => {
+    serve(request, response, { engine, describeChannels }).catch((error: unknown) => {
       response.writeHead(500).end(String(error))
     })
   }, 0)
 }
 
-async function answer(request: IncomingMessage, response: ServerResponse, served: Served): Promise<void> {
+async function serve(request: IncomingMessage, response: ServerResponse, served: Served): Promise<void> {
   const body = await readBody(request, REQUEST_BYTES_MAX)
   const target = String(request.headers['x-amz-target'] ?? '')
   const { status, json } =
@@ -60,9 +60,9 @@ async function answer(request: IncomingMessage, response: ServerResponse, served
   response.writeHead(status, JSON_TYPE).end(JSON.stringify(json))
 }
 
-type Answer = { status: number; json: unknown }
+type Reply = { status: number; json: unknown }
 
-function run(operation: string | undefined, input: unknown, engine: Executions): Answer {
+function run(operation: string | undefined, input: unknown, engine: Executions): Reply {
   switch (operation) {
     case 'StartExecution':
       return start(startInput.parse(input), engine)
@@ -79,7 +79,7 @@ function run(operation: string | undefined, input: unknown, engine: Executions):
   }
 }
 
-function start({ name, input }: z.infer<typeof startInput>, engine: Executions): Answer {
+function start({ name, input }: z.infer<typeof startInput>, engine: Executions): Reply {
   try {
     const execution = engine.start(name, input)
     return { status: 200, json: { executionArn: EXECUTION_ARN_PREFIX + name, startDate: seconds(execution.startedAt) } }
@@ -107,7 +107,7 @@ function describe(execution: Execution) {
   }
 }
 
-function failure(type: string): Answer {
+function failure(type: string): Reply {
   return { status: 400, json: { __type: type, message: type } }
 }
 

@@ -192,7 +192,7 @@ async function startParts(options: LocalHostOptions, config: GatewayConfig, data
   })
   await createTable(TABLE_NAME)
   const apiFront = new ApiFront()
-  const relayFront = new RelayFront((request, response) => apiFront.answer(request, response))
+  const relayFront = new RelayFront((request, response) => apiFront.serve(request, response))
   const { port, allowedHosts } = options
   const server = await serve({ port, allowedHosts, cdnKey, relayFront, corsOrigins: config.cors.origins })
   const requestsSettled = async () => {
@@ -234,23 +234,23 @@ type ServeOptions = Pick<LocalHostOptions, 'port' | 'allowedHosts'> & {
 /** One port for the API, the CDN and the console. Handlers are loaded after this, because they read the CDN's address when they sign. */
 async function serve({ port, allowedHosts, cdnKey, relayFront, corsOrigins }: ServeOptions): Promise<HttpServer> {
   const cdnUrl = () => process.env.CDN_BASE_URL ?? ''
-  const answerCdnRequest = createCdnFront({ bucketName: BUCKET_NAME, key: cdnKey, baseUrl: cdnUrl, corsOrigins })
+  const serveCdnRequest = createCdnFront({ bucketName: BUCKET_NAME, key: cdnKey, baseUrl: cdnUrl, corsOrigins })
   // Built at the first request, if nothing has built it before: a host without a browser needs no console.
-  const answerConsoleRequest = createConsoleFront({ directory: () => buildConsole(), videoOrigin: cdnUrl })
-  const answer = (request: IncomingMessage, response: ServerResponse) => {
+  const serveConsoleRequest = createConsoleFront({ directory: () => buildConsole(), videoOrigin: cdnUrl })
+  const serve = (request: IncomingMessage, response: ServerResponse) => {
     if (isConsoleRequest(request.url)) {
-      return answerConsoleRequest(request, response)
+      return serveConsoleRequest(request, response)
     }
     return request.url?.startsWith(CDN_PATH_PREFIX) && !request.url.startsWith('/v1/')
-      ? answerCdnRequest(request, response)
-      : relayFront.answer(request, response)
+      ? serveCdnRequest(request, response)
+      : relayFront.serve(request, response)
   }
   const server = await listen((request, response) => {
     if (!isServedHost(request.headers.host, allowedHosts)) {
       sendGatewayError(response, randomUUID(), MISDIRECTED)
       return
     }
-    answer(request, response).catch(() => response.destroy())
+    serve(request, response).catch(() => response.destroy())
   }, port)
   process.env.CDN_BASE_URL = `http://127.0.0.1:${server.port}`
   return server

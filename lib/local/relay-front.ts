@@ -1,11 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { once } from '#adapters/once.ts'
 
-type Answer = (request: IncomingMessage, response: ServerResponse) => Promise<void>
+type Serve = (request: IncomingMessage, response: ServerResponse) => Promise<void>
 
 /** The relay server in front of the other routes of the host. */
 export class RelayFront {
-  readonly #answerOthers: Answer
+  readonly #serveOthers: Serve
   /** The server reads the environment of the started host when it is loaded. */
   readonly #load = once(async () => {
     const [{ RelayServer }, { relayRouteOf }, { readTarget }] = await Promise.all([
@@ -16,9 +16,9 @@ export class RelayFront {
     return { server: new RelayServer(), relayRouteOf, readTarget }
   })
 
-  /** @param answerOthers responds to requests to other routes. */
-  constructor(answerOthers: Answer) {
-    this.#answerOthers = answerOthers
+  /** @param serveOthers responds to requests to other routes. */
+  constructor(serveOthers: Serve) {
+    this.#serveOthers = serveOthers
   }
 
   /** Loads the server, so that no first request pays for it. */
@@ -27,13 +27,13 @@ export class RelayFront {
   }
 
   /** Responds to one request, and resolves when it is settled; never rejects. */
-  async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { server, relayRouteOf, readTarget } = await this.#load()
     const target = readTarget(request.url)
     const route = relayRouteOf(request.method, target.path)
     await (route === undefined
-      ? this.#answerOthers(request, response)
-      : server.answer(route, target, { request, response }))
+      ? this.#serveOthers(request, response)
+      : server.serve(route, target, { request, response }))
   }
 
   /** Resolves when every relayed request is settled, or after the given time. */

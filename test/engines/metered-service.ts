@@ -55,7 +55,7 @@ export async function startMeteredService(watch?: TableWatch) {
     startMeteredTable(engine.endpoint, meter, { watch, switches }),
     startMeteredBucket(bucket.endpoint, meter),
     startMeteredExecutions(meter, { start: (_name, input) => begin.execution(JSON.parse(input)) }),
-    listenHttp((request, response) => void apiFront.answer(request, response)),
+    listenHttp((request, response) => void apiFront.serve(request, response)),
   ])
   Object.assign(process.env, {
     AWS_REGION: 'us-east-1',

@@ -3,7 +3,7 @@ import { connect } from 'node:net'
 type RawAnswer = { readonly status: number; readonly headers: Readonly<Record<string, string>>; readonly body: string }
 
 /** A gateway that does not even hang up has failed. */
-const ANSWER_MILLISECONDS_MAX = 20_000
+const RESPONSE_MILLISECONDS_MAX = 20_000
 
 /**
  * Sends bytes that no HTTP client would send, and reads until the gateway hangs up. The request must ask for that
@@ -13,7 +13,7 @@ export async function rawRequest(url: string, ...pieces: readonly (string | Uint
   const { hostname, port } = new URL(url)
   const chunks: Buffer[] = []
   const socket = connect(Number(port), hostname)
-  socket.setTimeout(ANSWER_MILLISECONDS_MAX, () => socket.destroy())
+  socket.setTimeout(RESPONSE_MILLISECONDS_MAX, () => socket.destroy())
   socket.on('data', (chunk) => chunks.push(chunk))
   // A body that is refused half-way is answered with a reset behind the answer.
   socket.on('error', () => {})

@@ -186,7 +186,7 @@ describe('a buffered answer over the local front', () => {
   it('to HEAD is that of GET without its body', async () => {
     const { promise, resolve, reject } = Promise.withResolvers<unknown>()
     const front = new ApiFront()
-    const server = await listen((incoming, response) => void front.answer(incoming, response), 0)
+    const server = await listen((incoming, response) => void front.serve(incoming, response), 0)
     const asking = request({ port: server.port, path: '/health', method: 'HEAD', agent: false }, async (response) => {
       const body = Buffer.concat(await response.toArray())
       resolve([response.statusCode, Number(response.headers['content-length']) > 10, body.length])

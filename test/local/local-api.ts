@@ -40,7 +40,7 @@ export async function startLocalApi(shared: ConstructorParameters<typeof ApiFron
       target: { name: 'things', timeoutSeconds, load },
     }
   }, shared)
-  const server = await listen((incoming, response) => void front.answer(incoming, response), 0)
+  const server = await listen((incoming, response) => void front.serve(incoming, response), 0)
   return {
     port: server.port,
     front,

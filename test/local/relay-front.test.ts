@@ -10,7 +10,7 @@ let front: RelayFront
 
 beforeAll(async () => {
   front = new RelayFront(async (_request, response) => void response.end('others'))
-  server = await listen((request, response) => void front.answer(request, response), 0)
+  server = await listen((request, response) => void front.serve(request, response), 0)
 })
 afterAll(async () => {
   await server.close()

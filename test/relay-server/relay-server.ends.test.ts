@@ -36,7 +36,7 @@ beforeAll(async () => {
     const path = request.url ?? ''
     const route = relayRouteOf(request.method, path)
     if (route !== undefined) {
-      void server.answer(route, { path, queryNames: [] }, { request, response })
+      void server.serve(route, { path, queryNames: [] }, { request, response })
     }
   }, 0)
 })

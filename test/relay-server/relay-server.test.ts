@@ -40,7 +40,7 @@ beforeAll(async () => {
     const target = readTarget(request.url)
     const route = relayRouteOf(request.method, target.path)
     if (route !== undefined) {
-      void server.answer(route, target, { request, response })
+      void server.serve(route, target, { request, response })
     }
   }, 0)
 })

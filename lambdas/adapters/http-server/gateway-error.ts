@@ -65,19 +65,19 @@ export const SHUTTING_DOWN: GatewayError = {
 
 /** Sends an error in the OpenAI shape with the request's id. The rest of a refused body is read and thrown away. */
 export function sendGatewayError(response: ServerResponse, requestId: string, error: GatewayError): void {
-  const { headers, body } = answerOf(requestId, error)
+  const { headers, body } = responseOf(requestId, error)
   closeInStages(response)
   response.writeHead(error.status, headers).end(body)
 }
 
 /** The same error as raw bytes, for a request that Node cannot parse. */
 export function gatewayErrorBytes(requestId: string, error: GatewayError): string {
-  const { headers, body } = answerOf(requestId, error)
+  const { headers, body } = responseOf(requestId, error)
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`)
   return [`HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}`, ...lines, '', body].join('\r\n')
 }
 
-function answerOf(requestId: string, { status, message, code }: GatewayError) {
+function responseOf(requestId: string, { status, message, code }: GatewayError) {
   const type = status >= 500 ? 'server_error' : status === 429 ? 'rate_limit_error' : 'invalid_request_error'
   const body = JSON.stringify({ error: { message, type, param: null, code } })
   const headers = {

@@ -29,7 +29,7 @@ export type OpenDownload = {
 export async function openDownload(command: DownloadCommand): Promise<OpenDownload> {
   const { pace = DOWNLOAD_PACE } = command
   return openBody(
-    await getGuarded({ ...command, namedBy: 'upstream', answerMilliseconds: pace.idleMilliseconds }),
+    await getGuarded({ ...command, namedBy: 'upstream', replyMilliseconds: pace.idleMilliseconds }),
     command,
   )
 }

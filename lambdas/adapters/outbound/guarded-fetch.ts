@@ -28,7 +28,7 @@ export function guardedFetch(trustedOrigin: string, network: Partial<OutboundNet
       headers: { ...headers, 'accept-encoding': 'identity' },
       body: bodyOf(body),
       isTrustedOrigin: url.origin === trustedOrigin,
-      answerMilliseconds: REQUEST_MILLISECONDS,
+      replyMilliseconds: REQUEST_MILLISECONDS,
       signal: AbortSignal.timeout(REQUEST_MILLISECONDS),
       ...network,
     })

@@ -23,7 +23,7 @@ export type GuardedGet = {
    */
   readonly namedBy: 'upstream' | 'client'
   /** For each hop, from its open connection to the head of its response, and the longest pause after that. */
-  readonly answerMilliseconds: number
+  readonly replyMilliseconds: number
   /** `bytes=0-65535`, for a part of the file. */
   readonly range?: string
   readonly signal?: AbortSignal
@@ -75,7 +75,7 @@ function isTrusted(url: URL, { trustedOrigins }: GuardedGet): boolean {
 }
 
 async function get(url: URL, isTrustedOrigin: boolean, command: GuardedGet): Promise<HttpResponse> {
-  const { signal, answerMilliseconds, range, resolve, dial } = command
+  const { signal, replyMilliseconds, range, resolve, dial } = command
   try {
     return await sendGuardedRequest({
       url,
@@ -87,7 +87,7 @@ async function get(url: URL, isTrustedOrigin: boolean, command: GuardedGet): Pro
         ...(range === undefined ? {} : { range }),
       },
       isTrustedOrigin,
-      answerMilliseconds,
+      replyMilliseconds,
       signal,
       ...(resolve === undefined ? {} : { resolve }),
       ...(dial === undefined ? {} : { dial }),

@@ -28,7 +28,7 @@ export type GuardedRequest = {
   /** The operator named this origin: plain http and private addresses are allowed. All others need https and a public host. */
   readonly isTrustedOrigin: boolean
   /** From the open connection to the head of the response, and the longest pause after it. */
-  readonly answerMilliseconds: number
+  readonly replyMilliseconds: number
   /** Ends the request at any time, also while its body is read. */
   readonly signal?: AbortSignal | undefined
 } & Partial<OutboundNetwork>
@@ -103,7 +103,7 @@ async function openSocket(command: GuardedRequest): Promise<Socket> {
 }
 
 async function exchange(socket: Socket, command: GuardedRequest): Promise<HttpResponse> {
-  const { url, method, headers, body, signal, answerMilliseconds } = command
+  const { url, method, headers, body, signal, replyMilliseconds } = command
   // Without an agent there is no pool, no keep-alive and no proxy.
   const options = { createConnection: () => socket, path: `${url.pathname}${url.search}` }
   const { outcome } = await sendOnce(
@@ -113,9 +113,9 @@ async function exchange(socket: Socket, command: GuardedRequest): Promise<HttpRe
       headers: { ...headers, host: url.host, connection: 'close' },
       body,
       timeouts: {
-        connectMilliseconds: answerMilliseconds,
-        firstByteMilliseconds: answerMilliseconds,
-        idleMilliseconds: answerMilliseconds,
+        connectMilliseconds: replyMilliseconds,
+        firstByteMilliseconds: replyMilliseconds,
+        idleMilliseconds: replyMilliseconds,
       },
       givenUp: signal,
     },

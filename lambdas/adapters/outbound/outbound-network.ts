@@ -24,7 +24,7 @@ export type OutboundNetwork = {
 export const systemNetwork: OutboundNetwork = {
   resolve: (hostname, isTrusted) => resolveName(hostname, isTrusted),
   dial: ({ hostname, port, isTls, addresses }) => {
-    const common = { host: hostname, port, lookup: answerWith(addresses), autoSelectFamily: true }
+    const common = { host: hostname, port, lookup: lookupOf(addresses), autoSelectFamily: true }
     if (!isTls) {
       return connectTcp(common)
     }
@@ -35,7 +35,7 @@ export const systemNetwork: OutboundNetwork = {
 }
 
 /** A `lookup` that returns the addresses that were resolved and checked before. */
-function answerWith(addresses: readonly LookupAddress[]): LookupFunction {
+function lookupOf(addresses: readonly LookupAddress[]): LookupFunction {
   return (_hostname, options, callback) => {
     const [first] = addresses
     if (options.all === true || first === undefined) {

@@ -44,7 +44,7 @@ export async function sendCallback(command: CallbackCommand): Promise<CallbackDe
       headers: { 'content-type': 'application/json', 'user-agent': 'Reelgate', ...headers },
       body,
       isTrustedOrigin: check.match === 'origin',
-      answerMilliseconds: totalMilliseconds,
+      replyMilliseconds: totalMilliseconds,
       signal,
     })
     await discard(response.body)

@@ -51,7 +51,7 @@ async function read(url: string, { catalogue, network }: StepContext, signal: Ab
     return readMediaBytes(Buffer.from(url.slice(url.indexOf(',') + 1), 'base64'))
   }
   const trustedOrigins = catalogue.config.trusted_origins
-  return await readMediaFile({ url, trustedOrigins, signal, answerMilliseconds: CHECK_MILLISECONDS_MAX, ...network })
+  return await readMediaFile({ url, trustedOrigins, signal, replyMilliseconds: CHECK_MILLISECONDS_MAX, ...network })
 }
 
 /** The log gets the reference's place and the limit. Only the client sees the name of the file. */

@@ -5,7 +5,7 @@ import type { Table } from '#adapters/store/table/table.ts'
 import { ALERT_THRESHOLD_PERCENT, ALERT_THRESHOLDS, ALERT_THRESHOLDS_MAX } from '#core/budgets.ts'
 import { checkCallbackUrl } from '#core/jobs/callback.ts'
 import { formatCredits, type Microcredits } from '#core/money.ts'
-import { type Answer, formatTable } from '../answer.ts'
+import { formatTable, type Output } from '../output.ts'
 import { UsageError } from '../terminal.ts'
 import { readDeployedConfig } from './catalogue.ts'
 import type { AdminContext, Command, CommandValues } from './command.ts'
@@ -85,7 +85,7 @@ function valuesBefore(change: AlertSettingsChange, { url, thresholds, lowBalance
   }
 }
 
-async function showSettings(table: Table, id: string): Promise<Answer> {
+async function showSettings(table: Table, id: string): Promise<Output> {
   const { url, thresholds, lowBalance } = await readAlertView(table, id)
   const shown = {
     tenant: id,

@@ -3,7 +3,7 @@ import { listTenantNames } from '#adapters/store/accounts/tenant-store.ts'
 import { type NewAuditEntry, recordAudit } from '#adapters/store/audit/audit-entry.ts'
 import { type AuditEntry, type AuditWish, readAudit } from '#adapters/store/audit/read-audit.ts'
 import type { Table } from '#adapters/store/table/table.ts'
-import { type Answer, csvLine, formatTable } from '../answer.ts'
+import { csvLine, formatTable, type Output } from '../output.ts'
 import { UsageError } from '../terminal.ts'
 import type { AdminContext, Command, CommandValues } from './command.ts'
 import { readStart } from './read-options.ts'
@@ -106,7 +106,7 @@ async function findTargets(table: Table, idOrName: string): Promise<readonly str
   return targets
 }
 
-async function listEntries(context: AdminContext, table: Table, wish: AuditWish): Promise<Answer> {
+async function listEntries(context: AdminContext, table: Table, wish: AuditWish): Promise<Output> {
   const { entries, next } = await readAudit(table, wish)
   if (next !== undefined && entries.length < wish.limit) {
     context.warn('not every entry was searched: name a shorter time with --since, or use --csv, which reads everything')
@@ -125,7 +125,7 @@ async function listEntries(context: AdminContext, table: Table, wish: AuditWish)
 }
 
 /** Reads on until the end, whatever one reading leaves out. */
-async function exportEntries(context: AdminContext, table: Table, wish: AuditWish): Promise<Answer> {
+async function exportEntries(context: AdminContext, table: Table, wish: AuditWish): Promise<Output> {
   await context.write(csvLine(COLUMNS))
   let left = wish.limit
   let before: string | undefined

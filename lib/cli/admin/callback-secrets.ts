@@ -1,6 +1,6 @@
 import { readWebhookSecrets, type WebhookSecrets } from '#adapters/store/accounts/webhook-secrets.ts'
 import { rotateCallbackSecret } from '#lambdas/admin/tenants/rotate-callback-secret.ts'
-import { type Answer, formatTable } from '../answer.ts'
+import { formatTable, type Output } from '../output.ts'
 import type { Command } from './command.ts'
 import { OVERLAP_DEFAULT, readOverlap, readTenantId, TENANT } from './read-options.ts'
 
@@ -47,7 +47,7 @@ export const callbackSecretShow: Command = {
   },
 }
 
-function describe(tenant: string, { current, previous }: WebhookSecrets): Answer {
+function describe(tenant: string, { current, previous }: WebhookSecrets): Output {
   const json = {
     tenant,
     webhook_secret: current,

@@ -13,8 +13,8 @@ import {
   loadGatewayConfig,
 } from '../../config/load-gateway-config.ts'
 import { stackName } from '../../config/platform-facts.ts'
-import { type Answer, formatTable } from '../answer.ts'
 import { DeploymentNotFoundError, unreadableStack } from '../failures.ts'
+import { formatTable, type Output } from '../output.ts'
 import type { AdminContext, Command } from './command.ts'
 
 /** One difference: its path, such as `models.famB-1.0-r2v.prices`, and the values before and after. */
@@ -249,7 +249,7 @@ function load(file: string, isLocal: boolean) {
   return loadGatewayConfig({ file, environment: process.env, mode: isLocal ? 'local' : 'synth' })
 }
 
-function describeCatalogue(config: GatewayConfig, warnings: readonly string[]): Answer {
+function describeCatalogue(config: GatewayConfig, warnings: readonly string[]): Output {
   const models = modelRows(config)
   const channels = config.channels.map(({ id, provider, base_url, priority, weight, models: served }) => ({
     id,
@@ -282,7 +282,7 @@ function describeCatalogue(config: GatewayConfig, warnings: readonly string[]): 
   return { json: { ok: true, models, channels, warnings }, text: text.join('\n\n') }
 }
 
-function describeChanges(changes: readonly ConfigChange[]): Answer {
+function describeChanges(changes: readonly ConfigChange[]): Output {
   const isSame = changes.length === 0
   const lines = changes.flatMap(({ change, path, deployed, file }) => {
     const mark = { added: '+', removed: '-', changed: '~' }[change]

@@ -19,8 +19,8 @@ import {
 } from '#adapters/secrets/replace-secret.ts'
 import type { AuditAction } from '#adapters/store/audit/audit-entry.ts'
 import { describeKeys, SIGNING_KEYS_MAX, type SigningKeyView, whyKeyStays } from '#core/cdn-signing-keys.ts'
-import { type Answer, formatTable } from '../answer.ts'
 import { CommandFailedError, OutputNotFoundError } from '../failures.ts'
+import { formatTable, type Output } from '../output.ts'
 import { recordEffect } from './audit.ts'
 import type { AdminContext, Command } from './command.ts'
 
@@ -286,7 +286,7 @@ async function recordKey(context: AdminContext, { action, keyPairId, before, aft
   })
 }
 
-function describe(keys: readonly SigningKeyView[]): Answer {
+function describe(keys: readonly SigningKeyView[]): Output {
   const shown = keys.map(({ keyPairId, state, createdAt, signsFrom, neededUntil }) => ({
     key_pair_id: keyPairId,
     state,

@@ -12,8 +12,8 @@ import { unservedModels } from '#lambdas/admin/switches/unserved-models.ts'
 import { DESCRIBE_CHANNELS } from '#local/aws-front.ts'
 import { channelTrafficSchema } from '#local/channel-traffic.ts'
 import { stackName } from '../../config/platform-facts.ts'
-import { type Answer, formatTable } from '../answer.ts'
 import { CommandFailedError, explainFailure } from '../failures.ts'
+import { formatTable, type Output } from '../output.ts'
 import { UsageError } from '../terminal.ts'
 import { readDeployedConfig } from './catalogue.ts'
 import type { AdminContext, Command, CommandValues } from './command.ts'
@@ -92,12 +92,12 @@ function readNumber(values: CommandValues, schema: typeof channelWeight, advice:
   return data
 }
 
-async function change(context: AdminContext, asked: ChannelChange): Promise<Answer> {
+async function change(context: AdminContext, asked: ChannelChange): Promise<Output> {
   const config = await readDeployedConfig(context)
   requireConfigured(config, asked)
-  const { answer, after } = await applyChange(context, asked)
+  const { output, after } = await applyChange(context, asked)
   warnOfUnservedModels(context, config, after)
-  return answer
+  return output
 }
 
 /** Warns if every channel of an enabled model is disabled. */
@@ -128,7 +128,7 @@ export function latencyText({ p50Milliseconds, p95Milliseconds }: ChannelFigures
 }
 
 const MINUTE_MILLISECONDS = 60_000
-const ANSWER_MILLISECONDS_MAX = 5_000
+const RESPONSE_MILLISECONDS_MAX = 5_000
 
 /**
  * The last minute of a running local host, over the port where it serves Step Functions, which only its own user may use.
@@ -157,7 +157,7 @@ export async function readLocalFigures(endpoint: string, nowMilliseconds: number
     method: 'POST',
     headers,
     body,
-    signal: AbortSignal.timeout(ANSWER_MILLISECONDS_MAX),
+    signal: AbortSignal.timeout(RESPONSE_MILLISECONDS_MAX),
   })
   if (response.status !== 200) {
     throw new CommandFailedError(
@@ -265,7 +265,7 @@ function unconfiguredRow(id: string, { switches }: Read) {
   return { id, state: 'not configured', ...nothing, ...noJobs, ...noTimes, settings }
 }
 
-function describe(channels: readonly Row[], { minuteFrom }: AllFigures): Answer {
+function describe(channels: readonly Row[], { minuteFrom }: AllFigures): Output {
   const since = minuteFrom === undefined ? null : new Date(minuteFrom).toISOString()
   const rows = channels.map((row) => [
     row.id,

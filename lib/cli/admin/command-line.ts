@@ -13,7 +13,7 @@ const SILENT_CALL = 'npm run --silent admin --'
 
 /** Options of every command, accepted before and after its name. */
 export const COMMON_OPTIONS: Readonly<Record<string, CommandOption>> = {
-  json: { summary: 'print the answer, or the error on stderr, as one line of JSON' },
+  json: { summary: 'print the output, or the error on stderr, as one line of JSON' },
   local: { summary: 'work on a running local host instead of a deployed stage' },
   'data-dir': { value: 'DIRECTORY', summary: 'the data directory of that local host; default: .data' },
   stage: { value: 'STAGE', summary: 'the deployed stage, in the usual AWS environment; default: dev' },

@@ -1,6 +1,6 @@
 import type { Actor } from '#adapters/store/audit/audit-entry.ts'
 import type { Table } from '#adapters/store/table/table.ts'
-import type { Answer } from '../answer.ts'
+import type { Output } from '../output.ts'
 import { UsageError } from '../terminal.ts'
 import type { StackResource } from './deployment.ts'
 
@@ -27,7 +27,7 @@ export type Command = {
   readonly options?: Readonly<Record<string, CommandOption>>
   /** Command lines without `npm run admin -- `, at least one. */
   readonly examples: readonly string[]
-  run(context: AdminContext, values: CommandValues): Promise<Answer>
+  run(context: AdminContext, values: CommandValues): Promise<Output>
 }
 
 /** The surroundings of a command: place, table, terminal. */

@@ -1,7 +1,7 @@
 import { createAdminKey, listAdminKeys, revokeAdminKey } from '#adapters/store/console/admin-keys.ts'
 import { makeSignInLink } from '#adapters/store/console/sign-in-link.ts'
-import { formatTable } from '../answer.ts'
 import { CommandFailedError } from '../failures.ts'
+import { formatTable } from '../output.ts'
 import { UsageError } from '../terminal.ts'
 import { recordEffect } from './audit.ts'
 import type { AdminContext, Command } from './command.ts'

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { AuditAction } from '#adapters/store/audit/audit-entry.ts'
-import type { Answer } from '../answer.ts'
 import { CommandFailedError, OutputNotFoundError } from '../failures.ts'
+import type { Output } from '../output.ts'
 import { recordEffect } from './audit.ts'
 import type { AdminContext, Command } from './command.ts'
 import { changeSecretEntries, type NamedSecret, type SecretEntries } from './secrets.ts'
@@ -78,7 +78,7 @@ async function change(
   context: AdminContext,
   action: AuditAction,
   changed: (entries: SecretEntries) => SecretEntries,
-): Promise<Answer> {
+): Promise<Output> {
   const { versionId } = await changeSecretEntries(await frontDoorSecret(context), changed)
   const state = action === 'front-door rotate' ? 'rotated' : 'finished'
   await recordEffect(context, { action, target: { kind: 'secret', id: 'front-door' }, before: null, after: { state } })

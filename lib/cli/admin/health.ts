@@ -20,7 +20,7 @@ import { findResource, type StackResource } from './deployment.ts'
 import { parseSecretEntries } from './secrets.ts'
 
 /** Longer than a cold start takes. */
-const ANSWER_MILLISECONDS_MAX = 10_000
+const RESPONSE_MILLISECONDS_MAX = 10_000
 
 /** Whether `GET /health` below the base url answers 200. */
 export async function checkApi(baseUrl: string): Promise<Finding[]> {
@@ -43,7 +43,7 @@ function statusOf(url: URL): Promise<number> {
     response.resume()
     resolve(response.statusCode ?? 0)
   })
-  request.setTimeout(ANSWER_MILLISECONDS_MAX, () => request.destroy(new Error('no answer in time')))
+  request.setTimeout(RESPONSE_MILLISECONDS_MAX, () => request.destroy(new Error('no answer in time')))
   request.on('error', reject)
   return promise
 }

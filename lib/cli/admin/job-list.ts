@@ -5,7 +5,7 @@ import type { Table } from '#adapters/store/table/table.ts'
 import { tableKeys } from '#adapters/store/table/table-keys.ts'
 import { jobIdMilliseconds } from '#core/ids.ts'
 import { isTerminal, type VideoJob } from '#core/jobs/video-job.ts'
-import { type Answer, formatTable } from '../answer.ts'
+import { formatTable, type Output } from '../output.ts'
 import { UsageError } from '../terminal.ts'
 import type { Command } from './command.ts'
 import { jobRow } from './jobs.ts'
@@ -99,7 +99,7 @@ failure, or for a wait for a channel; clients see only the error.`,
 
 type Wanted = { readonly tenantId: string; readonly status: string | undefined; readonly limit: number }
 
-async function listAll(table: Table, { tenantId, status, limit }: Wanted): Promise<Answer> {
+async function listAll(table: Table, { tenantId, status, limit }: Wanted): Promise<Output> {
   const { PK, SK } = tableKeys.job(tenantId, '')
   const jobs: ReturnType<typeof jobRow>[] = []
   const items = queryItems(table, {
@@ -132,7 +132,7 @@ async function listOpen(
   table: Table,
   which: { readonly tenantId: string | undefined; readonly limit: number },
   warn: (sentence: string) => void,
-): Promise<Answer> {
+): Promise<Output> {
   const { jobs: found, isWhole } = await openJobs(table, which)
   if (!isWhole) {
     warn('not every open reservation was read: there may be older jobs')

@@ -14,8 +14,8 @@ import { redriveVideoJob } from '#lambdas/admin/jobs/redrive-job.ts'
 import { readLedgerItem, toLedgerEntry } from '#lambdas/admin/ledger/read-ledger.ts'
 import { isCancelledByOperator } from '#lambdas/pipeline/cancel-upstream-task.ts'
 import type { ResolveContext } from '#lambdas/pipeline/resolve-video-job.ts'
-import { type Answer, formatTable } from '../answer.ts'
 import { CommandFailedError } from '../failures.ts'
+import { formatTable, type Output } from '../output.ts'
 import { UsageError } from '../terminal.ts'
 import type { AdminContext, Command, CommandOption } from './command.ts'
 import { orderTimeline, readExecutions, recordTimeline, timeText, withoutUrls } from './job-timeline.ts'
@@ -261,7 +261,7 @@ function standing({ jobId, tenantId, status, channelId, finishedAt, storedDurati
   return `Job ${jobId} of tenant ${tenantId} is ${status} and ${where}.`
 }
 
-function describeEnd(before: VideoJob, ended: VideoJob): Answer {
+function describeEnd(before: VideoJob, ended: VideoJob): Output {
   const isCancelled = isCancelledByOperator(ended)
   const changed = !isTerminal(before) && isCancelled
   const error = ended.error === undefined ? null : withoutUrls(ended.error)

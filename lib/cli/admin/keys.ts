@@ -12,7 +12,7 @@ import { RATE_PER_MINUTE_DEFAULT, RATE_PER_MINUTE_MAX } from '#core/limits.ts'
 import { formatCredits } from '#core/money.ts'
 import { stateOf } from '#lambdas/admin/keys/key-state.ts'
 import { endAfterRotation, requireUsable, rotateKey } from '#lambdas/admin/keys/rotate-key.ts'
-import { type Answer, formatTable } from '../answer.ts'
+import { formatTable, type Output } from '../output.ts'
 import { nearestName, UsageError } from '../terminal.ts'
 import { budgetJson, budgetText, readBudget } from './budgets.ts'
 import { readDeployedConfig } from './catalogue.ts'
@@ -67,7 +67,7 @@ type NewKey = KeyWish & {
 }
 
 /** Shows a new key. The JSON omits fields whose options were not given. */
-export function describeNewKey({ id, key, tenant, budget, ...wish }: NewKey): Answer {
+export function describeNewKey({ id, key, tenant, budget, ...wish }: NewKey): Output {
   const { models, name, expiresAt, ratePerMinute } = wish
   const expires = expiresAt === undefined ? undefined : isoSeconds(expiresAt)
   const json = {
@@ -88,7 +88,7 @@ export function describeNewKey({ id, key, tenant, budget, ...wish }: NewKey): An
 }
 
 /** Keys as a list, without the keys themselves. @param budgets by their ids. */
-export function describeKeys(listings: readonly ApiKeyListing[], budgets: ReadonlyMap<string, Budget>): Answer {
+export function describeKeys(listings: readonly ApiKeyListing[], budgets: ReadonlyMap<string, Budget>): Output {
   const described = listings.map((listing) => {
     const budget = listing.budget === null ? undefined : budgets.get(listing.budget.id)
     const key = keyRow(listing, budget)
@@ -251,7 +251,7 @@ export const keyCreate: Command = {
 
 type KeyToCreate = KeyWish & { readonly tenant: string; readonly budgetLimit: BudgetLimit | undefined }
 
-async function createKey(table: Table, { tenant, budgetLimit, ...wish }: KeyToCreate, actor: Actor): Promise<Answer> {
+async function createKey(table: Table, { tenant, budgetLimit, ...wish }: KeyToCreate, actor: Actor): Promise<Output> {
   const key = generateApiKey()
   const id = await storeApiKey(table, { key, tenantId: tenant, budgetLimit, ...wish }, actor)
   const { listing } = await getApiKey(table, id)

@@ -4,7 +4,7 @@ import type { LedgerEntry, UsageView } from '#core/pricing/usage.ts'
 import { printableJson } from '#core/redaction.ts'
 import { readLedgerRows, streamLedgerRows, toLedgerEntry } from '#lambdas/admin/ledger/read-ledger.ts'
 import { verifyLedger } from '#lambdas/admin/ledger/verify-ledger.ts'
-import { type Answer, csvLine, formatTable } from '../answer.ts'
+import { csvLine, formatTable, type Output } from '../output.ts'
 import { UsageError } from '../terminal.ts'
 import type { AdminContext, Command, CommandValues } from './command.ts'
 import { readTenantId, readTenantIdIfGiven, readTime, TENANT } from './read-options.ts'
@@ -43,7 +43,7 @@ Relayed requests: open, or resolved once. Usage counters: the sums of the settle
 export async function showLedger(
   table: Table,
   { tenant, limit = LIMIT_DEFAULT }: { tenant: string; limit: number | undefined },
-): Promise<Answer> {
+): Promise<Output> {
   const entries = (await readLedgerRows(table, tenant)).slice(0, limit).map(toLedgerEntry)
   return { json: { entries }, text: formatTable(...withoutEmptyColumns(entries.map(cellsOf))) }
 }
@@ -84,7 +84,7 @@ function withoutEmptyColumns(rows: readonly Cells[]): [string[], Cells[]] {
 }
 
 /** Reports the broken invariants; not ok if there are any. */
-export async function verifyLedgers(table: Table, only?: string): Promise<Answer> {
+export async function verifyLedgers(table: Table, only?: string): Promise<Output> {
   const broken = await verifyLedger(table, only)
   const text =
     broken.length === 0
@@ -157,7 +157,7 @@ counters include the settlement. \`id\`: of a grant or an adjustment. \`reason\`
 }
 
 /** All output has been written already. */
-const WRITTEN: Answer = { json: undefined, text: '' }
+const WRITTEN: Output = { json: undefined, text: '' }
 
 type Wish = { readonly from: number; readonly to: number }
 

@@ -1,7 +1,7 @@
 import { readSwitches } from '#adapters/store/switches/read-switches.ts'
 import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
 import { type Switches, switchesOf } from '#core/catalogue/switches.ts'
-import { type Answer, formatTable } from '../answer.ts'
+import { formatTable, type Output } from '../output.ts'
 import { readDeployedConfig } from './catalogue.ts'
 import type { Command } from './command.ts'
 import { applyChange, clearSwitches, requireConfigured, settingsOf, settingsText } from './switches.ts'
@@ -19,7 +19,7 @@ idempotency key still finds its job. The switch is kept over deployments until \
   async run(context, values) {
     const target = { kind: 'model', id: values.required('ID') } as const
     requireConfigured(await readDeployedConfig(context), target)
-    return (await applyChange(context, { ...target, action: 'disable' })).answer
+    return (await applyChange(context, { ...target, action: 'disable' })).output
   },
 }
 
@@ -36,7 +36,7 @@ until \`model clear\`.`,
     const config = await readDeployedConfig(context)
     requireConfigured(config, target)
     const isEnabledByConfiguration = config.models.some(({ id, enabled }) => id === target.id && enabled)
-    return (await applyChange(context, { ...target, action: 'enable', isEnabledByConfiguration })).answer
+    return (await applyChange(context, { ...target, action: 'enable', isEnabledByConfiguration })).output
   },
 }
 
@@ -61,7 +61,7 @@ export const modelList: Command = {
   },
 }
 
-function describeModels(config: GatewayConfig, switches: Switches): Answer {
+function describeModels(config: GatewayConfig, switches: Switches): Output {
   const known = new Set(config.models.map(({ id }) => id))
   const left = Object.keys(switches.models).filter((id) => !known.has(id))
   const models = [

@@ -11,8 +11,8 @@ import {
   GatewayConfigError,
   loadGatewayConfig,
 } from '../../config/load-gateway-config.ts'
-import { type Answer, formatTable } from '../answer.ts'
 import { CommandFailedError, DeploymentNotFoundError, NotConfirmedError } from '../failures.ts'
+import { formatTable, type Output } from '../output.ts'
 import { nearestName, UsageError } from '../terminal.ts'
 import { recordEffect } from './audit.ts'
 import { readDeployedConfig } from './catalogue.ts'
@@ -285,7 +285,7 @@ export const secretRemove: Command = {
   parameters: [NAME],
   options: { config: CONFIG },
   examples: ['secret remove OLD_API_KEY --stage prod'],
-  async run(context, values): Promise<Answer> {
+  async run(context, values): Promise<Output> {
     const name = values.required('NAME')
     const secret = await channelSecret(context)
     requireSet(name, await readSecretEntries(secret))

@@ -2,8 +2,8 @@ import { changeSwitch } from '#adapters/store/switches/change-switch.ts'
 import { readSwitches } from '#adapters/store/switches/read-switches.ts'
 import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
 import { type Setting, type SwitchChange, type Switches, switchesOf } from '#core/catalogue/switches.ts'
-import type { Answer } from '../answer.ts'
 import { CommandFailedError } from '../failures.ts'
+import type { Output } from '../output.ts'
 import { nearestName } from '../terminal.ts'
 import { readDeployedConfig } from './catalogue.ts'
 import type { AdminContext } from './command.ts'
@@ -49,7 +49,7 @@ export function settingsText(settings: readonly ShownSetting[]): string | null {
 const SEEN = 'every instance sees it within 15 seconds'
 
 /** What a change did. */
-type Applied = { readonly answer: Answer; readonly after: Switches }
+type Applied = { readonly output: Output; readonly after: Switches }
 
 /**
  * Changes one switch in the name of the person who runs the command, and says what is set now.
@@ -64,7 +64,7 @@ export async function applyChange(
   const settings = settingsOf(after, change)
   const isChanged = after !== before
   const json = { kind: change.kind, id: change.id, changed: isChanged, settings }
-  return { answer: { json, text: textOf(change, { settings, isChanged }) }, after }
+  return { output: { json, text: textOf(change, { settings, isChanged }) }, after }
 }
 
 /** What is set for the target of a change. */
@@ -108,10 +108,10 @@ export function requireConfigured(
  * Ends every switch of a channel or model. One that left the configuration keeps its switches, so these can be cleared too.
  * @throws CommandFailedError for an id without switches that the configuration does not have.
  */
-export async function clearSwitches(context: AdminContext, target: Pick<SwitchChange, 'kind' | 'id'>): Promise<Answer> {
+export async function clearSwitches(context: AdminContext, target: Pick<SwitchChange, 'kind' | 'id'>): Promise<Output> {
   const { switches } = await readSwitches(await context.table())
   if (settingsOf(switches, target).length === 0) {
     requireConfigured(await readDeployedConfig(context), target)
   }
-  return (await applyChange(context, { ...target, action: 'clear' })).answer
+  return (await applyChange(context, { ...target, action: 'clear' })).output
 }

@@ -14,14 +14,14 @@ import { isRefusal, StoreRefusal } from '#adapters/store/store-refusal.ts'
 import type { Table } from '#adapters/store/table/table.ts'
 import { balanceAmounts } from '#core/api/balance.ts'
 import { OPEN_JOBS_DEFAULT } from '#core/limits.ts'
-import { type Answer, formatTable } from '../answer.ts'
+import { formatTable, type Output } from '../output.ts'
 import { UsageError } from '../terminal.ts'
 import { budgetJson, budgetText, readLimit } from './budgets.ts'
 import type { Command, CommandValues } from './command.ts'
 import { readCredits, readLine, readSignedCredits, readTenantId, requireName, TENANT } from './read-options.ts'
 
 /** The secret signs callbacks in the operator's name, so it is shown only when it was created or requested. */
-export function describeTenant(tenant: Tenant, { withSecret }: { readonly withSecret: boolean }): Answer {
+export function describeTenant(tenant: Tenant, { withSecret }: { readonly withSecret: boolean }): Output {
   const { id, name, webhookSecret, balance, openJobs, budget } = tenant
   const now = Date.now()
   const json = {
@@ -46,7 +46,7 @@ export function describeTenant(tenant: Tenant, { withSecret }: { readonly withSe
 }
 
 /** A tenant after a change of its state or limits. */
-export async function describeChangedTenant(table: Table, tenantId: string): Promise<Answer> {
+export async function describeChangedTenant(table: Table, tenantId: string): Promise<Output> {
   const tenant = await getTenant(table, tenantId)
   const json = tenantRow(tenant)
   const { open_jobs, open_jobs_max, suspension: _, ...row } = json
@@ -358,7 +358,7 @@ usage counters of its period say. To count again, after a restore for example, s
   },
 }
 
-async function showBudget(table: Table, tenantId: string): Promise<Answer> {
+async function showBudget(table: Table, tenantId: string): Promise<Output> {
   const { budget } = await getTenant(table, tenantId)
   const now = Date.now()
   return {

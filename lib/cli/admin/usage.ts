@@ -13,7 +13,7 @@ import {
 import { formatCredits } from '#core/money.ts'
 import { addUsageSums, dayOf, daysBefore, isDay, NO_USAGE, type UsageSums } from '#core/pricing/usage.ts'
 import { printable } from '#core/redaction.ts'
-import { type Answer, csvLine, formatTable } from '../answer.ts'
+import { csvLine, formatTable, type Output } from '../output.ts'
 import { UsageError } from '../terminal.ts'
 import type { AdminContext, Command, CommandValues } from './command.ts'
 import { findTenant } from './read-options.ts'
@@ -295,7 +295,7 @@ async function writeCsv(
   context: AdminContext,
   usages: AsyncIterable<TenantUsage>,
   toRows: (used: TenantUsage) => UsageRow[],
-): Promise<Answer> {
+): Promise<Output> {
   await context.write(usageCsvHeader())
   for await (const used of usages) {
     await context.write(toRows(used).map(usageCsvLine).join(''))
@@ -313,7 +313,7 @@ function sortRows(rows: readonly UsageRow[], { by }: UsageWish): readonly UsageR
       )
 }
 
-function describe(rows: readonly UsageRow[], { from, to, by }: UsageWish, columns: number | undefined): Answer {
+function describe(rows: readonly UsageRow[], { from, to, by }: UsageWish, columns: number | undefined): Output {
   const total = rows.reduce((sum, { sums }) => addUsageSums(sum, sums), NO_USAGE)
   const json = {
     from,

@@ -2,8 +2,8 @@ import { StageSettingsError } from '../../config/context-settings.ts'
 import { loadGatewayConfig } from '../../config/load-gateway-config.ts'
 import { type Environment, stackName } from '../../config/platform-facts.ts'
 import { requireChannels, type StageSettings } from '../../config/stage-settings.ts'
-import type { Answer } from '../answer.ts'
 import { type Check, describeFindings, type Finding, fine, runCheck, warning, wrong } from '../findings.ts'
+import type { Output } from '../output.ts'
 import {
   checkBootstrap,
   checkBuckets,
@@ -35,7 +35,7 @@ type AccountOptions = Pick<PreflightOptions, 'nowMilliseconds'> & { readonly set
  * Checks what a deployment of a stage needs, before the deployment: first what needs no credentials, then the account. Nothing is changed.
  * A check that fails says why, and the others go on, except where the next cannot be asked: AWS without a caller, and all without settings.
  */
-export async function runPreflight(options: PreflightOptions): Promise<Answer> {
+export async function runPreflight(options: PreflightOptions): Promise<Output> {
   const { settings, found } = readSettings(options)
   if (settings === undefined) {
     return describeFindings([checkNode(), ...found])

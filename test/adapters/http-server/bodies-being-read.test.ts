@@ -43,7 +43,7 @@ beforeEach(async () => {
   const target = { name: 'things', timeoutSeconds: 30, load: async () => ({ handler }) }
   const route = () => ({ resource: '/', pathParameters: null, streams: false, target })
   const front = new ApiFront(route, { bodies })
-  server = await listen((request, response) => void front.answer(request, response), 0)
+  server = await listen((request, response) => void front.serve(request, response), 0)
 })
 afterEach(async () => {
   for (const socket of sockets.splice(0)) {

@@ -19,7 +19,7 @@ const trusting = (url: string, trusted: readonly Loopback[], more: Partial<Guard
   url,
   trustedOrigins: trusted.map(({ origin }) => origin),
   namedBy: 'upstream',
-  answerMilliseconds: 5_000,
+  replyMilliseconds: 5_000,
   ...more,
 })
 

@@ -43,7 +43,7 @@ const get = (url: string, isTrustedOrigin: boolean, signal?: AbortSignal) =>
     method: 'GET',
     headers: {},
     isTrustedOrigin,
-    answerMilliseconds: 5_000,
+    replyMilliseconds: 5_000,
     signal,
   }).catch((error: Error) => error.message)
 

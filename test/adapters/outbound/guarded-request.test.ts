@@ -25,7 +25,7 @@ function stopLater(server: Loopback): Loopback {
 }
 
 function get(url: string, more: Partial<GuardedRequest> = {}): GuardedRequest {
-  return { url: new URL(url), method: 'GET', headers: {}, isTrustedOrigin: false, answerMilliseconds: 5_000, ...more }
+  return { url: new URL(url), method: 'GET', headers: {}, isTrustedOrigin: false, replyMilliseconds: 5_000, ...more }
 }
 
 async function read(command: GuardedRequest): Promise<string> {
@@ -131,7 +131,7 @@ describe('sendGuardedRequest', () => {
 
   it('gives up when no answer comes in time, and closes the connection', async () => {
     const server = stopLater(await listenTcp((socket) => socket.resume()))
-    const command = get(`${server.origin}/?token=secret`, { isTrustedOrigin: true, answerMilliseconds: 30 })
+    const command = get(`${server.origin}/?token=secret`, { isTrustedOrigin: true, replyMilliseconds: 30 })
     await expect(sendGuardedRequest(command)).rejects.toThrow('no answer in time')
     await server.allClosed()
   })

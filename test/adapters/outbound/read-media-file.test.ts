@@ -36,7 +36,7 @@ function sendRange(file: Buffer, { headers: { range = '' } }: IncomingMessage, r
 
 async function read(server: Loopback, more: Partial<MediaFileCommand> = {}): Promise<MediaFile> {
   const url = `${server.origin}/file?signature=secret`
-  const found = await readMediaFile({ url, trustedOrigins: [server.origin], answerMilliseconds: 2000, ...more })
+  const found = await readMediaFile({ url, trustedOrigins: [server.origin], replyMilliseconds: 2000, ...more })
   expect(JSON.stringify(found)).not.toMatch(/secret|file\?/)
   return found
 }
@@ -106,11 +106,11 @@ describe('reading the header of a file', () => {
       const network = fakeNetwork([['93.184.215.14'], ['10.0.0.5']], server.port, '93.184.215.14')
       const trustedOrigins = [new URL(location).origin]
       const url = 'https://public.example/cat.png'
-      const found = await readMediaFile({ url, trustedOrigins, answerMilliseconds: 2000, ...network })
+      const found = await readMediaFile({ url, trustedOrigins, replyMilliseconds: 2000, ...network })
       expect(found.facts).toEqual({})
       expect(found.unreadBecause).toMatch(/only https is allowed|an address that is not public/)
       expect([network.dialled.length, server.ranges.length]).toEqual([1, 1])
-      const direct = { url: location, trustedOrigins, answerMilliseconds: 2000 }
+      const direct = { url: location, trustedOrigins, replyMilliseconds: 2000 }
       const inside = fakeNetwork([['10.0.0.5']], server.port)
       expect(await readMediaFile({ ...direct, ...inside })).toMatchObject({ facts: size })
     },
@@ -122,7 +122,7 @@ describe('reading the header of a file', () => {
       response.writeHead(url === '/secret' ? 200 : 302, { location }).end()
     })
     const network = fakeNetwork([['10.0.0.5'], ['93.184.215.14'], ['10.0.0.5']], server.port, '93.184.215.14')
-    const command = { trustedOrigins: ['http://inside.example'], answerMilliseconds: 2000, ...network }
+    const command = { trustedOrigins: ['http://inside.example'], replyMilliseconds: 2000, ...network }
     const found = await readMediaFile({ url: 'http://inside.example/cat.png', ...command })
     expect(found).toEqual({ facts: {}, unreadBecause: 'only https is allowed' })
     expect(server.ranges).toHaveLength(2)
@@ -131,7 +131,7 @@ describe('reading the header of a file', () => {
   it('connects to no private host', async () => {
     const network = fakeNetwork([['10.0.0.1']], 9)
     const url = 'https://inside.example/cat.png'
-    const found = await readMediaFile({ url, trustedOrigins: [], answerMilliseconds: 2000, ...network })
+    const found = await readMediaFile({ url, trustedOrigins: [], replyMilliseconds: 2000, ...network })
     expect(found).toEqual({ facts: {}, unreadBecause: 'the host has an address that is not public' })
     expect(network.dialled).toEqual([])
   })

@@ -15,8 +15,8 @@ import type { Command } from '../../../lib/cli/admin/command.ts'
 import { COMMANDS } from '../../../lib/cli/admin/commands.ts'
 import { createConsoleOidcSecretSet } from '../../../lib/cli/admin/console.ts'
 import { createSecretSet } from '../../../lib/cli/admin/secrets.ts'
-import type { Answer } from '../../../lib/cli/answer.ts'
 import { OutputNotFoundError } from '../../../lib/cli/failures.ts'
+import type { Output } from '../../../lib/cli/output.ts'
 import { CONFIGURATION_METADATA } from '../../../lib/config/load-gateway-config.ts'
 import { FakeCloudFront, FakeSecret } from '../../cdn-signing-key/key-services.ts'
 import { captureTelemetry } from '../../engines/counted-facts.ts'
@@ -41,7 +41,7 @@ export type AuditedStage = {
   /** A private key of the team, and the id of its public half. */
   readonly brought: { readonly file: string; readonly keyPairId: string }
   /** Runs a command by its name. */
-  run(name: string, options: Options, surroundings?: Surroundings): Promise<Answer>
+  run(name: string, options: Options, surroundings?: Surroundings): Promise<Output>
   /** The audit log, newest first. */
   entries(): Promise<readonly AuditEntry[]>
   /** All that a command can change: items of the table, the secret, calls of the function of signing keys, started executions. */

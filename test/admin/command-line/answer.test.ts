@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { formatTable } from '../../../lib/cli/answer.ts'
+import { formatTable } from '../../../lib/cli/output.ts'
 
 describe('formatTable', () => {
   it('aligns every column with its widest cell, and leaves no spaces at the ends of lines', () => {

@@ -1,6 +1,6 @@
 import type { Table } from '#adapters/store/table/table.ts'
 import { type AdminContext, type Command, CommandValues } from '../../../lib/cli/admin/command.ts'
-import type { Answer } from '../../../lib/cli/answer.ts'
+import type { Output } from '../../../lib/cli/output.ts'
 
 type Surroundings = Partial<Omit<AdminContext, 'table' | 'output'>> & {
   readonly table?: Table
@@ -10,7 +10,7 @@ type Surroundings = Partial<Omit<AdminContext, 'table' | 'output'>> & {
 }
 
 /** Runs one command in this process, as if its command line had been read. Everything is confirmed unless said. */
-export function runCommand(command: Command, surroundings: Surroundings): Promise<Answer> {
+export function runCommand(command: Command, surroundings: Surroundings): Promise<Output> {
   const { table, options = {}, outputs = {}, ...context } = surroundings
   const given = Object.entries(options).flatMap(([name, value]): [string, string | true][] =>
     value === undefined ? [] : [[name, value]],

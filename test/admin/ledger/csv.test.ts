@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { csvLine } from '../../../lib/cli/answer.ts'
+import { csvLine } from '../../../lib/cli/output.ts'
 
 describe('csvLine', () => {
   it.each([

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach } from 'vitest'
 import { readSwitches } from '#adapters/store/switches/read-switches.ts'
 import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
 import type { Command } from '../../../lib/cli/admin/command.ts'
-import type { Answer } from '../../../lib/cli/answer.ts'
+import type { Output } from '../../../lib/cli/output.ts'
 import { startTestTable, type TestTable } from '../../engines/start-test-table.ts'
 import type { TableWithClient } from '../../engines/table-with-client.ts'
 import { testCatalogue } from '../../engines/test-catalogue.ts'
@@ -37,7 +37,7 @@ export function useSwitching() {
     table: () => table,
     switches: async () => (await readSwitches(table)).switches,
     /** Runs a command for a channel or a model. */
-    run: (command: Command, ID?: string, N?: string): Promise<Answer> =>
+    run: (command: Command, ID?: string, N?: string): Promise<Output> =>
       runCommand(command, {
         table,
         local: true,

@@ -13,7 +13,7 @@ import {
   tenantShow,
   tenantSuspend,
 } from '../../../lib/cli/admin/tenants.ts'
-import type { Answer } from '../../../lib/cli/answer.ts'
+import type { Output } from '../../../lib/cli/output.ts'
 import { useTestTable } from '../../engines/start-test-table.ts'
 import { TESTER } from '../../engines/tester.ts'
 import { ESTIMATE, openTenant, reserveJob, type TestTenant } from '../../engines/video-jobs.ts'
@@ -31,7 +31,7 @@ const named = () => ({ tenant: tenant.tenantId })
 const caller = () => findCaller(table, tenant.keyDigest, Math.trunc(Date.now() / 1000))
 
 describe('the callback secret of a tenant', () => {
-  const secretOf = (answer: Answer) => ({
+  const secretOf = (answer: Output) => ({
     json: Object(answer.json).webhook_secret,
     isInText: answer.text.includes('whsec_'),
   })

@@ -1,7 +1,7 @@
 import { printable } from '#core/redaction.ts'
 
 /** The output of a command: JSON for programs, a table for people. */
-export type Answer = {
+export type Output = {
   /** Undefined prints nothing: the command has written its output already. */
   readonly json: unknown
   readonly text: string
