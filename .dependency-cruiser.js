@@ -2,7 +2,7 @@
 const NODE_CORE =
   '^(node:)?(fs|http|https|net|tls|dns|crypto|child_process|os|path|stream|timers|worker_threads|process|zlib)'
 
-const WITH_OUR_OWN_ITEMS = '^lambdas/(adapters|admin|admin-api|api|middleware|pipeline|relay)/'
+const WITH_OUR_OWN_ITEMS = '^lambdas/(store|adapters|admin|admin-api|api|middleware|pipeline|relay)/'
 
 /** Folders with a handler of their own: they never import each other. */
 const HANDLERS = '(?:admin-api|api|pipeline)/[^/]+|cdn-signing-key|console-files|relay-(?:code|smoke)'
@@ -47,18 +47,18 @@ export default {
       ['relay/'],
       ['admin/'],
     ]),
-    ...floors('lambdas/adapters/store', [
-      ['table/', 'bucket/'],
-      ['audit/'],
-      ['accounts/', 'switches/'],
-      ['money/'],
-      ['jobs/'],
-      ['alerts/'],
-      ['console/'],
+    ...floors('lambdas/store', [
+      ['table/', 'bucket/', 'store-refusal\\.ts'],
+      ['audit/', 'callers\\.ts', 'usage\\.ts'],
+      ['budgets\\.ts', 'budget-moves\\.ts', 'switches\\.ts', 'limits/'],
+      ['relay-ledger/', 'job-ledger/'],
+      ['tenants/', 'keys/', 'jobs/'],
+      ['key-budgets\\.ts', 'due-index\\.ts', 'caller-with-account\\.ts', 'sessions/', 'alerts/'],
+      ['summary\\.ts'],
     ]),
     ...floors('lambdas', [
       ['core/'],
-      ['adapters/'],
+      ['adapters/', 'store/'],
       ['middleware/'],
       ['relay/', 'pipeline/', 'admin/', 'cdn-signing-key/', 'console-files/'],
       ['api/', 'admin-api/'],
@@ -108,12 +108,13 @@ export default {
       pathNot: '^web/src/core/',
     }),
     ...floors('web/src', [['core/'], ['state/'], ['api/'], ['components/'], ['shell/', 'pages/']]),
-    onlyTo('commands-import-no-handlers', '^lib/cli/(admin/|preflight/|(answer|findings|demo)\\.ts$)', [
+    onlyTo('commands-import-no-handlers', '^lib/cli/(admin/|preflight/|(output|findings|demo)\\.ts$)', [
       'lambdas/core/',
       'lambdas/adapters/',
+      'lambdas/store/',
       'lambdas/admin/',
       'lambdas/pipeline/[^/]+\\.ts$',
-      'lib/cli/(admin/|preflight/|(answer|findings|failures|terminal|demo)\\.ts$)',
+      'lib/cli/(admin/|preflight/|(output|findings|failures|terminal|demo)\\.ts$)',
       'lib/(local|config)/',
     ]),
     onlyTo('smoke-knows-the-contract-alone', '^lib/cli/smoke/', [
@@ -137,7 +138,7 @@ export default {
     ...floors('lib/cli', [
       ['terminal\\.ts'],
       ['failures\\.ts'],
-      ['answer\\.ts'],
+      ['output\\.ts'],
       ['findings\\.ts'],
       ['admin/', 'preflight/', 'emulator\\.ts'],
       ['demo\\.ts'],
@@ -171,7 +172,7 @@ export default {
     forbid(
       'one-door-to-the-table',
       'the SDK reaches the table through sdk-table.ts alone',
-      '^lambdas/(?!adapters/store/table/sdk-table)',
+      '^lambdas/(?!store/table/sdk-table)',
       {
         path: '^node_modules/@aws-sdk/(lib|client)-dynamodb/',
       },
@@ -180,7 +181,7 @@ export default {
       'one-choice-of-the-lean-table',
       'relayed functions use the table without the SDK; their common context opens it',
       '^lambdas/(?!middleware/caller-context)',
-      { path: '^lambdas/adapters/store/table/lean-table' },
+      { path: '^lambdas/store/table/lean-table' },
     ),
     {
       name: 'no-dev-dependency-in-lambdas',

@@ -1,9 +1,8 @@
-import { takePollToken } from '#adapters/store/jobs/channel-load.ts'
-import { addGenerationTime, readUsualSeconds } from '#adapters/store/jobs/generation-times.ts'
-import type { Table } from '#adapters/store/table/table.ts'
 import type { VideoChannel } from '#core/catalogue/channel.ts'
 import { firstPollWait, nextPollWait, sampleSeconds, throttledWait, type UsualSeconds } from '#core/jobs/waits.ts'
 import { STEP_NEEDS } from '#stack/function-needs.ts'
+import { addGenerationTime, readUsualSeconds, takePollToken } from '#store/jobs/channels.ts'
+import type { Table } from '#store/table/table.ts'
 import { DOLLARS, DOLLARS_PER_MILLION } from './list-prices.ts'
 import { quantile } from './statistics.ts'
 

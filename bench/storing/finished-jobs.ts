@@ -1,7 +1,6 @@
-import { recordPoll } from '#adapters/store/jobs/job-progress.ts'
-import { claimSubmit, recordAccepted } from '#adapters/store/jobs/submission.ts'
-import type { Table } from '#adapters/store/table/table.ts'
 import type { StepInput, VideoJob } from '#core/jobs/video-job.ts'
+import { claimSubmit, recordAccepted, recordPoll } from '#store/jobs/job-progress.ts'
+import type { Table } from '#store/table/table.ts'
 import { openTenant, reserveJob } from '../../test/engines/video-jobs.ts'
 
 /** A channel of the shipped configuration; only its way of reading answers counts here. */

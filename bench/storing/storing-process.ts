@@ -2,10 +2,10 @@ import { get, type IncomingMessage } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
 import { S3Client } from '@aws-sdk/client-s3'
 import { Upload } from '@aws-sdk/lib-storage'
-import { UPLOAD_PARTS } from '#adapters/store/bucket/upload-video.ts'
 import type { StepInput } from '#core/jobs/video-job.ts'
 // Loaded for the bare upload too: each garbage collection goes through all that a process has loaded.
 import { handler } from '#lambdas/pipeline/store-video/handler.ts'
+import { UPLOAD_PARTS } from '#store/bucket/upload-video.ts'
 
 /** One transfer: the store step of a job, or what it takes at the least to bring the same bytes to the same place. */
 export type Transfer =

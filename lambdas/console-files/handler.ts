@@ -5,8 +5,8 @@ import * as z from 'zod/mini'
 import { type Outcome, respondToCloudFormation } from '#adapters/cloudformation/respond-to-cloudformation.ts'
 import { retryPassingErrors } from '#adapters/cloudformation/retry-passing-errors.ts'
 import { environmentVariable } from '#adapters/environment.ts'
-import { S3Client } from '#adapters/store/bucket/bucket-client.ts'
 import { parseJsonText } from '#core/json/parse-json-text.ts'
+import { S3Client } from '#store/bucket/bucket-client.ts'
 import { emptyBucket, writeFiles } from './bucket-files.ts'
 
 /** The build of the console, as the deployment packs it beside the code. */

@@ -1,8 +1,6 @@
 import middy from '@middy/core'
 import type { Context } from 'aws-lambda'
 import { once } from '#adapters/once.ts'
-import { openTable } from '#adapters/store/table/sdk-table.ts'
-import type { Table } from '#adapters/store/table/table.ts'
 import {
   ADMIN_ROUTES,
   type AdminFunction,
@@ -12,6 +10,8 @@ import {
   routeAdminRequest,
 } from '#core/admin/routes.ts'
 import { MethodNotAllowedError, RouteNotFoundError } from '#core/errors.ts'
+import { openTable } from '#store/table/sdk-table.ts'
+import type { Table } from '#store/table/table.ts'
 import type { AdminResponse } from './admin-event.ts'
 import { currentSite, requireFrontDoor, requireSameSite } from './admin-gate.ts'
 import { checkQuery, readAdminBody } from './admin-input.ts'

@@ -1,5 +1,5 @@
-import type { Actor } from '#adapters/store/audit/audit-entry.ts'
 import type { Session } from '#core/admin/session.ts'
+import type { Actor } from '#store/audit/audit-entry.ts'
 import { type ApiEvent, MiddlewareOrderError } from './api-event.ts'
 
 /** What an operation of the admin API responds. */

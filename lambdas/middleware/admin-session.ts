@@ -1,9 +1,9 @@
-import { type FoundSession, findSession } from '#adapters/store/console/find-session.ts'
-import type { Table } from '#adapters/store/table/table.ts'
 import { type ConsoleSite, cookieValues, sessionCookieName } from '#core/admin/console-site.ts'
 import { ForbiddenError, NotSignedInError } from '#core/admin/errors.ts'
 import type { AdminRoute } from '#core/admin/routes.ts'
 import { mayAccess } from '#core/admin/session.ts'
+import { type FoundSession, findSession } from '#store/sessions/find-session.ts'
+import type { Table } from '#store/table/table.ts'
 import { type ApiEvent, headerLinesOf, headerOf } from './api-event.ts'
 
 /** The header with the secret that the page holds on loopback. */

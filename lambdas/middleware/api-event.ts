@@ -1,11 +1,11 @@
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda'
-import type { Caller } from '#adapters/store/accounts/api-key-record.ts'
-import type { FoundTenant } from '#adapters/store/console/find-session.ts'
 import type { Session } from '#core/admin/session.ts'
 import type { AccountView } from '#core/api/balance.ts'
 import type { IgnoredParts } from '#core/api/ignored-fields.ts'
 import type { VideoJob } from '#core/jobs/video-job.ts'
 import type { RateState } from '#core/limits.ts'
+import type { Caller } from '#store/callers.ts'
+import type { FoundTenant } from '#store/sessions/find-session.ts'
 
 /** An API Gateway proxy event on its way through the middleware; each step adds its own field. */
 export type ApiEvent = APIGatewayProxyEvent & {

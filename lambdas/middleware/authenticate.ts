@@ -1,10 +1,10 @@
 import type { MiddlewareObj } from '@middy/core'
 import { sha256Hex } from '#adapters/crypto/sha256.ts'
-import type { Caller } from '#adapters/store/accounts/api-key-record.ts'
 import type { AccountView } from '#core/api/balance.ts'
 import { bearerKey, isPlausibleKey } from '#core/api-key.ts'
 import { InvalidApiKeyError } from '#core/errors.ts'
 import type { VideoJob } from '#core/jobs/video-job.ts'
+import type { Caller } from '#store/callers.ts'
 import type { ApiEvent, ApiResult } from './api-event.ts'
 import { type ReceivedRequest, receivedRequest } from './received-request.ts'
 

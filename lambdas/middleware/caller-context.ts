@@ -1,10 +1,10 @@
 import { CurrentCatalogue } from '#adapters/config/current-catalogue.ts'
 import { openCatalogue } from '#adapters/config/gateway-catalogue.ts'
 import { once } from '#adapters/once.ts'
-import { CallerDirectory } from '#adapters/store/accounts/caller-directory.ts'
-import { KeyRateLimiter } from '#adapters/store/accounts/key-rate-limiter.ts'
-import { openLeanTable } from '#adapters/store/table/lean-table.ts'
-import type { Table } from '#adapters/store/table/table.ts'
+import { CallerDirectory } from '#store/callers.ts'
+import { KeyRateLimiter } from '#store/limits/key-rate-limiter.ts'
+import { openLeanTable } from '#store/table/lean-table.ts'
+import type { Table } from '#store/table/table.ts'
 
 /** What finding a caller and the models takes from outside. */
 type CallerContext = {

@@ -1,8 +1,8 @@
 import type { MiddlewareObj } from '@middy/core'
-import type { Caller } from '#adapters/store/accounts/api-key-record.ts'
-import type { KeyRateLimiter } from '#adapters/store/accounts/key-rate-limiter.ts'
 import { KeyRateExceededError } from '#core/errors.ts'
 import type { RateState } from '#core/limits.ts'
+import type { Caller } from '#store/callers.ts'
+import type { KeyRateLimiter } from '#store/limits/key-rate-limiter.ts'
 import { type ApiEvent, type ApiResult, authenticatedCaller } from './api-event.ts'
 
 /** Counts the requests of a key. */

@@ -1,8 +1,8 @@
 import type { CancelOutcome, VideoProvider } from '#adapters/providers/video/video-provider.ts'
-import { recordFailure, recordPoll } from '#adapters/store/jobs/job-progress.ts'
 import { jobFacts } from '#adapters/telemetry/job-facts.ts'
 import { logger } from '#adapters/telemetry/logger.ts'
 import { FAILURE_TEXT, type VideoJob } from '#core/jobs/video-job.ts'
+import { recordFailure, recordPoll } from '#store/jobs/job-progress.ts'
 import type { StepContext } from './step-context.ts'
 
 /**

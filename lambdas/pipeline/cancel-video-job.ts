@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { startCancellation } from '#adapters/aws/video-executions.ts'
-import { markCancelled } from '#adapters/store/jobs/job-cancellation.ts'
-import type { Table } from '#adapters/store/table/table.ts'
 import { jobFacts } from '#adapters/telemetry/job-facts.ts'
 import { logger } from '#adapters/telemetry/logger.ts'
 import { VideoJobConflictError, VideoJobNotFoundError } from '#core/errors.ts'
 import { isJobId } from '#core/ids.ts'
 import { isTerminal, type VideoJob } from '#core/jobs/video-job.ts'
+import { markCancelled } from '#store/jobs/cancel-and-delete.ts'
+import type { Table } from '#store/table/table.ts'
 
 type CancelContext = { readonly table: Table; readonly nowMilliseconds: () => number }
 

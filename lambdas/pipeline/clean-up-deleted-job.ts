@@ -1,7 +1,7 @@
-import { deleteObject, type OpenBucket } from '#adapters/store/bucket/video-bucket.ts'
-import { recordCleanedUp } from '#adapters/store/jobs/job-deletion.ts'
-import type { Table } from '#adapters/store/table/table.ts'
 import { isTerminal, type VideoJob } from '#core/jobs/video-job.ts'
+import { deleteObject, type OpenBucket } from '#store/bucket/bucket.ts'
+import { recordCleanedUp } from '#store/jobs/cancel-and-delete.ts'
+import type { Table } from '#store/table/table.ts'
 
 /**
  * Deletes the objects of a deleted job, and the video of a cancelled one, whose replies stay readable: the video, which the CDN does not cache, and upstream replies that were too large

@@ -1,11 +1,11 @@
 import type { Clock } from '#adapters/clock.ts'
-import type { OpenBucket } from '#adapters/store/bucket/video-bucket.ts'
-import { markDeleted } from '#adapters/store/jobs/job-deletion.ts'
-import type { Table, TableWrite } from '#adapters/store/table/table.ts'
 import { logger } from '#adapters/telemetry/logger.ts'
 import { VideoJobNotFoundError } from '#core/errors.ts'
 import { isJobId } from '#core/ids.ts'
 import { isTerminal, type VideoJob } from '#core/jobs/video-job.ts'
+import type { OpenBucket } from '#store/bucket/bucket.ts'
+import { markDeleted } from '#store/jobs/cancel-and-delete.ts'
+import type { Table, TableWrite } from '#store/table/table.ts'
 import { cleanUpDeletedJob } from './clean-up-deleted-job.ts'
 
 type DeleteContext = Pick<Clock, 'nowMilliseconds'> & {

@@ -1,4 +1,3 @@
-import { deleteObject } from '#adapters/store/bucket/video-bucket.ts'
 import { count } from '#adapters/telemetry/count.ts'
 import { jobFacts } from '#adapters/telemetry/job-facts.ts'
 import { logger } from '#adapters/telemetry/logger.ts'
@@ -11,6 +10,7 @@ import {
   type VideoJob,
   visibleError,
 } from '#core/jobs/video-job.ts'
+import { deleteObject } from '#store/bucket/bucket.ts'
 import { resolveVideoJob } from './resolve-video-job.ts'
 import { settlementOf } from './settle-video-job.ts'
 import type { StepContext } from './step-context.ts'

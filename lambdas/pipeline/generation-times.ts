@@ -1,5 +1,4 @@
 import { reportedGenerationSeconds } from '#adapters/providers/reported-generation-time.ts'
-import { addGenerationTime, readUsualSeconds } from '#adapters/store/jobs/generation-times.ts'
 import { jobFacts } from '#adapters/telemetry/job-facts.ts'
 import { logger } from '#adapters/telemetry/logger.ts'
 import { measure } from '#adapters/telemetry/measure.ts'
@@ -8,6 +7,7 @@ import type { VideoChannel } from '#core/catalogue/channel.ts'
 import type { VideoJobRequest } from '#core/catalogue/parameters.ts'
 import type { VideoJob } from '#core/jobs/video-job.ts'
 import { classNameOf, detectionLagSeconds, type JobTiming, sampleSeconds } from '#core/jobs/waits.ts'
+import { addGenerationTime, readUsualSeconds } from '#store/jobs/channels.ts'
 import { nowSeconds, type StepContext } from './step-context.ts'
 
 /**

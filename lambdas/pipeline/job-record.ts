@@ -1,9 +1,9 @@
-import { loadText } from '#adapters/store/bucket/text-store.ts'
-import { getVideoJob } from '#adapters/store/jobs/job-reader.ts'
-import { getReservation } from '#adapters/store/money/reservation.ts'
-import type { Table } from '#adapters/store/table/table.ts'
 import type { VideoJobRequest } from '#core/catalogue/parameters.ts'
 import type { StepInput, VideoJob } from '#core/jobs/video-job.ts'
+import { loadText } from '#store/bucket/bucket.ts'
+import { getReservation } from '#store/job-ledger/reservation.ts'
+import { getVideoJob } from '#store/jobs/job-reader.ts'
+import type { Table } from '#store/table/table.ts'
 import type { StepContext } from './step-context.ts'
 
 /** An execution names a job that is not in the table, or has no reservation. No retry can help. */

@@ -1,10 +1,9 @@
 import type { UrlSigner } from '#adapters/cdn/signed-url.ts'
 import { type OpenUrlSigner, openVideoUrlSigner } from '#adapters/cdn/video-url-signer.ts'
 import { once } from '#adapters/once.ts'
-import { loadTextIfThere } from '#adapters/store/bucket/text-store.ts'
-import type { OpenBucket } from '#adapters/store/bucket/video-bucket.ts'
 import { videoJobBody } from '#core/api/video-job-view.ts'
 import type { VideoJob } from '#core/jobs/video-job.ts'
+import { loadTextIfThere, type OpenBucket } from '#store/bucket/bucket.ts'
 
 /** Renders a job for readers. Reads the signing key only for a job with a url. */
 export type JobRenderer = (job: VideoJob, nowSeconds: number) => Promise<string>

@@ -1,10 +1,10 @@
-import { claimResend } from '#adapters/store/jobs/callback-claims.ts'
-import { getVideoJob } from '#adapters/store/jobs/job-reader.ts'
-import type { Table, TableWrite } from '#adapters/store/table/table.ts'
 import { VideoJobConflictError, VideoJobNotFoundError } from '#core/errors.ts'
 import { isJobId } from '#core/ids.ts'
 import { RESENDS_MAX, resendRefusal } from '#core/jobs/callback.ts'
 import { type CallbackAttempt, isVisible, type VideoJob } from '#core/jobs/video-job.ts'
+import { claimResend } from '#store/jobs/callback-claims.ts'
+import { getVideoJob } from '#store/jobs/job-reader.ts'
+import type { Table, TableWrite } from '#store/table/table.ts'
 import { type CallbackContext, deliverCallback, hasCallback, prepareCallback } from './deliver-callback.ts'
 import { nowSeconds } from './step-context.ts'
 

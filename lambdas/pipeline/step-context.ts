@@ -7,12 +7,12 @@ import { readVideoResult } from '#adapters/providers/read-video-result.ts'
 import { createJobUpstreamHttp, createUpstreamHttp } from '#adapters/providers/video/upstream-http.ts'
 import type { VideoProvider } from '#adapters/providers/video/video-provider.ts'
 import { channelCredential, renewedCredential } from '#adapters/secrets/channel-credential.ts'
-import { type OpenBucket, openBucket } from '#adapters/store/bucket/video-bucket.ts'
-import { openTable } from '#adapters/store/table/sdk-table.ts'
-import type { Table } from '#adapters/store/table/table.ts'
 import type { Catalogue } from '#core/catalogue/catalogue.ts'
 import type { VideoChannel } from '#core/catalogue/channel.ts'
 import type { VideoJob } from '#core/jobs/video-job.ts'
+import { type OpenBucket, openBucket } from '#store/bucket/bucket.ts'
+import { openTable } from '#store/table/sdk-table.ts'
+import type { Table } from '#store/table/table.ts'
 
 /** The clock, randomness, stores, upstreams and network of a step. Tests pass their own. */
 export type StepContext = Clock & {

@@ -1,4 +1,3 @@
-import type { RelayReservation, RelayResolution } from '#adapters/store/money/relay-reservation.ts'
 import { count } from '#adapters/telemetry/count.ts'
 import { logger } from '#adapters/telemetry/logger.ts'
 import { creditsForGraphs } from '#adapters/telemetry/measure.ts'
@@ -7,6 +6,7 @@ import type { RelayModel } from '#core/catalogue/model.ts'
 import { InsufficientQuotaError, NoChannelAvailableError } from '#core/errors.ts'
 import { type Microcredits, ZERO } from '#core/money.ts'
 import type { Charge, Priced } from '#core/pricing/usage.ts'
+import type { RelayReservation, RelayResolution } from '#store/relay-ledger/relay-reservation.ts'
 import type { RelayContext } from './relay-context.ts'
 import type { RelayExchange } from './relay-exchange.ts'
 

@@ -1,5 +1,4 @@
 import { sha256Hex } from '#adapters/crypto/sha256.ts'
-import type { Caller } from '#adapters/store/accounts/api-key-record.ts'
 import { logger } from '#adapters/telemetry/logger.ts'
 import { type AllowedOrigins, crossOriginHeaders } from '#core/api/cross-origin.ts'
 import {
@@ -17,6 +16,7 @@ import { countRequest } from '#middleware/limit-rate.ts'
 import { rateHeaders } from '#middleware/rate-headers.ts'
 import { headerValue } from '#middleware/received-request.ts'
 import { handlingOf, namesInBody } from '#middleware/strict-handling.ts'
+import type { Caller } from '#store/callers.ts'
 import { measureRequest } from './measure-request.ts'
 import { openRelayContext, type RelayContext, type RelayProcess } from './relay-context.ts'
 import { CallerChangedError, type RelayExchange } from './relay-exchange.ts'

@@ -1,5 +1,5 @@
 import { hostname, userInfo } from 'node:os'
-import type { Actor } from '#adapters/store/audit/audit-entry.ts'
+import type { Actor } from '#store/audit/audit-entry.ts'
 
 /** The user of this machine, as `user@host`, for the audit log. */
 export function localActor(): Actor {

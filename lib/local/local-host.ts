@@ -3,13 +3,13 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { MISDIRECTED, sendGatewayError } from '#adapters/http-server/gateway-error.ts'
 import { type HttpServer, listen } from '#adapters/http-server/http-server.ts'
-import { makeSignInLink } from '#adapters/store/console/sign-in-link.ts'
-import { PROCESS_ID } from '#adapters/store/money/relay-hold.ts'
 import { isLoopbackHost } from '#core/admin/console-site.ts'
 import type { AllowedOrigins } from '#core/api/cross-origin.ts'
 import { credentialName } from '#core/catalogue/catalogue.ts'
 import type { GatewayConfig, OidcSettings } from '#core/catalogue/gateway-config.ts'
 import type { Microcredits } from '#core/money.ts'
+import { PROCESS_ID } from '#store/relay-ledger/hold.ts'
+import { makeSignInLink } from '#store/sessions/sessions.ts'
 import { GatewayConfigError, loadGatewayConfig } from '../config/load-gateway-config.ts'
 import { keepTokenizerRanks } from '../config/tokenizer-ranks.ts'
 import { buildConsole } from '../console/build-console.ts'
@@ -202,7 +202,7 @@ async function startParts(options: LocalHostOptions, config: GatewayConfig, data
     ])
   }
   closers.push(() => machine.close(), requestsSettled, server.close)
-  const { openTable } = await import('#adapters/store/table/sdk-table.ts')
+  const { openTable } = await import('#store/table/sdk-table.ts')
   const access = await openDemoTenant(openTable(), { ...options, data })
   const seeded = access.isTenantNew && seedSimulatedTimes(openTable(), config, Math.trunc(Date.now() / 1000))
   await Promise.all([seeded, relayFront.load(), loadApiHandlers(), loadPipelineHandlers()])

@@ -1,9 +1,8 @@
-import { seededTimes } from '#adapters/store/jobs/generation-times.ts'
-import { ConditionsNotMetError } from '#adapters/store/table/conditions-not-met-error.ts'
-import type { Table, TableWrite } from '#adapters/store/table/table.ts'
 import type { VideoChannel } from '#core/catalogue/channel.ts'
 import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
 import { classNameOf, firstPollWait, type UsualSeconds } from '#core/jobs/waits.ts'
+import { seededTimes } from '#store/jobs/channels.ts'
+import { ConditionsNotMetError, type Table, type TableWrite } from '#store/table/table.ts'
 
 /** What a job of a simulated channel takes until it is found: four seconds at the upstream, and the wait for a poll. */
 const SIMULATED_SECONDS = 10

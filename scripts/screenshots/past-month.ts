@@ -1,10 +1,10 @@
 import { createWebhookSecret } from '#adapters/outbound/callback-signature.ts'
-import { createTenant } from '#adapters/store/accounts/create-tenant.ts'
-import type { Table } from '#adapters/store/table/table.ts'
 import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
 import type { VideoModel } from '#core/catalogue/model.ts'
 import type { Resolution } from '#core/catalogue/parameters.ts'
 import { parseCredits } from '#core/money.ts'
+import type { Table } from '#store/table/table.ts'
+import { createTenant } from '#store/tenants/tenant-lifecycle.ts'
 import { type PastKey, type PastRequest, PastTraffic, type PastVideo } from '../../test/engines/past-traffic.ts'
 import { seededRandom } from '../../test/engines/seeded-random.ts'
 

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { storeApiKey } from '#adapters/store/accounts/create-api-key.ts'
 import { functionFolderOf, ROUTES } from '#core/api/routes.ts'
+import { storeApiKey } from '#store/keys/key-changes.ts'
 import { CHAT, type RelayOperation, startRelayRig } from '../engines/relay-rig.ts'
 import { sendJson } from '../engines/relay-upstream.ts'
 import { TESTER } from '../engines/tester.ts'

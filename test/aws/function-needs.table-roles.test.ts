@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { tableKeys } from '#adapters/store/table/table-keys.ts'
+import { tableKeys } from '#store/table/table-keys.ts'
 import { usageOf } from './handler-usage.ts'
 import { isAllowed, tableDenials, tableGrants, usesOf, withoutKeys } from './role-check.ts'
 import { stageSettings, synthesizeStack } from './synthesize-stack.ts'

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { buildSync } from 'esbuild'
-import { tableKeys } from '#adapters/store/table/table-keys.ts'
 import { REPOSITORY_ROOT } from '#stack/function-sources.ts'
+import { tableKeys } from '#store/table/table-keys.ts'
 import { keptInRun } from '../runner/kept-in-run.ts'
 
 /** What a handler's own code does with AWS. */
@@ -70,7 +70,10 @@ function readUsage(folder: string, entry: string): HandlerUsage {
     logLevel: 'silent',
     // Our own code is no package, although it is imported by names that look like one.
     alias: Object.fromEntries([
-      ...['core', 'adapters', 'middleware'].map((name) => [`#${name}`, join(REPOSITORY_ROOT, 'lambdas', name)]),
+      ...['core', 'store', 'adapters', 'middleware'].map((name) => [
+        `#${name}`,
+        join(REPOSITORY_ROOT, 'lambdas', name),
+      ]),
       ['#lambdas', join(REPOSITORY_ROOT, 'lambdas')],
     ]),
   })

@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { CANCEL_LIMITS, POLL_LIMITS, SUBMIT_LIMITS } from '#adapters/providers/video/upstream-http.ts'
-import { RELAY_LIFETIME_MILLISECONDS } from '#adapters/store/money/relay-reservation.ts'
 import type { VideoChannel } from '#core/catalogue/channel.ts'
 import { pollGrace } from '#core/jobs/waits.ts'
 import { REQUEST_MILLISECONDS_MAX } from '#lambdas/relay/run-request.ts'
 import { REPOSITORY_ROOT } from '#stack/function-sources.ts'
+import { RELAY_LIFETIME_MILLISECONDS } from '#store/relay-ledger/relay-reservation.ts'
 import { p2Channel } from '../adapters/providers/provider-samples.ts'
 import { relayResource, synthesizeRelay } from './relay-template.ts'
 import { folderOf, resourcesOf, synthesizeStack } from './synthesize-stack.ts'
@@ -89,7 +89,7 @@ describe('reelgate-stack: the time limit', () => {
   it('of a relayed request ends on every host before its platform ends it, and before Reconcile releases its reservation', () => {
     const request = REQUEST_MILLISECONDS_MAX / 1000
     const reading = seconds('lambdas/relay/leave-reply.ts', 'ABANDONED_MILLISECONDS_MAX')
-    const settling = seconds('lambdas/adapters/store/money/resolved-request.ts', 'LEFT_AFTER_MILLISECONDS')
+    const settling = seconds('lambdas/store/job-ledger/reservation.ts', 'LEFT_AFTER_MILLISECONDS')
     const revision = relayResource(synthesizeRelay(), 'AWS::Lambda::WebFunctionRevision').properties
     const platforms = [revision.ServiceConfig.TimeoutSeconds, functionSeconds('api/create-chat-completion')]
     expect(request + reading + settling).toBeLessThan(Math.min(...platforms))

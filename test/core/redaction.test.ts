@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { sha256Hex } from '#adapters/crypto/sha256.ts'
 import { createWebhookSecret } from '#adapters/outbound/callback-signature.ts'
-import { generateApiKey } from '#adapters/store/accounts/create-api-key.ts'
 import { formatSessionToken } from '#core/admin/session.ts'
 import { formatAdminKey } from '#core/api-key.ts'
 import {
@@ -13,6 +12,7 @@ import {
   printableLines,
   withoutSecrets,
 } from '#core/redaction.ts'
+import { generateApiKey } from '#store/keys/key-changes.ts'
 
 describe('without-secrets', () => {
   it.each([

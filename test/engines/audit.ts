@@ -1,12 +1,10 @@
-import { getTenant } from '#adapters/store/accounts/tenant-store.ts'
-import { readHoldItem } from '#adapters/store/money/hold-item.ts'
-import { readReservationItem } from '#adapters/store/money/reservation.ts'
-import type { Item } from '#adapters/store/table/item-codec.ts'
-import { queryPartition } from '#adapters/store/table/query-items.ts'
-import type { Table } from '#adapters/store/table/table.ts'
 import { readLedgerItem } from '#lambdas/admin/ledger/read-ledger.ts'
 import { checkJob, readBilledJob } from '#lambdas/admin/ledger/verify-jobs.ts'
 import { checkHolds } from '#lambdas/admin/ledger/verify-requests.ts'
+import { readReservationItem } from '#store/job-ledger/reservation.ts'
+import { readHoldItem } from '#store/relay-ledger/hold.ts'
+import { type Item, queryPartition, type Table } from '#store/table/table.ts'
+import { getTenant } from '#store/tenants/tenants.ts'
 
 /** Every item of one partition. */
 export async function readPartition(table: Table, partition: string): Promise<Item[]> {

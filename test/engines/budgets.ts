@@ -1,8 +1,8 @@
 import { PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb'
-import { readKeyBudget, readTenantBudget } from '#adapters/store/accounts/budget-items.ts'
-import { tableKeys } from '#adapters/store/table/table-keys.ts'
 import { type Budget, type PeriodKind, periodAt } from '#core/budgets.ts'
 import { formatCredits, parseCredits } from '#core/money.ts'
+import { readKeyBudget, readTenantBudget } from '#store/budgets.ts'
+import { tableKeys } from '#store/table/table-keys.ts'
 import type { TableWithClient } from './table-with-client.ts'
 
 type NewBudget = {

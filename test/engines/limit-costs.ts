@@ -1,4 +1,4 @@
-import { changeTenant } from '#adapters/store/money/change-tenant.ts'
+import { changeTenant } from '#store/tenants/change-tenant.ts'
 import { expectStatus, type Recorder } from './expect-status.ts'
 import type { MeteredService } from './metered-service.ts'
 import { TESTER } from './tester.ts'

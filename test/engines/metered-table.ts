@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { tableKeys } from '#adapters/store/table/table-keys.ts'
+import { tableKeys } from '#store/table/table-keys.ts'
 import { type Loopback, listenHttp } from '../adapters/outbound/loopback.ts'
 import type { CostMeter } from './cost-meter.ts'
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
-import { createDocumentClient } from '#adapters/store/table/sdk-table.ts'
 import { createTable, startDynamoDbEngine } from '#local/dynamodb-engine.ts'
+import { createDocumentClient } from '#store/table/sdk-table.ts'
 import { type TableWithClient, tableWithClient } from './table-with-client.ts'
 
 /** The table of a local host: its file in the data directory, and its name. */

@@ -1,7 +1,7 @@
 import { DeleteCommand } from '@aws-sdk/lib-dynamodb'
-import { tableKeys } from '#adapters/store/table/table-keys.ts'
 import { reconcile } from '#lambdas/pipeline/reconcile/reconcile.ts'
 import { openStepContext } from '#lambdas/pipeline/step-context.ts'
+import { tableKeys } from '#store/table/table-keys.ts'
 import { recordControls } from './control-costs.ts'
 import type { Cost } from './cost-meter.ts'
 import { expectStatus, type Recorder, UnexpectedAnswerError } from './expect-status.ts'

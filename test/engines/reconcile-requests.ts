@@ -1,9 +1,9 @@
 import { systemClock } from '#adapters/clock.ts'
 import { readVideoResult } from '#adapters/providers/read-video-result.ts'
-import type { Table } from '#adapters/store/table/table.ts'
 import { logger } from '#adapters/telemetry/logger.ts'
 import type { Catalogue } from '#core/catalogue/catalogue.ts'
 import { reconcile } from '#lambdas/pipeline/reconcile/reconcile.ts'
+import type { Table } from '#store/table/table.ts'
 
 /** Longer than Reconcile leaves the hold of a process that no longer renews it. */
 const LAPSED_MILLISECONDS = 17 * 60_000

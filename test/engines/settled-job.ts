@@ -1,8 +1,8 @@
-import { getVideoJob } from '#adapters/store/jobs/job-reader.ts'
-import { claimSubmit, recordAccepted } from '#adapters/store/jobs/submission.ts'
-import type { NewVideoJob } from '#adapters/store/money/new-video-job.ts'
-import { resolveReservation } from '#adapters/store/money/resolve-reservation.ts'
-import type { Table } from '#adapters/store/table/table.ts'
+import type { NewVideoJob } from '#store/job-ledger/reserve-quota.ts'
+import { resolveReservation } from '#store/job-ledger/resolve-reservation.ts'
+import { claimSubmit, recordAccepted } from '#store/jobs/job-progress.ts'
+import { getVideoJob } from '#store/jobs/job-reader.ts'
+import type { Table } from '#store/table/table.ts'
 import { requireReservation, reserveJob, settle, type TestTenant } from './video-jobs.ts'
 
 /** A job that was accepted and then settled in the second of its creation. `bill` in credits. */

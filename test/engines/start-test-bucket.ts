@@ -2,9 +2,9 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { GetObjectCommand, ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3'
-import type { Bucket } from '#adapters/store/bucket/video-bucket.ts'
 import type { EngineCredentials } from '#local/engine-credentials.ts'
 import { startS3Engine } from '#local/s3-engine.ts'
+import type { Bucket } from '#store/bucket/bucket.ts'
 
 /** The local S3 engine over a directory of its own, once per test file. */
 export type TestBucket = {

@@ -1,6 +1,6 @@
 import { DeleteTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb'
-import { createDocumentClient } from '#adapters/store/table/sdk-table.ts'
 import { createTable, type DynamoDbEngine, startDynamoDbEngine } from '#local/dynamodb-engine.ts'
+import { createDocumentClient } from '#store/table/sdk-table.ts'
 import { type TableWithClient, tableWithClient } from './table-with-client.ts'
 import { useOpened } from './use-opened.ts'
 

@@ -1,7 +1,7 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb'
 import type { Clock } from '#adapters/clock.ts'
-import { openTable } from '#adapters/store/table/sdk-table.ts'
-import type { Table } from '#adapters/store/table/table.ts'
+import { openTable } from '#store/table/sdk-table.ts'
+import type { Table } from '#store/table/table.ts'
 
 /** A table with its client and its name, for tests that do what no store does. */
 export type TableWithClient = Table & { readonly client: DynamoDBDocumentClient; readonly name: string }

@@ -1,6 +1,6 @@
 import { BatchWriteCommand, GetCommand } from '@aws-sdk/lib-dynamodb'
 import { v7 as uuidv7 } from 'uuid'
-import { tableKeys } from '#adapters/store/table/table-keys.ts'
+import { tableKeys } from '#store/table/table-keys.ts'
 import type { MeteredService } from './metered-service.ts'
 
 /** Jobs that a batch writes at once. */

@@ -1,6 +1,6 @@
-import type { Table } from '#adapters/store/table/table.ts'
-import { BUDGETS_PARTITION, tableKeys } from '#adapters/store/table/table-keys.ts'
 import { parseCredits } from '#core/money.ts'
+import type { Table } from '#store/table/table.ts'
+import { BUDGETS_PARTITION, tableKeys } from '#store/table/table-keys.ts'
 
 /** Everything that a generator yields. */
 export async function collect<Value>(values: AsyncIterable<Value>): Promise<Value[]> {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { claimSubmit } from '#adapters/store/jobs/submission.ts'
 import { JOB_LIFETIME_SECONDS } from '#core/jobs/video-job.ts'
 import { reconcile } from '#lambdas/pipeline/reconcile/reconcile.ts'
+import { claimSubmit } from '#store/jobs/job-progress.ts'
 import type { Pipeline } from '../engines/create-pipeline.ts'
 import { createVideoMachine, type StateName } from '../engines/run-video-machine.ts'
 import { inTurn, running, succeeded } from '../engines/scripted-upstream.ts'

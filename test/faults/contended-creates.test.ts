@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { getTenant } from '#adapters/store/accounts/tenant-store.ts'
 import { formatCredits, type Microcredits, microcredits, parseCredits } from '#core/money.ts'
+import { getTenant } from '#store/tenants/tenants.ts'
 import { auditTenant, readPartition } from '../engines/audit.ts'
 import type { Pipeline } from '../engines/create-pipeline.ts'
 import { createVideoMachine, type VideoMachine } from '../engines/run-video-machine.ts'

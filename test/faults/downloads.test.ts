@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
-import type { NewVideoJob } from '#adapters/store/money/new-video-job.ts'
 import { storeVideo } from '#lambdas/pipeline/store-video/store-video.ts'
+import type { NewVideoJob } from '#store/job-ledger/reserve-quota.ts'
 import { FUNCTION_TIMEOUT_SECONDS } from '../../lib/config/platform-facts.ts'
 import type { Pipeline } from '../engines/create-pipeline.ts'
 import { CLIP } from '../engines/result-files.ts'

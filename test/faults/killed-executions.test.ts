@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { getTenant } from '#adapters/store/accounts/tenant-store.ts'
 import { formatCredits } from '#core/money.ts'
 import { reconcileJob } from '#lambdas/pipeline/reconcile/reconcile-job.ts'
+import { getTenant } from '#store/tenants/tenants.ts'
 import { startCallbackReceiver } from '../engines/callback-receiver.ts'
 import type { Pipeline } from '../engines/create-pipeline.ts'
 import { createVideoMachine, type StateName, type VideoMachine } from '../engines/run-video-machine.ts'

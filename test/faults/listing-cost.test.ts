@@ -1,10 +1,10 @@
 import { DynamoDBDocumentClient, QueryCommand } from '@aws-sdk/lib-dynamodb'
 import { mockClient } from 'aws-sdk-client-mock'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { listVideoJobs } from '#adapters/store/jobs/job-reader.ts'
-import { openTable } from '#adapters/store/table/sdk-table.ts'
 import { InvalidRequestError } from '#core/errors.ts'
 import { parseListQuery } from '#core/jobs/list-query.ts'
+import { listVideoJobs } from '#store/jobs/job-reader.ts'
+import { openTable } from '#store/table/sdk-table.ts'
 
 const dynamo = mockClient(DynamoDBDocumentClient)
 const table = openTable({ name: 'table' })

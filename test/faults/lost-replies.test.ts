@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
-import { getTenant } from '#adapters/store/accounts/tenant-store.ts'
 import { formatCredits } from '#core/money.ts'
 import { reconcile } from '#lambdas/pipeline/reconcile/reconcile.ts'
+import { getTenant } from '#store/tenants/tenants.ts'
 import { readPartition } from '../engines/audit.ts'
 import { breakConnection } from '../engines/break-connection.ts'
 import type { Pipeline } from '../engines/create-pipeline.ts'

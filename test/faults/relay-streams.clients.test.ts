@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { revokeApiKey } from '#adapters/store/accounts/key-admin.ts'
 import { keyIdOf } from '#core/api-key.ts'
+import { revokeApiKey } from '#store/keys/api-keys.ts'
 import { CHAT, FREE } from '../engines/relay-rig.ts'
 import { DONE, FINISH, openStream, USAGE_CHUNK, word } from '../engines/relay-upstream.ts'
 import { TESTER } from '../engines/tester.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { NewVideoJob } from '#adapters/store/money/new-video-job.ts'
 import { storeVideo } from '#lambdas/pipeline/store-video/store-video.ts'
+import type { NewVideoJob } from '#store/job-ledger/reserve-quota.ts'
 import { readPartition } from '../engines/audit.ts'
 import { startCallbackReceiver } from '../engines/callback-receiver.ts'
 import type { Pipeline } from '../engines/create-pipeline.ts'

@@ -6,8 +6,8 @@ import { GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb'
 import { afterAll, describe, expect, it } from 'vitest'
 import type { HttpServer } from '#adapters/http-server/http-server.ts'
 import { listen } from '#adapters/http-server/http-server.ts'
-import { createDocumentClient } from '#adapters/store/table/sdk-table.ts'
 import { createTable, findHiddenAddress, type LoopbackAddress, startDynamoDbEngine } from '#local/dynamodb-engine.ts'
+import { createDocumentClient } from '#store/table/sdk-table.ts'
 
 /** Addresses that are given out before free ones. */
 const nextAddresses: LoopbackAddress[] = []

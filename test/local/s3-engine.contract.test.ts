@@ -20,8 +20,8 @@ import {
 } from '@aws-sdk/client-s3'
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { uploadVideo } from '#adapters/store/bucket/upload-video.ts'
 import { startS3Engine } from '#local/s3-engine.ts'
+import { uploadVideo } from '#store/bucket/upload-video.ts'
 
 // What the gateway and its tests need of an S3 engine, without a word about s3rver: for another engine, replace `startEngine`.
 const BUCKET = 'reelgate-videos'

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { addGenerationTime, readUsualSeconds } from '#adapters/store/jobs/generation-times.ts'
 import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
 import { seedSimulatedTimes } from '#local/simulated-times.ts'
+import { addGenerationTime, readUsualSeconds } from '#store/jobs/channels.ts'
 import { shippedConfiguration } from '../aws/synthesize-stack.ts'
 import { useTestTable } from '../engines/start-test-table.ts'
 

@@ -1,11 +1,11 @@
 import { DynamoDBDocumentClient, GetCommand } from '@aws-sdk/lib-dynamodb'
 import { mockClient } from 'aws-sdk-client-mock'
 import { expect } from 'vitest'
-import { openTable } from '#adapters/store/table/sdk-table.ts'
 import { formatApiKey } from '#core/api-key.ts'
 import { VideoJobNotFoundError } from '#core/errors.ts'
 import { type ApiEvent, authenticatedCaller, jsonResult } from '#middleware/api-event.ts'
 import { apiHandler } from '#middleware/api-handler.ts'
+import { openTable } from '#store/table/sdk-table.ts'
 import { apiEvent, context, REQUEST_ID, seen } from './api-exchange.ts'
 
 export const KEY = formatApiKey('Ab3dEf9h', 'k'.repeat(32))

@@ -1,13 +1,13 @@
 import { DynamoDBDocumentClient, UpdateCommand } from '@aws-sdk/lib-dynamodb'
 import { mockClient } from 'aws-sdk-client-mock'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { openTable } from '#adapters/store/table/sdk-table.ts'
 import { FAILURE_TEXT, type VideoJob } from '#core/jobs/video-job.ts'
 import {
   cancelUnwantedTask,
   cancelUpstreamTask,
   isCancelledByOperator,
 } from '#lambdas/pipeline/cancel-upstream-task.ts'
+import { openTable } from '#store/table/sdk-table.ts'
 import { ScriptedUpstream } from '../engines/scripted-upstream.ts'
 import { testCatalogue } from '../engines/test-catalogue.ts'
 import { videoJobRecord } from '../engines/video-job-record.ts'

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { putText } from '#adapters/store/bucket/video-bucket.ts'
 import { JobRecordMissingError, loadVideoJobRequest, requireVideoJob } from '#lambdas/pipeline/job-record.ts'
+import { putText } from '#store/bucket/bucket.ts'
 import type { Pipeline } from '../engines/create-pipeline.ts'
 import { startEngines } from '../engines/start-engines.ts'
 import { useOpened } from '../engines/use-opened.ts'

@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { storeUpstreamText } from '#adapters/store/bucket/text-store.ts'
-import type { Bucket } from '#adapters/store/bucket/video-bucket.ts'
 import type { VideoJob } from '#core/jobs/video-job.ts'
 import { ZERO } from '#core/money.ts'
 import { createJobRenderer } from '#lambdas/pipeline/render-video-job.ts'
+import { type Bucket, storeUpstreamText } from '#store/bucket/bucket.ts'
 import { startTestBucket } from '../engines/start-test-bucket.ts'
 import { useOpened } from '../engines/use-opened.ts'
 

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { getTenant } from '#adapters/store/accounts/tenant-store.ts'
 import { ServiceUnavailableError } from '#core/errors.ts'
 import { formatCredits } from '#core/money.ts'
+import { getTenant } from '#store/tenants/tenants.ts'
 import { createVideoMachine } from '../engines/run-video-machine.ts'
 import { inTurn, succeeded } from '../engines/scripted-upstream.ts'
 import { type Engines, startEngines } from '../engines/start-engines.ts'

@@ -1,7 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { generateApiKey, storeApiKey } from '#adapters/store/accounts/create-api-key.ts'
-import { type KeySettings, setApiKey } from '#adapters/store/accounts/key-settings.ts'
 import { keyIdOf } from '#core/api-key.ts'
+import { generateApiKey, type KeySettings, setApiKey, storeApiKey } from '#store/keys/key-changes.ts'
 import { CHAT, FREE, startRelayRig } from '../engines/relay-rig.ts'
 import { chatAnswer, sendJson } from '../engines/relay-upstream.ts'
 import { TESTER } from '../engines/tester.ts'

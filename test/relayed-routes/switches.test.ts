@@ -1,11 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { systemClock } from '#adapters/clock.ts'
 import { SWITCHES_MILLISECONDS_MAX } from '#adapters/config/current-catalogue.ts'
-import { revokeApiKey } from '#adapters/store/accounts/key-admin.ts'
-import { changeSwitch } from '#adapters/store/switches/change-switch.ts'
-import { readSwitches } from '#adapters/store/switches/read-switches.ts'
 import { keyIdOf } from '#core/api-key.ts'
 import type { ChannelChange, ModelChange } from '#core/catalogue/switches.ts'
+import { revokeApiKey } from '#store/keys/api-keys.ts'
+import { changeSwitch, readSwitches } from '#store/switches.ts'
 import { CHAT, FREE, type RelayOperation, type RelayRig, startRelayRig } from '../engines/relay-rig.ts'
 import { TESTER } from '../engines/tester.ts'
 

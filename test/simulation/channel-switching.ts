@@ -1,8 +1,8 @@
 import { CurrentCatalogue } from '#adapters/config/current-catalogue.ts'
-import { changeSwitch } from '#adapters/store/switches/change-switch.ts'
-import type { Table } from '#adapters/store/table/table.ts'
 import type { Catalogue } from '#core/catalogue/catalogue.ts'
 import type { SubmitContext } from '#lambdas/pipeline/submit-video-job/submit-context.ts'
+import { changeSwitch } from '#store/switches.ts'
+import type { Table } from '#store/table/table.ts'
 import { seededRandom } from '../engines/seeded-random.ts'
 import type { Scheduler } from './scheduler.ts'
 

@@ -1,7 +1,7 @@
-import { findCaller } from '#adapters/store/accounts/api-key-record.ts'
 import { createVideoJob } from '#lambdas/api/create-video-job/create-video-job.ts'
 import { cancelVideoJob } from '#lambdas/pipeline/cancel-video-job.ts'
 import { deleteVideoJob } from '#lambdas/pipeline/delete-video-job.ts'
+import { findCaller } from '#store/callers.ts'
 import { PER_SECOND_MODEL } from '../engines/test-catalogue.ts'
 import { pick } from './faults.ts'
 import type { Operators } from './operators.ts'

@@ -1,6 +1,6 @@
-import type { RelayReservation, RelayResolution } from '#adapters/store/money/relay-reservation.ts'
 import { microcredits } from '#core/money.ts'
 import { countedUsage } from '#core/pricing/usage.ts'
+import type { RelayReservation, RelayResolution } from '#store/relay-ledger/relay-reservation.ts'
 import { pick } from './faults.ts'
 import type { Key } from './operators.ts'
 import type { RelayedRequest } from './relayed-request.ts'

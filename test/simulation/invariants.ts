@@ -1,7 +1,7 @@
 import { SWITCHES_MILLISECONDS_MAX } from '#adapters/config/current-catalogue.ts'
-import type { Reservation } from '#adapters/store/money/reservation.ts'
 import { isTerminal, type VideoJob } from '#core/jobs/video-job.ts'
 import { microcredits, parseCredits } from '#core/money.ts'
+import type { Reservation } from '#store/job-ledger/reservation.ts'
 import { checkAlerts } from './alert-invariants.ts'
 import { checkBalance } from './balance-invariants.ts'
 import { checkBudgets } from './budget-invariants.ts'

@@ -1,6 +1,6 @@
-import type { Caller } from '#adapters/store/accounts/api-key-record.ts'
-import type { RelayReservation, RelayResolution } from '#adapters/store/money/relay-reservation.ts'
 import { InvalidApiKeyError } from '#core/errors.ts'
+import type { Caller } from '#store/callers.ts'
+import type { RelayReservation, RelayResolution } from '#store/relay-ledger/relay-reservation.ts'
 import { drawReservation, drawResolution } from './draw-request.ts'
 import { pick } from './faults.ts'
 import type { Key } from './operators.ts'

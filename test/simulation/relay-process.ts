@@ -1,6 +1,6 @@
-import { CallerDirectory } from '#adapters/store/accounts/caller-directory.ts'
-import { RelayLedger } from '#adapters/store/money/relay-ledger.ts'
-import type { Table } from '#adapters/store/table/table.ts'
+import { CallerDirectory } from '#store/callers.ts'
+import { RelayLedger } from '#store/relay-ledger/relay-ledger.ts'
+import type { Table } from '#store/table/table.ts'
 import { SharedInvocation } from './invocation.ts'
 import type { Scheduler } from './scheduler.ts'
 

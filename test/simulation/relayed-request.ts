@@ -1,4 +1,4 @@
-import type { RelayReservation, RelayResolution } from '#adapters/store/money/relay-reservation.ts'
+import type { RelayReservation, RelayResolution } from '#store/relay-ledger/relay-reservation.ts'
 
 /** One relayed request, as its caller and its process know it. */
 export type RelayedRequest = {

@@ -1,4 +1,4 @@
-import { unnamedRest } from '#adapters/store/money/hold-item.ts'
+import { unnamedRest } from '#store/relay-ledger/hold.ts'
 import type { RelayedRequest } from './relayed-request.ts'
 import { repeated, rule, sum } from './rule.ts'
 import { amount, type Snapshot } from './snapshot.ts'

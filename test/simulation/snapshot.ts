@@ -1,9 +1,9 @@
-import { readKeyBudget, readTenantBudget } from '#adapters/store/accounts/budget-items.ts'
-import { readVideoJobItem } from '#adapters/store/jobs/video-job-item.ts'
-import { readHoldItem } from '#adapters/store/money/hold-item.ts'
-import { readReservationItem } from '#adapters/store/money/reservation.ts'
-import { readUsageCounter } from '#adapters/store/money/usage-counters.ts'
 import { counterIdOf } from '#core/pricing/usage.ts'
+import { readKeyBudget, readTenantBudget } from '#store/budgets.ts'
+import { readReservationItem } from '#store/job-ledger/reservation.ts'
+import { readVideoJobItem } from '#store/jobs/job-reader.ts'
+import { readHoldItem } from '#store/relay-ledger/hold.ts'
+import { readUsageCounter } from '#store/usage.ts'
 import type { Item } from './table-mirror.ts'
 
 /** Everything in the table at one moment, by what it is. */

@@ -1,6 +1,6 @@
 import * as z from 'zod'
-import type { Table } from '#adapters/store/table/table.ts'
 import { type LedgerRow, readLedgerRows } from '#lambdas/admin/ledger/read-ledger.ts'
+import type { Table } from '#store/table/table.ts'
 import { formatMark, inputTokens, kindOf, type Mark, marksIn } from './marked-request.ts'
 import type { Outcome } from './send-marked.ts'
 import { grantedCredits, ratePerMinute, type TrafficTenant } from './traffic-stage.ts'

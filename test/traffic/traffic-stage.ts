@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs'
-import { generateApiKey, storeApiKey } from '#adapters/store/accounts/create-api-key.ts'
-import { makeTenant } from '#adapters/store/accounts/create-tenant.ts'
-import type { Table } from '#adapters/store/table/table.ts'
 import { gatewayConfigSchema } from '#core/catalogue/gateway-config.ts'
 import { parseCredits } from '#core/money.ts'
+import { generateApiKey, storeApiKey } from '#store/keys/key-changes.ts'
+import type { Table } from '#store/table/table.ts'
+import { makeTenant } from '#store/tenants/tenant-lifecycle.ts'
 import { MODELS, OUTPUT_TOKENS_MAX, PRICE_MICROCREDITS } from './marked-request.ts'
 
 /** Two channels for each model, so that every request is routed. */

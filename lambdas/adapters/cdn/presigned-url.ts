@@ -1,8 +1,8 @@
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner'
 import type { VideoJob } from '#core/jobs/video-job.ts'
+import { GetObjectCommand, S3Client } from '../../store/bucket/bucket-client.ts'
 import { environmentVariable } from '../environment.ts'
 import { once } from '../once.ts'
-import { GetObjectCommand, S3Client } from '../store/bucket/bucket-client.ts'
 
 /** The longest lifetime of a presigned URL (S3 user guide, "Expiration time for presigned URLs"), which is that of a job. */
 const LIFETIME_SECONDS = 7 * 24 * 60 * 60

@@ -1,8 +1,8 @@
 import { type Catalogue, createCatalogue } from '#core/catalogue/catalogue.ts'
 import { ServiceUnavailableError } from '#core/errors.ts'
+import { readSwitches } from '../../store/switches.ts'
+import type { Table } from '../../store/table/table.ts'
 import { type Clock, systemClock } from '../clock.ts'
-import { readSwitches } from '../store/switches/read-switches.ts'
-import type { Table } from '../store/table/table.ts'
 
 /** A switch is seen everywhere this long after it was set, because no instance uses older switches. */
 export const SWITCHES_MILLISECONDS_MAX = 15_000

@@ -1,9 +1,9 @@
-import { readSwitches } from '#adapters/store/switches/read-switches.ts'
-import { tableKeys } from '#adapters/store/table/table-keys.ts'
 import { type AllFigures, NO_CALLS } from '#adapters/telemetry/channel-figures.ts'
 import type { Channel } from '#core/catalogue/channel.ts'
 import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
 import { type Switches, switchesOf } from '#core/catalogue/switches.ts'
+import { readSwitches } from '#store/switches.ts'
+import { tableKeys } from '#store/table/table-keys.ts'
 import type { ReadContext } from './read-context.ts'
 
 /** Channels as they are now. */

@@ -1,10 +1,10 @@
-import { readBalance, readTenantRecord } from '#adapters/store/accounts/tenant-store.ts'
-import { alertViewOf } from '#adapters/store/alerts/alert-settings.ts'
-import { tableKeys } from '#adapters/store/table/table-keys.ts'
 import { formatCredits } from '#core/money.ts'
 import { tenantView } from '#lambdas/admin/tenants/tenant-view.ts'
 import { type AdminResponse, sessionOf } from '#middleware/admin-event.ts'
 import type { ApiEvent } from '#middleware/api-event.ts'
+import { alertViewOf } from '#store/alerts/alert-settings.ts'
+import { tableKeys } from '#store/table/table-keys.ts'
+import { readBalance, readTenantRecord } from '#store/tenants/tenants.ts'
 import type { ReadContext } from './read-context.ts'
 import { allowedTenant, unknownTenant, visibleTenant } from './tenant-of-request.ts'
 

@@ -1,10 +1,10 @@
-import { readUsageCounters } from '#adapters/store/money/usage-counters.ts'
 import { allUsage, parseAllUsageQuery } from '#core/admin/usage.ts'
 import { parseUsageQuery, usageReport } from '#core/api/usage.ts'
 import { InvalidRequestError } from '#core/errors.ts'
 import { dayOf } from '#core/pricing/usage.ts'
 import type { AdminResponse } from '#middleware/admin-event.ts'
 import type { ApiEvent } from '#middleware/api-event.ts'
+import { readUsageCounters } from '#store/usage.ts'
 import type { ReadContext } from './read-context.ts'
 import { tenantIdIfGiven } from './tenant-of-request.ts'
 

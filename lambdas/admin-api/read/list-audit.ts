@@ -1,8 +1,8 @@
-import { auditPosition } from '#adapters/store/audit/audit-entry.ts'
-import { type AuditEntry, readAudit } from '#adapters/store/audit/read-audit.ts'
 import { readPageLimit, readQueryText, readQueryTime } from '#core/admin/page-query.ts'
 import type { AdminResponse } from '#middleware/admin-event.ts'
 import type { ApiEvent } from '#middleware/api-event.ts'
+import { auditPosition } from '#store/audit/audit-entry.ts'
+import { type AuditEntry, readAudit } from '#store/audit/read-audit.ts'
 import type { ReadContext } from './read-context.ts'
 
 /** GET /admin/v1/audit: one or two queries; a search for something rare goes on on the next page. */

@@ -1,10 +1,10 @@
 import type { ExecutionState } from '#adapters/aws/video-executions.ts'
 import type { OpenUrlSigner } from '#adapters/cdn/video-url-signer.ts'
-import type { OpenBucket } from '#adapters/store/bucket/video-bucket.ts'
-import type { Table } from '#adapters/store/table/table.ts'
 import type { AllFigures } from '#adapters/telemetry/channel-figures.ts'
 import type { Summary } from '#core/admin/summary.ts'
 import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
+import type { OpenBucket } from '#store/bucket/bucket.ts'
+import type { Table } from '#store/table/table.ts'
 import type { VerificationRate } from './verification-rate.ts'
 
 /** The reads of the table, without its writes. */

@@ -1,6 +1,5 @@
-import { buildSummary } from '#adapters/store/console/build-summary.ts'
-import { readSummary } from '#adapters/store/console/summary-store.ts'
 import { type Summary, SummaryNotWrittenError } from '#core/admin/summary.ts'
+import { buildSummary, readSummary } from '#store/summary.ts'
 import type { ReadableTable, ReadSummary } from './read-context.ts'
 
 /** A page asks several times at once, and again every few seconds. */

@@ -1,11 +1,11 @@
-import type { Suspension } from '#adapters/store/accounts/tenant-store.ts'
-import type { FoundTenant } from '#adapters/store/console/find-session.ts'
-import { isSortKey } from '#adapters/store/table/table-keys.ts'
 import { AdminNotFoundError, ForbiddenError } from '#core/admin/errors.ts'
 import type { Session } from '#core/admin/session.ts'
 import { InvalidRequestError } from '#core/errors.ts'
 import { sessionOf } from '#middleware/admin-event.ts'
 import type { ApiEvent } from '#middleware/api-event.ts'
+import type { FoundTenant } from '#store/sessions/find-session.ts'
+import { isSortKey } from '#store/table/table-keys.ts'
+import type { Suspension } from '#store/tenants/tenants.ts'
 
 /**
  * The tenant whose page is asked for: of an API key its own, whatever the request says or leaves out; else the one that `tenant` names.

@@ -1,11 +1,11 @@
-import { recordAudit } from '#adapters/store/audit/audit-entry.ts'
-import { countForHolder, takeSignInPlace } from '#adapters/store/console/console-rates.ts'
-import type { Table } from '#adapters/store/table/table.ts'
 import { count } from '#adapters/telemetry/count.ts'
 import { HolderRateExceededError, TooManySignInsError } from '#core/admin/errors.ts'
 import { addressOfSignIn } from '#core/admin/sign-in.ts'
 import { VIEWER_ADDRESS_HEADER } from '#core/http.ts'
 import { type ApiEvent, headerOf } from '#middleware/api-event.ts'
+import { recordAudit } from '#store/audit/audit-entry.ts'
+import { countForHolder, takeSignInPlace } from '#store/limits/console-rates.ts'
+import type { Table } from '#store/table/table.ts'
 
 const MINUTE_MILLISECONDS = 60_000
 

@@ -1,8 +1,8 @@
-import { endSession as end } from '#adapters/store/console/sessions.ts'
 import { SessionNotFoundError } from '#core/admin/errors.ts'
 import { isSessionId, visibleHolder } from '#core/admin/session.ts'
 import type { AdminOperation } from '#middleware/admin-chain.ts'
 import { actorOf, sessionOf } from '#middleware/admin-event.ts'
+import { endSession as end } from '#store/sessions/sessions.ts'
 import type { SignInContext } from './sign-in-context.ts'
 
 /** DELETE /admin/v1/sessions/{session_id}: ends one of the sessions that the user may see. */

@@ -1,7 +1,7 @@
-import { markSessionSeen } from '#adapters/store/console/sessions.ts'
 import { isDueToBeSeen, sessionView } from '#core/admin/session.ts'
 import type { AdminOperation } from '#middleware/admin-chain.ts'
 import { sessionOf } from '#middleware/admin-event.ts'
+import { markSessionSeen } from '#store/sessions/sessions.ts'
 import type { SignInContext } from './sign-in-context.ts'
 
 /** GET /admin/v1/session: who is signed in. Notes that the session is in use, at most every five minutes. */

@@ -1,5 +1,5 @@
 import { once } from '#adapters/once.ts'
-import { openTable } from '#adapters/store/table/sdk-table.ts'
+import { openTable } from '#store/table/sdk-table.ts'
 import { signInHandler } from './sign-in-handler.ts'
 
 /** The function that makes and ends sessions of the console. */

@@ -1,9 +1,9 @@
-import { listSessions as list } from '#adapters/store/console/sessions.ts'
 import { readPageLimit } from '#core/admin/page-query.ts'
 import { isSessionId, sessionRow, visibleHolder } from '#core/admin/session.ts'
 import { InvalidRequestError } from '#core/errors.ts'
 import type { AdminOperation } from '#middleware/admin-chain.ts'
 import { sessionOf } from '#middleware/admin-event.ts'
+import { listSessions as list } from '#store/sessions/sessions.ts'
 import type { SignInContext } from './sign-in-context.ts'
 
 /** GET /admin/v1/sessions: the user's own sessions, or all of them for owners. */

@@ -1,4 +1,4 @@
-import type { Table } from '#adapters/store/table/table.ts'
+import type { Table } from '#store/table/table.ts'
 
 /** What the operations of sign-in take from outside. */
 export type SignInContext = {

@@ -1,7 +1,7 @@
-import { endSessionsOf } from '#adapters/store/console/sessions.ts'
 import type { AdminOperation } from '#middleware/admin-chain.ts'
 import { actorOf, sessionOf } from '#middleware/admin-event.ts'
 import { currentSite } from '#middleware/admin-gate.ts'
+import { endSessionsOf } from '#store/sessions/sessions.ts'
 import { noSessionCookie } from './session-cookie.ts'
 import type { SignInContext } from './sign-in-context.ts'
 

@@ -1,7 +1,7 @@
-import { adjustTenant } from '#adapters/store/accounts/adjust-credits.ts'
 import { adjustmentRequest, parseRequest } from '#core/admin/requests.ts'
 import { formatCredits } from '#core/money.ts'
 import { actorOf } from '#middleware/admin-event.ts'
+import { adjustTenant } from '#store/tenants/credits.ts'
 import { tenantBody } from './changed-target.ts'
 import { pathId } from './named-target.ts'
 import type { WriteOperation } from './write-context.ts'

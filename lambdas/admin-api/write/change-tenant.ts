@@ -1,6 +1,6 @@
-import { changeTenant as change } from '#adapters/store/money/change-tenant.ts'
 import { changeTenantRequest, parseRequest } from '#core/admin/requests.ts'
 import { actorOf } from '#middleware/admin-event.ts'
+import { changeTenant as change } from '#store/tenants/change-tenant.ts'
 import { respondWithTenant } from './changed-target.ts'
 import { pathId } from './named-target.ts'
 import type { WriteOperation } from './write-context.ts'

@@ -1,9 +1,9 @@
-import { type ApiKeyListing, getApiKey } from '#adapters/store/accounts/api-key-listing.ts'
-import { getTenant, type Tenant } from '#adapters/store/accounts/tenant-store.ts'
-import { readKeyBudgets } from '#adapters/store/money/key-budget.ts'
 import { keyView } from '#lambdas/admin/keys/key-view.ts'
 import { tenantView } from '#lambdas/admin/tenants/tenant-view.ts'
 import type { AdminResponse } from '#middleware/admin-event.ts'
+import { readKeyBudgets } from '#store/key-budgets.ts'
+import { type ApiKeyListing, getApiKey } from '#store/keys/api-keys.ts'
+import { getTenant, type Tenant } from '#store/tenants/tenants.ts'
 import type { WriteContext } from './write-context.ts'
 
 /** A tenant after a change. */

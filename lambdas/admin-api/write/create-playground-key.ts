@@ -1,10 +1,10 @@
-import { createPlaygroundKey as create } from '#adapters/store/accounts/create-playground-key.ts'
-import { countForHolder } from '#adapters/store/console/console-rates.ts'
 import { ForbiddenError } from '#core/admin/errors.ts'
 import { parseRequest, playgroundKeyRequest } from '#core/admin/requests.ts'
 import type { Session } from '#core/admin/session.ts'
 import { InvalidRequestError } from '#core/errors.ts'
 import { actorOf, sessionOf } from '#middleware/admin-event.ts'
+import { createPlaygroundKey as create } from '#store/keys/playground-key.ts'
+import { countForHolder } from '#store/limits/console-rates.ts'
 import type { WriteOperation } from './write-context.ts'
 
 /**

@@ -1,7 +1,7 @@
-import { makeTenant } from '#adapters/store/accounts/create-tenant.ts'
 import { createTenantRequest, parseRequest } from '#core/admin/requests.ts'
 import { ZERO } from '#core/money.ts'
 import { actorOf } from '#middleware/admin-event.ts'
+import { makeTenant } from '#store/tenants/tenant-lifecycle.ts'
 import { tenantBody } from './changed-target.ts'
 import type { WriteOperation } from './write-context.ts'
 

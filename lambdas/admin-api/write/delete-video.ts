@@ -1,7 +1,7 @@
-import { auditEntry } from '#adapters/store/audit/audit-entry.ts'
 import { emptyRequest, parseRequest } from '#core/admin/requests.ts'
 import { deleteVideoJob } from '#lambdas/pipeline/delete-video-job.ts'
 import { actorOf } from '#middleware/admin-event.ts'
+import { auditEntry } from '#store/audit/audit-entry.ts'
 import { jobKeyOf } from './named-target.ts'
 import type { WriteOperation } from './write-context.ts'
 

@@ -1,7 +1,7 @@
-import { grantTenant } from '#adapters/store/accounts/grant-credits.ts'
 import { grantRequest, parseRequest } from '#core/admin/requests.ts'
 import { formatCredits } from '#core/money.ts'
 import { actorOf } from '#middleware/admin-event.ts'
+import { grantTenant } from '#store/tenants/credits.ts'
 import { tenantBody } from './changed-target.ts'
 import { pathId } from './named-target.ts'
 import type { WriteOperation } from './write-context.ts'

@@ -2,9 +2,9 @@ import type { OpenUrlSigner } from '#adapters/cdn/video-url-signer.ts'
 import { systemClock } from '#adapters/clock.ts'
 import { openCatalogue } from '#adapters/config/gateway-catalogue.ts'
 import { once } from '#adapters/once.ts'
-import { openBucket } from '#adapters/store/bucket/video-bucket.ts'
-import { openTable } from '#adapters/store/table/sdk-table.ts'
 import { adminHandler } from '#middleware/admin-chain.ts'
+import { openBucket } from '#store/bucket/bucket.ts'
+import { openTable } from '#store/table/sdk-table.ts'
 import { writeOperations } from './write-operations.ts'
 
 const context = {

@@ -1,9 +1,9 @@
-import { getVideoJob } from '#adapters/store/jobs/job-reader.ts'
 import { AdminNotFoundError } from '#core/admin/errors.ts'
 import { InvalidRequestError, VideoJobNotFoundError } from '#core/errors.ts'
 import { isJobId } from '#core/ids.ts'
 import type { VideoJob } from '#core/jobs/video-job.ts'
 import type { ApiEvent } from '#middleware/api-event.ts'
+import { getVideoJob } from '#store/jobs/job-reader.ts'
 import type { WriteContext } from './write-context.ts'
 
 /** Longer than any id of this service, and far below the bound of a key of the table. */

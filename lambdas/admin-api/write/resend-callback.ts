@@ -1,10 +1,10 @@
-import { auditEntry } from '#adapters/store/audit/audit-entry.ts'
 import { AdminConflictError } from '#core/admin/errors.ts'
 import { emptyRequest, parseRequest } from '#core/admin/requests.ts'
 import { VideoJobConflictError } from '#core/errors.ts'
 import { callbackAttemptView } from '#core/jobs/video-job.ts'
 import { resendCallback as resend } from '#lambdas/pipeline/resend-callback.ts'
 import { actorOf } from '#middleware/admin-event.ts'
+import { auditEntry } from '#store/audit/audit-entry.ts'
 import { jobKeyOf } from './named-target.ts'
 import type { WriteOperation } from './write-context.ts'
 

@@ -1,6 +1,6 @@
-import { resumeTenant as resume } from '#adapters/store/accounts/tenant-suspension.ts'
 import { emptyRequest, parseRequest } from '#core/admin/requests.ts'
 import { actorOf } from '#middleware/admin-event.ts'
+import { resumeTenant as resume } from '#store/tenants/tenant-lifecycle.ts'
 import { respondWithTenant } from './changed-target.ts'
 import { pathId } from './named-target.ts'
 import type { WriteOperation } from './write-context.ts'

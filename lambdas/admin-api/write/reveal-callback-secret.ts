@@ -1,10 +1,10 @@
-import { readWebhookSecrets, type WebhookSecrets } from '#adapters/store/accounts/webhook-secrets.ts'
-import { recordAudit } from '#adapters/store/audit/audit-entry.ts'
 import { AdminConflictError } from '#core/admin/errors.ts'
 import { callbackSecretRequest, parseRequest } from '#core/admin/requests.ts'
 import { OVERLAP_MILLISECONDS } from '#lambdas/admin/keys/rotate-key.ts'
 import { rotateCallbackSecret } from '#lambdas/admin/tenants/rotate-callback-secret.ts'
 import { actorOf } from '#middleware/admin-event.ts'
+import { recordAudit } from '#store/audit/audit-entry.ts'
+import { readWebhookSecrets, type WebhookSecrets } from '#store/tenants/webhook-secrets.ts'
 import { pathId } from './named-target.ts'
 import type { WriteOperation } from './write-context.ts'
 

@@ -1,6 +1,6 @@
-import { revokeApiKey } from '#adapters/store/accounts/key-admin.ts'
 import { emptyRequest, parseRequest } from '#core/admin/requests.ts'
 import { actorOf } from '#middleware/admin-event.ts'
+import { revokeApiKey } from '#store/keys/api-keys.ts'
 import { readKeyBody } from './changed-target.ts'
 import { pathId } from './named-target.ts'
 import type { WriteOperation } from './write-context.ts'

@@ -1,4 +1,3 @@
-import { getApiKey } from '#adapters/store/accounts/api-key-listing.ts'
 import { AdminConflictError } from '#core/admin/errors.ts'
 import { parseRequest, rotationRequest } from '#core/admin/requests.ts'
 import {
@@ -8,6 +7,7 @@ import {
   rotateKey as rotate,
 } from '#lambdas/admin/keys/rotate-key.ts'
 import { actorOf } from '#middleware/admin-event.ts'
+import { getApiKey } from '#store/keys/api-keys.ts'
 import { readKeyBody } from './changed-target.ts'
 import { requireFuture } from './key-limits.ts'
 import { pathId } from './named-target.ts'

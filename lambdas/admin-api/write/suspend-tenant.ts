@@ -1,6 +1,6 @@
-import { suspendTenant as suspend } from '#adapters/store/accounts/tenant-suspension.ts'
 import { parseRequest, suspensionRequest } from '#core/admin/requests.ts'
 import { actorOf } from '#middleware/admin-event.ts'
+import { suspendTenant as suspend } from '#store/tenants/tenant-lifecycle.ts'
 import { respondWithTenant } from './changed-target.ts'
 import { pathId } from './named-target.ts'
 import type { WriteOperation } from './write-context.ts'

@@ -1,5 +1,3 @@
-import { changeSwitchesTogether } from '#adapters/store/switches/change-switch.ts'
-import { readSwitches } from '#adapters/store/switches/read-switches.ts'
 import { AdminNotFoundError } from '#core/admin/errors.ts'
 import { emptyRequest, parseRequest } from '#core/admin/requests.ts'
 import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
@@ -8,6 +6,7 @@ import { latestSwitch } from '#lambdas/admin/switches/latest-switch.ts'
 import { unservedModels } from '#lambdas/admin/switches/unserved-models.ts'
 import { actorOf } from '#middleware/admin-event.ts'
 import type { ApiEvent } from '#middleware/api-event.ts'
+import { changeSwitchesTogether, readSwitches } from '#store/switches.ts'
 import type { WriteContext } from './write-context.ts'
 
 /** A channel or a model, by its id. */

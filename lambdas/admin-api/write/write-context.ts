@@ -1,11 +1,11 @@
 import type { OpenUrlSigner } from '#adapters/cdn/video-url-signer.ts'
 import type { Clock } from '#adapters/clock.ts'
-import type { OpenBucket } from '#adapters/store/bucket/video-bucket.ts'
-import type { Table } from '#adapters/store/table/table.ts'
 import type { Catalogue } from '#core/catalogue/catalogue.ts'
 import type { StepContext } from '#lambdas/pipeline/step-context.ts'
 import type { AdminResponse } from '#middleware/admin-event.ts'
 import type { ApiEvent } from '#middleware/api-event.ts'
+import type { OpenBucket } from '#store/bucket/bucket.ts'
+import type { Table } from '#store/table/table.ts'
 
 /** What the operations that change something take from outside. */
 export type WriteContext = Pick<Clock, 'nowMilliseconds'> &

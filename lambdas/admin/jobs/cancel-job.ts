@@ -1,10 +1,10 @@
 import { startVideoExecution } from '#adapters/aws/video-executions.ts'
-import { type Actor, auditEntry } from '#adapters/store/audit/audit-entry.ts'
-import { deleteObject } from '#adapters/store/bucket/video-bucket.ts'
-import { getReservation } from '#adapters/store/money/reservation.ts'
 import { FAILURE_TEXT, type VideoJob } from '#core/jobs/video-job.ts'
 import { isCancelledByOperator } from '#lambdas/pipeline/cancel-upstream-task.ts'
 import { type ResolveContext, resolveVideoJob } from '#lambdas/pipeline/resolve-video-job.ts'
+import { type Actor, auditEntry } from '#store/audit/audit-entry.ts'
+import { deleteObject } from '#store/bucket/bucket.ts'
+import { getReservation } from '#store/job-ledger/reservation.ts'
 
 /**
  * Ends a job as failed and releases its reservation in one transaction, with the entry of the audit log; a concurrent settlement wins or loses as a whole. Then deletes

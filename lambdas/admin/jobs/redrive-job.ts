@@ -1,13 +1,12 @@
 import { describeVideoExecution, executionName, startVideoExecution } from '#adapters/aws/video-executions.ts'
-import { type Actor, auditEntry } from '#adapters/store/audit/audit-entry.ts'
-import { getVideoJob } from '#adapters/store/jobs/job-reader.ts'
-import { postponedReservation } from '#adapters/store/money/due-index.ts'
-import { getReservation } from '#adapters/store/money/reservation.ts'
-import { StoreRefusal } from '#adapters/store/store-refusal.ts'
-import { ConditionsNotMetError } from '#adapters/store/table/conditions-not-met-error.ts'
-import type { Table } from '#adapters/store/table/table.ts'
 import { isTerminal, type VideoJob } from '#core/jobs/video-job.ts'
 import type { ResolveContext } from '#lambdas/pipeline/resolve-video-job.ts'
+import { type Actor, auditEntry } from '#store/audit/audit-entry.ts'
+import { postponedReservation } from '#store/due-index.ts'
+import { getReservation } from '#store/job-ledger/reservation.ts'
+import { getVideoJob } from '#store/jobs/job-reader.ts'
+import { StoreRefusal } from '#store/store-refusal.ts'
+import { ConditionsNotMetError, type Table } from '#store/table/table.ts'
 
 /** The time until Reconcile checks the job again. */
 const NEXT_LOOK_MILLISECONDS = 60_000

@@ -1,4 +1,4 @@
-import type { ApiKeyListing } from '#adapters/store/accounts/api-key-listing.ts'
+import type { ApiKeyListing } from '#store/keys/api-keys.ts'
 
 /** How requests with a key are treated. */
 export type KeyState = 'revoked' | 'expired' | 'suspended' | 'active'

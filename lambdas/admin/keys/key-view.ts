@@ -1,6 +1,6 @@
-import type { ApiKeyListing } from '#adapters/store/accounts/api-key-listing.ts'
 import { budgetView } from '#core/api/balance.ts'
 import type { Budget } from '#core/budgets.ts'
+import type { ApiKeyListing } from '#store/keys/api-keys.ts'
 import { stateOf } from './key-state.ts'
 
 /** An API key as the admin API shows it, without the key itself. Times in Unix seconds. @param budget of the key, if it has one. */

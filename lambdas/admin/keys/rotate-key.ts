@@ -1,8 +1,8 @@
-import type { ApiKeyListing } from '#adapters/store/accounts/api-key-listing.ts'
-import { generateApiKey, storeApiKey } from '#adapters/store/accounts/create-api-key.ts'
-import type { Actor } from '#adapters/store/audit/audit-entry.ts'
-import { StoreRefusal } from '#adapters/store/store-refusal.ts'
-import type { Table } from '#adapters/store/table/table.ts'
+import type { Actor } from '#store/audit/audit-entry.ts'
+import type { ApiKeyListing } from '#store/keys/api-keys.ts'
+import { generateApiKey, storeApiKey } from '#store/keys/key-changes.ts'
+import { StoreRefusal } from '#store/store-refusal.ts'
+import type { Table } from '#store/table/table.ts'
 import { stateOf } from './key-state.ts'
 
 /** How long an old key keeps working where nobody says otherwise. */

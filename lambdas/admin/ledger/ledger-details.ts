@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
-import { usageAttributes } from '#adapters/store/money/usage-attributes.ts'
 import { type CountedUsage, countedUsage } from '#core/pricing/usage.ts'
+import { usageAttributes } from '#store/usage.ts'
 
 /** The attributes of a ledger row that say what it was for. Grants and corrections have none of them. */
 export const ledgerDetailsShape = {

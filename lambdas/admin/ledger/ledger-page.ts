@@ -1,7 +1,6 @@
-import type { Item } from '#adapters/store/table/item-codec.ts'
-import type { Table, TableQuery } from '#adapters/store/table/table.ts'
-import { tableKeys } from '#adapters/store/table/table-keys.ts'
 import { firstIdAt, timeOfId } from '#core/ids.ts'
+import type { Item, Table, TableQuery } from '#store/table/table.ts'
+import { tableKeys } from '#store/table/table-keys.ts'
 import type { LedgerPosition, PlacedRow } from './placed-row.ts'
 import { type LedgerRow, readLedgerItem } from './read-ledger.ts'
 

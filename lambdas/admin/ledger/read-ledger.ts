@@ -1,10 +1,9 @@
 import * as z from 'zod/mini'
-import { readHoldItem, unnamedRest } from '#adapters/store/money/hold-item.ts'
-import { queryItems, queryPartition } from '#adapters/store/table/query-items.ts'
-import type { Table } from '#adapters/store/table/table.ts'
-import { tableKeys } from '#adapters/store/table/table-keys.ts'
 import { formatCredits, type Microcredits, microcredits } from '#core/money.ts'
 import { type LedgerEntry, usageView } from '#core/pricing/usage.ts'
+import { readHoldItem, unnamedRest } from '#store/relay-ledger/hold.ts'
+import { queryItems, queryPartition, type Table } from '#store/table/table.ts'
+import { tableKeys } from '#store/table/table-keys.ts'
 import {
   detailsOfReservation,
   type LedgerDetails,

@@ -1,5 +1,5 @@
-import type { Table } from '#adapters/store/table/table.ts'
-import { tableKeys } from '#adapters/store/table/table-keys.ts'
+import type { Table } from '#store/table/table.ts'
+import { tableKeys } from '#store/table/table-keys.ts'
 import { verifyLedger } from './verify-ledger.ts'
 
 /** A tenant has more than a verification within one HTTP request may read. */

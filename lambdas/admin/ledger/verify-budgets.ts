@@ -1,12 +1,12 @@
-import { keyBudgetChangedAt, readKeyBudget } from '#adapters/store/accounts/budget-items.ts'
-import type { Tenant } from '#adapters/store/accounts/tenant-store.ts'
-import type { StoredHold } from '#adapters/store/money/hold-item.ts'
-import { spentInPeriod } from '#adapters/store/money/period-spending.ts'
-import type { Reservation } from '#adapters/store/money/reservation.ts'
-import type { Table } from '#adapters/store/table/table.ts'
-import { tableKeys } from '#adapters/store/table/table-keys.ts'
 import { type Budget, type BudgetPeriod, periodStart } from '#core/budgets.ts'
 import { formatCredits, type Microcredits } from '#core/money.ts'
+import { keyBudgetChangedAt, readKeyBudget } from '#store/budgets.ts'
+import type { Reservation } from '#store/job-ledger/reservation.ts'
+import type { StoredHold } from '#store/relay-ledger/hold.ts'
+import type { Table } from '#store/table/table.ts'
+import { tableKeys } from '#store/table/table-keys.ts'
+import type { Tenant } from '#store/tenants/tenants.ts'
+import { spentInPeriod } from '#store/usage.ts'
 
 type KeyBudgets = {
   /** Open reservations of jobs. */

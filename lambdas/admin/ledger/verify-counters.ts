@@ -1,5 +1,3 @@
-import { streamUsageCounters } from '#adapters/store/money/usage-counters.ts'
-import type { Table } from '#adapters/store/table/table.ts'
 import { formatCredits, type Microcredits } from '#core/money.ts'
 import {
   addUsageSums,
@@ -10,6 +8,8 @@ import {
   type UsageSums,
 } from '#core/pricing/usage.ts'
 import { streamSettledRows } from '#lambdas/admin/usage/settled-rows.ts'
+import type { Table } from '#store/table/table.ts'
+import { streamUsageCounters } from '#store/usage.ts'
 
 /**
  * Each usage counter is the sum of the settlements that carry the mark `counted`, in every number. Counters are read before and after

@@ -1,9 +1,9 @@
 import * as z from 'zod/mini'
-import { readVideoJobItem } from '#adapters/store/jobs/video-job-item.ts'
-import type { Reservation } from '#adapters/store/money/reservation.ts'
 import { jobIdMilliseconds } from '#core/ids.ts'
 import { JOB_RECORD_SECONDS, type VideoJob } from '#core/jobs/video-job.ts'
 import { formatCredits, type Microcredits, microcredits } from '#core/money.ts'
+import type { Reservation } from '#store/job-ledger/reservation.ts'
+import { readVideoJobItem } from '#store/jobs/job-reader.ts'
 import type { LedgerRow } from './read-ledger.ts'
 import { checkRow, checkTimes } from './verify-rows.ts'
 

@@ -1,4 +1,4 @@
-import { type StoredHold, unnamedRest } from '#adapters/store/money/hold-item.ts'
+import { type StoredHold, unnamedRest } from '#store/relay-ledger/hold.ts'
 import type { LedgerRow } from './read-ledger.ts'
 import { checkRow, checkTimes } from './verify-rows.ts'
 

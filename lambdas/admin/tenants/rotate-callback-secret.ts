@@ -1,7 +1,7 @@
 import { createWebhookSecret } from '#adapters/outbound/callback-signature.ts'
-import { rotateWebhookSecret, type WebhookSecrets } from '#adapters/store/accounts/webhook-secrets.ts'
-import type { Actor } from '#adapters/store/audit/audit-entry.ts'
-import type { Table } from '#adapters/store/table/table.ts'
+import type { Actor } from '#store/audit/audit-entry.ts'
+import type { Table } from '#store/table/table.ts'
+import { rotateWebhookSecret, type WebhookSecrets } from '#store/tenants/webhook-secrets.ts'
 
 type Rotation = {
   /** The secret as it was read. */

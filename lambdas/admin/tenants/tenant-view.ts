@@ -1,5 +1,5 @@
-import type { TenantListing } from '#adapters/store/accounts/tenant-store.ts'
 import { balanceAmounts, budgetView } from '#core/api/balance.ts'
+import type { TenantListing } from '#store/tenants/tenants.ts'
 
 /** A tenant as the admin API shows it, without its callback secret. */
 export function tenantView(tenant: TenantListing, nowMilliseconds: number) {

@@ -1,8 +1,7 @@
-import { queryItems } from '#adapters/store/table/query-items.ts'
-import type { Table } from '#adapters/store/table/table.ts'
-import { type TableKey, tableKeys } from '#adapters/store/table/table-keys.ts'
 import { type CountedSettlement, countedUsage } from '#core/pricing/usage.ts'
 import { type LedgerRow, readLedgerItem } from '#lambdas/admin/ledger/read-ledger.ts'
+import { queryItems, type Table } from '#store/table/table.ts'
+import { type TableKey, tableKeys } from '#store/table/table-keys.ts'
 
 /** A settled row of the ledger: its key, and what a usage counter counts of it. */
 export type SettledRow = { readonly key: TableKey; readonly settlement: CountedSettlement }

@@ -1,11 +1,10 @@
 import { systemClock } from '#adapters/clock.ts'
 import { once } from '#adapters/once.ts'
-import { loadTextIfThere } from '#adapters/store/bucket/text-store.ts'
-import { openBucket } from '#adapters/store/bucket/video-bucket.ts'
-import { openTable } from '#adapters/store/table/sdk-table.ts'
 import { videoJobBody } from '#core/api/video-job-view.ts'
 import { authenticatedCaller, jsonResult } from '#middleware/api-event.ts'
 import { apiHandler } from '#middleware/api-handler.ts'
+import { loadTextIfThere, openBucket } from '#store/bucket/bucket.ts'
+import { openTable } from '#store/table/sdk-table.ts'
 import { cancelVideoJob } from '../../pipeline/cancel-video-job.ts'
 
 const context = { ...systemClock, table: openTable() }

@@ -1,9 +1,9 @@
 import type { Clock } from '#adapters/clock.ts'
 import type { CurrentCatalogue } from '#adapters/config/current-catalogue.ts'
-import type { OpenBucket } from '#adapters/store/bucket/video-bucket.ts'
-import type { TenantBudgets } from '#adapters/store/money/known-budgets.ts'
-import type { Table } from '#adapters/store/table/table.ts'
 import type { Catalogue } from '#core/catalogue/catalogue.ts'
+import type { OpenBucket } from '#store/bucket/bucket.ts'
+import type { TenantBudgets } from '#store/budget-moves.ts'
+import type { Table } from '#store/table/table.ts'
 import type { SubmitRhythm } from './submit-rhythm.ts'
 
 /** The clock, stores, configuration and randomness that a create needs. */

@@ -1,14 +1,14 @@
 import * as z from 'zod/mini'
 import { sha256Hex } from '#adapters/crypto/sha256.ts'
-import type { Caller } from '#adapters/store/accounts/api-key-record.ts'
-import { getVideoJob } from '#adapters/store/jobs/job-reader.ts'
-import type { Table } from '#adapters/store/table/table.ts'
-import { tableKeys } from '#adapters/store/table/table-keys.ts'
 import { parseVideoJobRequest } from '#core/api/video-job-request.ts'
 import type { Catalogue } from '#core/catalogue/catalogue.ts'
 import type { VideoJobRequest } from '#core/catalogue/parameters.ts'
 import { IdempotencyKeyReusedError, InvalidRequestError } from '#core/errors.ts'
 import type { VideoJob } from '#core/jobs/video-job.ts'
+import type { Caller } from '#store/callers.ts'
+import { getVideoJob } from '#store/jobs/job-reader.ts'
+import type { Table } from '#store/table/table.ts'
+import { tableKeys } from '#store/table/table-keys.ts'
 
 /** The digests of an idempotency key and of the request that came with it. */
 export type IdempotentRequest = { readonly digest: string; readonly bodyHash: string }

@@ -1,8 +1,8 @@
-import { loadTextIfThere } from '#adapters/store/bucket/text-store.ts'
-import { getVideoJob } from '#adapters/store/jobs/job-reader.ts'
 import { createdJobBody } from '#core/api/video-job-view.ts'
 import { VideoJobNotFoundError } from '#core/errors.ts'
 import { isTerminal, isUnwanted, type VideoJob } from '#core/jobs/video-job.ts'
+import { loadTextIfThere } from '#store/bucket/bucket.ts'
+import { getVideoJob } from '#store/jobs/job-reader.ts'
 import type { CreateContext } from './create-context.ts'
 
 /** What a wait takes from outside: a job that exists does not depend on switches. */

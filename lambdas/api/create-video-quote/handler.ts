@@ -1,11 +1,11 @@
 import { CurrentCatalogue } from '#adapters/config/current-catalogue.ts'
 import { openCatalogue } from '#adapters/config/gateway-catalogue.ts'
 import { once } from '#adapters/once.ts'
-import { createCallerWithAccountReader } from '#adapters/store/money/caller-with-account.ts'
-import { openTable } from '#adapters/store/table/sdk-table.ts'
 import { offerVideoJob, unknownVideoFields, videoQuote } from '#core/api/video-job-request.ts'
 import { accountOf, authenticatedCaller, jsonResult } from '#middleware/api-event.ts'
 import { apiHandler } from '#middleware/api-handler.ts'
+import { createCallerWithAccountReader } from '#store/caller-with-account.ts'
+import { openTable } from '#store/table/sdk-table.ts'
 
 /** As for a create. */
 const BODY_BYTES_MAX = 5 * 1024 * 1024

@@ -1,9 +1,9 @@
 import { systemClock } from '#adapters/clock.ts'
 import { once } from '#adapters/once.ts'
-import { openBucket } from '#adapters/store/bucket/video-bucket.ts'
-import { openTable } from '#adapters/store/table/sdk-table.ts'
 import { authenticatedCaller, jsonResult } from '#middleware/api-event.ts'
 import { apiHandler } from '#middleware/api-handler.ts'
+import { openBucket } from '#store/bucket/bucket.ts'
+import { openTable } from '#store/table/sdk-table.ts'
 import { deleteVideoJob } from '../../pipeline/delete-video-job.ts'
 
 const context = { ...systemClock, table: openTable(), openBucket: once(openBucket) }

@@ -1,7 +1,7 @@
-import { createCallerWithAccountReader } from '#adapters/store/money/caller-with-account.ts'
 import { balanceView } from '#core/api/balance.ts'
 import { accountOf, jsonResult } from '#middleware/api-event.ts'
 import { apiHandler } from '#middleware/api-handler.ts'
+import { createCallerWithAccountReader } from '#store/caller-with-account.ts'
 
 /** GET /v1/balance */
 export const handler = apiHandler(

@@ -1,13 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Context } from 'aws-lambda'
 import { once } from '#adapters/once.ts'
-import {
-  type EventStreamLease,
-  releaseEventStreamLease,
-  takeEventStreamLease,
-} from '#adapters/store/accounts/event-stream-leases.ts'
-import { createCallerWithJobReader } from '#adapters/store/jobs/caller-with-job.ts'
-import { openTable } from '#adapters/store/table/sdk-table.ts'
 import { logger } from '#adapters/telemetry/logger.ts'
 import { TooManyEventStreamsError, VideoJobNotFoundError } from '#core/errors.ts'
 import { isJobId } from '#core/ids.ts'
@@ -15,6 +8,13 @@ import { isVisible, type VideoJob } from '#core/jobs/video-job.ts'
 import { type ApiEvent, type ApiResult, authenticatedCaller, headerOf, jsonResult } from '#middleware/api-event.ts'
 import { apiHandler } from '#middleware/api-handler.ts'
 import { requestIdOf } from '#middleware/request-log.ts'
+import { createCallerWithJobReader } from '#store/jobs/caller-with-job.ts'
+import {
+  type EventStreamLease,
+  releaseEventStreamLease,
+  takeEventStreamLease,
+} from '#store/limits/event-stream-leases.ts'
+import { openTable } from '#store/table/sdk-table.ts'
 import { ResponseHeaders } from '../../relay/client-response.ts'
 import { EventSender, STREAM_HEADERS } from '../../relay/event-sender.ts'
 import { type LambdaResponseStream, StreamingResponse, streamifyResponse } from '../../relay/streaming-response.ts'

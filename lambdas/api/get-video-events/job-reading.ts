@@ -1,8 +1,8 @@
-import { readVideoJobItem } from '#adapters/store/jobs/video-job-item.ts'
-import type { Table } from '#adapters/store/table/table.ts'
-import { tableKeys } from '#adapters/store/table/table-keys.ts'
 import { isComplete, type JobEvent, jobEvents } from '#core/jobs/job-events.ts'
 import { isVisible, type VideoJob } from '#core/jobs/video-job.ts'
+import { readVideoJobItem } from '#store/jobs/job-reader.ts'
+import type { Table } from '#store/table/table.ts'
+import { tableKeys } from '#store/table/table-keys.ts'
 
 /** The events of a job until now, and whether more are expected. */
 export type JobReading = { readonly events: readonly JobEvent[]; readonly isComplete: boolean }

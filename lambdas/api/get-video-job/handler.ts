@@ -1,10 +1,10 @@
-import { openBucket } from '#adapters/store/bucket/video-bucket.ts'
-import { createCallerWithJobReader } from '#adapters/store/jobs/caller-with-job.ts'
 import { VideoJobNotFoundError } from '#core/errors.ts'
 import { isJobId } from '#core/ids.ts'
 import { isVisible } from '#core/jobs/video-job.ts'
 import { jsonResult } from '#middleware/api-event.ts'
 import { apiHandler } from '#middleware/api-handler.ts'
+import { openBucket } from '#store/bucket/bucket.ts'
+import { createCallerWithJobReader } from '#store/jobs/caller-with-job.ts'
 import { createJobRenderer } from '../../pipeline/render-video-job.ts'
 
 const render = createJobRenderer(openBucket)

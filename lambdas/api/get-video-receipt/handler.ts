@@ -1,11 +1,11 @@
 import { once } from '#adapters/once.ts'
-import { readReceiptRows } from '#adapters/store/money/receipt-rows.ts'
-import { openTable } from '#adapters/store/table/sdk-table.ts'
 import { VideoJobNotFoundError } from '#core/errors.ts'
 import { isJobId } from '#core/ids.ts'
 import { videoReceipt } from '#core/pricing/video-settlement.ts'
 import { authenticatedCaller, jsonResult } from '#middleware/api-event.ts'
 import { apiHandler } from '#middleware/api-handler.ts'
+import { readReceiptRows } from '#store/job-ledger/receipt-rows.ts'
+import { openTable } from '#store/table/sdk-table.ts'
 
 const table = once(openTable)
 

@@ -1,10 +1,10 @@
-import { openBucket } from '#adapters/store/bucket/video-bucket.ts'
-import { listVideoJobs } from '#adapters/store/jobs/job-reader.ts'
-import { openTable } from '#adapters/store/table/sdk-table.ts'
 import { countThatFit, videoJobListBody } from '#core/api/video-job-view.ts'
 import { parseListQuery } from '#core/jobs/list-query.ts'
 import { authenticatedCaller, jsonResult } from '#middleware/api-event.ts'
 import { apiHandler } from '#middleware/api-handler.ts'
+import { openBucket } from '#store/bucket/bucket.ts'
+import { listVideoJobs } from '#store/jobs/job-reader.ts'
+import { openTable } from '#store/table/sdk-table.ts'
 import { createJobRenderer } from '../../pipeline/render-video-job.ts'
 
 const table = openTable()

@@ -1,7 +1,7 @@
 import { openVideoUrlSigner } from '#adapters/cdn/video-url-signer.ts'
 import { openCatalogue } from '#adapters/config/gateway-catalogue.ts'
-import { openTable } from '#adapters/store/table/sdk-table.ts'
 import type { StepInput } from '#core/jobs/video-job.ts'
+import { openTable } from '#store/table/sdk-table.ts'
 import { sendJobCallback } from './send-job-callback.ts'
 
 const context = {

@@ -1,5 +1,5 @@
-import { claimCallback, FIRST_ATTEMPT } from '#adapters/store/jobs/callback-claims.ts'
 import { hasEnded, type StepInput } from '#core/jobs/video-job.ts'
+import { claimCallback, FIRST_ATTEMPT } from '#store/jobs/callback-claims.ts'
 import { type CallbackContext, deliverCallback, hasCallback, prepareCallback } from '../deliver-callback.ts'
 import { requireVideoJob } from '../job-record.ts'
 

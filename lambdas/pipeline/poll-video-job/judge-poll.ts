@@ -1,7 +1,5 @@
 import { reportedPercent } from '#adapters/providers/reported-percent.ts'
 import type { PollOutcome } from '#adapters/providers/video/video-provider.ts'
-import { storeUpstreamText } from '#adapters/store/bucket/text-store.ts'
-import { recordFailure, recordPoll } from '#adapters/store/jobs/job-progress.ts'
 import { count } from '#adapters/telemetry/count.ts'
 import { jobFacts } from '#adapters/telemetry/job-facts.ts'
 import { logger } from '#adapters/telemetry/logger.ts'
@@ -15,6 +13,8 @@ import {
   withReportedPercent,
 } from '#core/jobs/video-job.ts'
 import { logWord } from '#core/redaction.ts'
+import { storeUpstreamText } from '#store/bucket/bucket.ts'
+import { recordFailure, recordPoll } from '#store/jobs/job-progress.ts'
 import { reportRefusedResult } from '../report-refused-result.ts'
 import { nowSeconds, type StepContext } from '../step-context.ts'
 

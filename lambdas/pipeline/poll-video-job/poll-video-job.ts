@@ -1,6 +1,4 @@
 import type { PollOutcome, VideoProvider } from '#adapters/providers/video/video-provider.ts'
-import { countOpenJobs, takePollToken } from '#adapters/store/jobs/channel-load.ts'
-import { recordFailure } from '#adapters/store/jobs/job-progress.ts'
 import { count } from '#adapters/telemetry/count.ts'
 import { jobFacts } from '#adapters/telemetry/job-facts.ts'
 import { logger } from '#adapters/telemetry/logger.ts'
@@ -15,6 +13,8 @@ import {
   type VideoJob,
 } from '#core/jobs/video-job.ts'
 import { nextPollWait, pollGrace, throttledWait } from '#core/jobs/waits.ts'
+import { countOpenJobs, takePollToken } from '#store/jobs/channels.ts'
+import { recordFailure } from '#store/jobs/job-progress.ts'
 import { cancelUnwantedTask, cancelUpstreamTask } from '../cancel-upstream-task.ts'
 import { learnGenerationTime } from '../generation-times.ts'
 import { requireVideoJob } from '../job-record.ts'

@@ -1,11 +1,11 @@
 import { signCallback } from '#adapters/outbound/callback-signature.ts'
 import type { PublishToOperators } from '#adapters/outbound/operator-topic.ts'
 import { sendCallback } from '#adapters/outbound/send-callback.ts'
-import { readWebhookSecrets } from '#adapters/store/accounts/webhook-secrets.ts'
-import { type Alert, claimAlert, type DeliveryState, dueAlerts, recordDelivery } from '#adapters/store/alerts/alert.ts'
-import { readAlertSettings } from '#adapters/store/alerts/alert-settings.ts'
 import { count } from '#adapters/telemetry/count.ts'
 import { logger } from '#adapters/telemetry/logger.ts'
+import { readAlertSettings } from '#store/alerts/alert-settings.ts'
+import { type Alert, claimAlert, type DeliveryState, dueAlerts, recordDelivery } from '#store/alerts/alerts.ts'
+import { readWebhookSecrets } from '#store/tenants/webhook-secrets.ts'
 import { nowSeconds, type StepContext } from '../step-context.ts'
 
 type Context = Pick<StepContext, 'table' | 'catalogue' | 'nowMilliseconds' | 'network'> & {

@@ -1,11 +1,17 @@
-import { type AlertMark, type MarkKey, moveAlertMark, readAlertMark } from '#adapters/store/alerts/alert-mark.ts'
-import { readAlertSettings } from '#adapters/store/alerts/alert-settings.ts'
-import { type WatchedItem, watchedItems } from '#adapters/store/alerts/watched-item.ts'
 import { count } from '#adapters/telemetry/count.ts'
 import { logger } from '#adapters/telemetry/logger.ts'
 import { type NearBudget, nearBudget } from '#core/admin/summary.ts'
 import { type Budget, budgetAt, crossedThresholds, periodEnd } from '#core/budgets.ts'
 import { formatCredits } from '#core/money.ts'
+import { readAlertSettings } from '#store/alerts/alert-settings.ts'
+import {
+  type AlertMark,
+  type MarkKey,
+  moveAlertMark,
+  readAlertMark,
+  type WatchedItem,
+  watchedItems,
+} from '#store/alerts/alerts.ts'
 import type { StepContext } from '../step-context.ts'
 
 type Context = Pick<StepContext, 'table' | 'nowMilliseconds'>

@@ -1,6 +1,7 @@
 import type { PublishToOperators } from '#adapters/outbound/operator-topic.ts'
-import { getVideoJob } from '#adapters/store/jobs/job-reader.ts'
-import { dropAnnouncedRequest } from '#adapters/store/money/announced-request.ts'
+import { count } from '#adapters/telemetry/count.ts'
+import { logger } from '#adapters/telemetry/logger.ts'
+import { isTerminal, isUnwanted } from '#core/jobs/video-job.ts'
 import {
   allHolds,
   type CleanUp,
@@ -9,12 +10,11 @@ import {
   type JobKey,
   openReservations,
   pendingCleanUps,
-} from '#adapters/store/money/due-index.ts'
-import type { HoldKey } from '#adapters/store/money/hold-item.ts'
-import { cleanUpResolvedRequest } from '#adapters/store/money/resolved-request.ts'
-import { count } from '#adapters/telemetry/count.ts'
-import { logger } from '#adapters/telemetry/logger.ts'
-import { isTerminal, isUnwanted } from '#core/jobs/video-job.ts'
+} from '#store/due-index.ts'
+import { dropAnnouncedRequest } from '#store/job-ledger/announced-request.ts'
+import { cleanUpResolvedRequest } from '#store/job-ledger/reservation.ts'
+import { getVideoJob } from '#store/jobs/job-reader.ts'
+import type { HoldKey } from '#store/relay-ledger/hold.ts'
 import { cleanUpDeletedJob } from '../clean-up-deleted-job.ts'
 import type { StepContext } from '../step-context.ts'
 import { deliverAlerts } from './deliver-alerts.ts'

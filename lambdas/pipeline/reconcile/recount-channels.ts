@@ -1,10 +1,10 @@
-import { readChannelCount, setChannelCount } from '#adapters/store/jobs/channel-load.ts'
-import { getJobPlaces } from '#adapters/store/jobs/job-reader.ts'
-import { type JobKey, openReservations, readHolds } from '#adapters/store/money/due-index.ts'
 import { count } from '#adapters/telemetry/count.ts'
 import { logger } from '#adapters/telemetry/logger.ts'
 import { measure } from '#adapters/telemetry/measure.ts'
 import { isTerminal } from '#core/jobs/video-job.ts'
+import { type JobKey, openReservations, readHolds } from '#store/due-index.ts'
+import { readChannelCount, setChannelCount } from '#store/jobs/channels.ts'
+import { getJobPlaces } from '#store/jobs/job-reader.ts'
 import type { StepContext } from '../step-context.ts'
 
 /**

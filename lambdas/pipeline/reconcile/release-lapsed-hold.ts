@@ -1,10 +1,10 @@
-import { postponeHold } from '#adapters/store/money/due-index.ts'
-import { type HoldKey, readHoldItem } from '#adapters/store/money/hold-item.ts'
-import { RELAY_LIFETIME_MILLISECONDS } from '#adapters/store/money/relay-reservation.ts'
-import { releaseHold } from '#adapters/store/money/release-hold.ts'
-import { tableKeys } from '#adapters/store/table/table-keys.ts'
 import { count } from '#adapters/telemetry/count.ts'
 import { logger } from '#adapters/telemetry/logger.ts'
+import { postponeHold } from '#store/due-index.ts'
+import { type HoldKey, readHoldItem } from '#store/relay-ledger/hold.ts'
+import { RELAY_LIFETIME_MILLISECONDS } from '#store/relay-ledger/relay-reservation.ts'
+import { releaseHold } from '#store/relay-ledger/release-hold.ts'
+import { tableKeys } from '#store/table/table-keys.ts'
 import type { StepContext } from '../step-context.ts'
 
 /**

@@ -1,5 +1,5 @@
-import type { JobKey } from '#adapters/store/money/due-index.ts'
 import { measure } from '#adapters/telemetry/measure.ts'
+import type { JobKey } from '#store/due-index.ts'
 
 /**
  * The ages of the oldest open reservations of a run. Runs visit jobs every ten minutes at least and requests after 16 minutes,

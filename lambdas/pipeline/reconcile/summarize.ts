@@ -1,9 +1,7 @@
-import { keepNearBudgets } from '#adapters/store/alerts/near-budgets.ts'
-import { buildSummary } from '#adapters/store/console/build-summary.ts'
-import { readSummary, writeSummary } from '#adapters/store/console/summary-store.ts'
 import { count } from '#adapters/telemetry/count.ts'
 import { logger } from '#adapters/telemetry/logger.ts'
 import type { NearBudget } from '#core/admin/summary.ts'
+import { buildSummary, keepNearBudgets, readSummary, writeSummary } from '#store/summary.ts'
 import type { StepContext } from '../step-context.ts'
 
 type Context = Pick<StepContext, 'table' | 'nowMilliseconds'>

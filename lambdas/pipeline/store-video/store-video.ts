@@ -1,7 +1,4 @@
 import { DownloadError } from '#adapters/outbound/download-errors.ts'
-import { loadText } from '#adapters/store/bucket/text-store.ts'
-import { deleteObject } from '#adapters/store/bucket/video-bucket.ts'
-import { recordFailure, recordStored } from '#adapters/store/jobs/job-progress.ts'
 import { count } from '#adapters/telemetry/count.ts'
 import { jobFacts } from '#adapters/telemetry/job-facts.ts'
 import { logger } from '#adapters/telemetry/logger.ts'
@@ -14,6 +11,8 @@ import {
   type StepInput,
   type VideoJob,
 } from '#core/jobs/video-job.ts'
+import { deleteObject, loadText } from '#store/bucket/bucket.ts'
+import { recordFailure, recordStored } from '#store/jobs/job-progress.ts'
 import { requireVideoJob } from '../job-record.ts'
 import { reportRefusedResult } from '../report-refused-result.ts'
 import { nowSeconds, type StepContext } from '../step-context.ts'

@@ -1,6 +1,3 @@
-import { recordFailure } from '#adapters/store/jobs/job-progress.ts'
-import { recordCheckAsked } from '#adapters/store/jobs/reference-check.ts'
-import { recordWaitingForChannel } from '#adapters/store/jobs/submission.ts'
 import { count } from '#adapters/telemetry/count.ts'
 import { jobFacts } from '#adapters/telemetry/job-facts.ts'
 import { logger } from '#adapters/telemetry/logger.ts'
@@ -17,6 +14,7 @@ import {
   type VideoJob,
 } from '#core/jobs/video-job.ts'
 import { channelWait, firstPollWait } from '#core/jobs/waits.ts'
+import { recordCheckAsked, recordFailure, recordWaitingForChannel } from '#store/jobs/job-progress.ts'
 import { cancelUnwantedTask, cancelUpstreamTask } from '../cancel-upstream-task.ts'
 import { loadVideoJobRequest, requireVideoJob } from '../job-record.ts'
 import { nowSeconds } from '../step-context.ts'

@@ -1,5 +1,5 @@
-import { readWebhookSecrets, type WebhookSecrets } from '#adapters/store/accounts/webhook-secrets.ts'
 import { rotateCallbackSecret } from '#lambdas/admin/tenants/rotate-callback-secret.ts'
+import { readWebhookSecrets, type WebhookSecrets } from '#store/tenants/webhook-secrets.ts'
 import { formatTable, type Output } from '../output.ts'
 import type { Command } from './command.ts'
 import { OVERLAP_DEFAULT, readOverlap, readTenantId, TENANT } from './read-options.ts'

@@ -17,8 +17,8 @@ import {
   SecretChangedError,
   type SecretVersion,
 } from '#adapters/secrets/replace-secret.ts'
-import type { AuditAction } from '#adapters/store/audit/audit-entry.ts'
 import { describeKeys, SIGNING_KEYS_MAX, type SigningKeyView, whyKeyStays } from '#core/cdn-signing-keys.ts'
+import type { AuditAction } from '#store/audit/audit-entry.ts'
 import { CommandFailedError, OutputNotFoundError } from '../failures.ts'
 import { formatTable, type Output } from '../output.ts'
 import { recordEffect } from './audit.ts'

@@ -1,5 +1,5 @@
-import type { Actor } from '#adapters/store/audit/audit-entry.ts'
-import type { Table } from '#adapters/store/table/table.ts'
+import type { Actor } from '#store/audit/audit-entry.ts'
+import type { Table } from '#store/table/table.ts'
 import type { Output } from '../output.ts'
 import { UsageError } from '../terminal.ts'
 import type { StackResource } from './deployment.ts'

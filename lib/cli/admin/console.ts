@@ -1,5 +1,5 @@
-import { createAdminKey, listAdminKeys, revokeAdminKey } from '#adapters/store/console/admin-keys.ts'
-import { makeSignInLink } from '#adapters/store/console/sign-in-link.ts'
+import { createAdminKey, listAdminKeys, revokeAdminKey } from '#store/sessions/admin-keys.ts'
+import { makeSignInLink } from '#store/sessions/sessions.ts'
 import { CommandFailedError } from '../failures.ts'
 import { formatTable } from '../output.ts'
 import { UsageError } from '../terminal.ts'

@@ -1,8 +1,8 @@
 import { CloudFormationClient, DescribeStacksCommand, paginateListStackResources } from '@aws-sdk/client-cloudformation'
-import { openTable } from '#adapters/store/table/sdk-table.ts'
-import type { Table } from '#adapters/store/table/table.ts'
 import { type RunningHost, readRunningHost } from '#local/data-directory.ts'
 import { signWith } from '#local/engine-credentials.ts'
+import { openTable } from '#store/table/sdk-table.ts'
+import type { Table } from '#store/table/table.ts'
 import { stackName } from '../../config/platform-facts.ts'
 import { DeploymentNotFoundError, OutputNotFoundError, unreadableStack } from '../failures.ts'
 

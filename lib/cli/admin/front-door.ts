@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import type { AuditAction } from '#adapters/store/audit/audit-entry.ts'
+import type { AuditAction } from '#store/audit/audit-entry.ts'
 import { CommandFailedError, OutputNotFoundError } from '../failures.ts'
 import type { Output } from '../output.ts'
 import { recordEffect } from './audit.ts'

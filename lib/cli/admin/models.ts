@@ -1,6 +1,6 @@
-import { readSwitches } from '#adapters/store/switches/read-switches.ts'
 import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
 import { type Switches, switchesOf } from '#core/catalogue/switches.ts'
+import { readSwitches } from '#store/switches.ts'
 import { formatTable, type Output } from '../output.ts'
 import { readDeployedConfig } from './catalogue.ts'
 import type { Command } from './command.ts'

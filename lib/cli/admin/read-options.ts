@@ -1,9 +1,9 @@
-import { listTenantNames, readTenantName, type Tenant } from '#adapters/store/accounts/tenant-store.ts'
-import { StoreRefusal } from '#adapters/store/store-refusal.ts'
-import type { Table } from '#adapters/store/table/table.ts'
 import { InvalidAmountError, type Microcredits, parseCredits, parseSignedCredits } from '#core/money.ts'
 import { isPrintable, withoutSecrets } from '#core/redaction.ts'
 import { OVERLAP_MILLISECONDS } from '#lambdas/admin/keys/rotate-key.ts'
+import { StoreRefusal } from '#store/store-refusal.ts'
+import type { Table } from '#store/table/table.ts'
+import { listTenantNames, readTenantName, type Tenant } from '#store/tenants/tenants.ts'
 import { UsageError } from '../terminal.ts'
 import type { AdminContext, CommandOption, CommandValues } from './command.ts'
 

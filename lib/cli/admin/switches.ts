@@ -1,7 +1,6 @@
-import { changeSwitch } from '#adapters/store/switches/change-switch.ts'
-import { readSwitches } from '#adapters/store/switches/read-switches.ts'
 import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
 import { type Setting, type SwitchChange, type Switches, switchesOf } from '#core/catalogue/switches.ts'
+import { changeSwitch, readSwitches } from '#store/switches.ts'
 import { CommandFailedError } from '../failures.ts'
 import type { Output } from '../output.ts'
 import { nearestName } from '../terminal.ts'

@@ -1,19 +1,11 @@
-import { adjustTenant } from '#adapters/store/accounts/adjust-credits.ts'
-import { makeTenant } from '#adapters/store/accounts/create-tenant.ts'
-import { grantTenant } from '#adapters/store/accounts/grant-credits.ts'
-import {
-  getTenant,
-  listTenantNames,
-  listTenants,
-  type Tenant,
-  type TenantListing,
-} from '#adapters/store/accounts/tenant-store.ts'
-import { resumeTenant, suspendTenant } from '#adapters/store/accounts/tenant-suspension.ts'
-import { changeTenant } from '#adapters/store/money/change-tenant.ts'
-import { isRefusal, StoreRefusal } from '#adapters/store/store-refusal.ts'
-import type { Table } from '#adapters/store/table/table.ts'
 import { balanceAmounts } from '#core/api/balance.ts'
 import { OPEN_JOBS_DEFAULT } from '#core/limits.ts'
+import { isRefusal, StoreRefusal } from '#store/store-refusal.ts'
+import type { Table } from '#store/table/table.ts'
+import { changeTenant } from '#store/tenants/change-tenant.ts'
+import { adjustTenant, grantTenant } from '#store/tenants/credits.ts'
+import { makeTenant, resumeTenant, suspendTenant } from '#store/tenants/tenant-lifecycle.ts'
+import { getTenant, listTenantNames, listTenants, type Tenant, type TenantListing } from '#store/tenants/tenants.ts'
 import { formatTable, type Output } from '../output.ts'
 import { UsageError } from '../terminal.ts'
 import { budgetJson, budgetText, readLimit } from './budgets.ts'

@@ -1,7 +1,3 @@
-import { listApiKeys } from '#adapters/store/accounts/api-key-listing.ts'
-import { listTenantNames } from '#adapters/store/accounts/tenant-store.ts'
-import { streamUsageCounters } from '#adapters/store/money/usage-counters.ts'
-import type { Table } from '#adapters/store/table/table.ts'
 import {
   readDimensions,
   USAGE_DIMENSIONS,
@@ -13,6 +9,10 @@ import {
 import { formatCredits } from '#core/money.ts'
 import { addUsageSums, dayOf, daysBefore, isDay, NO_USAGE, type UsageSums } from '#core/pricing/usage.ts'
 import { printable } from '#core/redaction.ts'
+import { listApiKeys } from '#store/keys/api-keys.ts'
+import type { Table } from '#store/table/table.ts'
+import { listTenantNames } from '#store/tenants/tenants.ts'
+import { streamUsageCounters } from '#store/usage.ts'
 import { csvLine, formatTable, type Output } from '../output.ts'
 import { UsageError } from '../terminal.ts'
 import type { AdminContext, Command, CommandValues } from './command.ts'

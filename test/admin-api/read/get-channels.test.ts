@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { changeSwitchesTogether } from '#adapters/store/switches/change-switch.ts'
 import { channelsResponse, overviewResponse } from '#core/admin/read-responses.ts'
+import { changeSwitchesTogether } from '#store/switches.ts'
 import { settledJob } from '../../engines/settled-job.ts'
 import { useTestTable } from '../../engines/start-test-table.ts'
 import { TESTER } from '../../engines/tester.ts'

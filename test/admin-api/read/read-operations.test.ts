@@ -1,6 +1,4 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { adjustTenant } from '#adapters/store/accounts/adjust-credits.ts'
-import { suspendTenant } from '#adapters/store/accounts/tenant-suspension.ts'
 import { writeCursor } from '#core/admin/page-query.ts'
 import {
   adminUsageResponse,
@@ -14,6 +12,8 @@ import {
 } from '#core/admin/read-responses.ts'
 import { microcredits } from '#core/money.ts'
 import { VerificationRate } from '#lambdas/admin-api/read/verification-rate.ts'
+import { adjustTenant } from '#store/tenants/credits.ts'
+import { suspendTenant } from '#store/tenants/tenant-lifecycle.ts'
 import { settledJob } from '../../engines/settled-job.ts'
 import { useTestTable } from '../../engines/start-test-table.ts'
 import { TESTER } from '../../engines/tester.ts'

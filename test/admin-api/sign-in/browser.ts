@@ -1,6 +1,6 @@
-import type { Table } from '#adapters/store/table/table.ts'
 import { signInHandler } from '#lambdas/admin-api/sign-in/sign-in-handler.ts'
 import type { ApiResult } from '#middleware/api-event.ts'
+import type { Table } from '#store/table/table.ts'
 import { adminEvent } from '../../middleware/admin-exchange.ts'
 import { context } from '../../middleware/api-exchange.ts'
 

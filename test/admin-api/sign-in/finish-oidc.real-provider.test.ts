@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createAdminKey } from '#adapters/store/console/admin-keys.ts'
+import { createAdminKey } from '#store/sessions/admin-keys.ts'
 import { startTestTable, type TestTable } from '../../engines/start-test-table.ts'
 import { TESTER } from '../../engines/tester.ts'
 import { Browser } from './browser.ts'

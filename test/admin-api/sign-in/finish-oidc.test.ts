@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
-import { readAudit } from '#adapters/store/audit/read-audit.ts'
-import type { Table } from '#adapters/store/table/table.ts'
+import { readAudit } from '#store/audit/read-audit.ts'
+import type { Table } from '#store/table/table.ts'
 import { startTestTable, type TestTable } from '../../engines/start-test-table.ts'
 import { captureLog } from '../../middleware/api-exchange.ts'
 import type { Browser } from './browser.ts'

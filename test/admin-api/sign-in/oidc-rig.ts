@@ -1,5 +1,5 @@
-import type { Table } from '#adapters/store/table/table.ts'
 import { consoleSettings, type OidcSettings } from '#core/catalogue/gateway-config.ts'
+import type { Table } from '#store/table/table.ts'
 import { Browser, type Received } from './browser.ts'
 
 const START = '/admin/v1/oidc/start'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { Table } from '#adapters/store/table/table.ts'
 import { requireFuture, requireKnownModels } from '#lambdas/admin-api/write/key-limits.ts'
+import type { Table } from '#store/table/table.ts'
 import { PER_SECOND_MODEL, testCatalogue } from '../../engines/test-catalogue.ts'
 
 const nothing = () => Promise.reject(new Error('not used'))

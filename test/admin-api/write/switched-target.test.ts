@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { readSwitches } from '#adapters/store/switches/read-switches.ts'
-import type { Table } from '#adapters/store/table/table.ts'
+import { readSwitches } from '#store/switches.ts'
+import type { Table } from '#store/table/table.ts'
 import { PER_SECOND_MODEL } from '../../engines/test-catalogue.ts'
 import { useOpened } from '../../engines/use-opened.ts'
 import { startWriteRig, type WriteRig, writeCaller } from './write-rig.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { ConditionsNotMetError } from '#adapters/store/table/conditions-not-met-error.ts'
-import { tableKeys } from '#adapters/store/table/table-keys.ts'
+import { ConditionsNotMetError } from '#store/table/table.ts'
+import { tableKeys } from '#store/table/table-keys.ts'
 import { PER_SECOND_MODEL } from '../../engines/test-catalogue.ts'
 import { useOpened } from '../../engines/use-opened.ts'
 import { openTenant } from '../../engines/video-jobs.ts'

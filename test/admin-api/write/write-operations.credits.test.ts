@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { getTenant } from '#adapters/store/accounts/tenant-store.ts'
 import { formatCredits } from '#core/money.ts'
+import { getTenant } from '#store/tenants/tenants.ts'
 import { useOpened } from '../../engines/use-opened.ts'
 import { openTenant } from '../../engines/video-jobs.ts'
 import { startWriteRig, type WriteRig } from './write-rig.ts'

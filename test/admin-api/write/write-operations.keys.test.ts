@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { sha256Hex } from '#adapters/crypto/sha256.ts'
-import { findCaller } from '#adapters/store/accounts/api-key-record.ts'
+import { findCaller } from '#store/callers.ts'
 import { PER_SECOND_MODEL } from '../../engines/test-catalogue.ts'
 import { useOpened } from '../../engines/use-opened.ts'
 import { openTenant } from '../../engines/video-jobs.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { REFUSAL_CODES, type RefusalCode, StoreRefusal } from '#adapters/store/store-refusal.ts'
-import type { Table } from '#adapters/store/table/table.ts'
+import { REFUSAL_CODES, type RefusalCode, StoreRefusal } from '#store/store-refusal.ts'
+import type { Table } from '#store/table/table.ts'
 import { explainFailure } from '../../../lib/cli/failures.ts'
 import { writeCaller } from './write-rig.ts'
 

@@ -1,11 +1,11 @@
-import { type AuditEntry, readAudit } from '#adapters/store/audit/read-audit.ts'
-import type { Table } from '#adapters/store/table/table.ts'
 import { routeAdminRequest } from '#core/admin/routes.ts'
 import type { Session } from '#core/admin/session.ts'
 import type { Catalogue } from '#core/catalogue/catalogue.ts'
 import type { WriteContext } from '#lambdas/admin-api/write/write-context.ts'
 import { writeOperations } from '#lambdas/admin-api/write/write-operations.ts'
 import { adminHandler } from '#middleware/admin-chain.ts'
+import { type AuditEntry, readAudit } from '#store/audit/read-audit.ts'
+import type { Table } from '#store/table/table.ts'
 import {
   ADMIN_RESPONSE_SCHEMAS,
   ADMIN_WRITE_OPERATIONS,

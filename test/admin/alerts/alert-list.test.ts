@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { putAlert } from '#adapters/store/alerts/alert.ts'
-import type { TableWrite } from '#adapters/store/table/table.ts'
+import { putAlert } from '#store/alerts/alerts.ts'
+import type { TableWrite } from '#store/table/table.ts'
 import { alertList } from '../../../lib/cli/admin/alerts.ts'
 import { useTestTable } from '../../engines/start-test-table.ts'
 import { openTenant } from '../../engines/video-jobs.ts'

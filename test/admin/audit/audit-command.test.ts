@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { recordAudit } from '#adapters/store/audit/audit-entry.ts'
-import type { Table } from '#adapters/store/table/table.ts'
+import { recordAudit } from '#store/audit/audit-entry.ts'
+import type { Table } from '#store/table/table.ts'
 import { audit } from '../../../lib/cli/admin/audit.ts'
 import { keySet } from '../../../lib/cli/admin/keys.ts'
 import { useTestTable } from '../../engines/start-test-table.ts'

@@ -1,4 +1,4 @@
-import type { AuditEntry } from '#adapters/store/audit/read-audit.ts'
+import type { AuditEntry } from '#store/audit/read-audit.ts'
 import type { AuditedStage, Options } from './audited-stage.ts'
 
 /** One command line with an effect. */

@@ -1,5 +1,4 @@
-import type { Item } from '#adapters/store/table/item-codec.ts'
-import type { NamedWrites, Table } from '#adapters/store/table/table.ts'
+import type { Item, NamedWrites, Table } from '#store/table/table.ts'
 
 /** A table for commands whose effects are outside of it: it keeps the entries of the audit log, and has nothing else. */
 export function recordingTable(): { readonly table: Table; readonly entries: Item[] } {

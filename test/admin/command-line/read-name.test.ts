@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createWebhookSecret } from '#adapters/outbound/callback-signature.ts'
-import { generateApiKey } from '#adapters/store/accounts/create-api-key.ts'
+import { generateApiKey } from '#store/keys/key-changes.ts'
 import { CommandValues } from '../../../lib/cli/admin/command.ts'
 import { readLine, readName, requireName } from '../../../lib/cli/admin/read-options.ts'
 

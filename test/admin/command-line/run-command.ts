@@ -1,4 +1,4 @@
-import type { Table } from '#adapters/store/table/table.ts'
+import type { Table } from '#store/table/table.ts'
 import { type AdminContext, type Command, CommandValues } from '../../../lib/cli/admin/command.ts'
 import type { Output } from '../../../lib/cli/output.ts'
 

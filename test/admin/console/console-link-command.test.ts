@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { findSignInLink } from '#adapters/store/console/sign-in-link.ts'
+import { findSignInLink } from '#store/sessions/sessions.ts'
 import { consoleLink } from '../../../lib/cli/admin/console.ts'
 import { useTestTable } from '../../engines/start-test-table.ts'
 import { runCommand } from '../command-line/run-command.ts'

@@ -5,7 +5,7 @@ import { CloudFormationClient, DescribeStacksCommand, ListStackResourcesCommand 
 import { DynamoDBDocumentClient, GetCommand } from '@aws-sdk/lib-dynamodb'
 import { mockClient } from 'aws-sdk-client-mock'
 import { afterEach, describe, expect, it } from 'vitest'
-import type { Table } from '#adapters/store/table/table.ts'
+import type { Table } from '#store/table/table.ts'
 import { Deployment } from '../../../lib/cli/admin/deployment.ts'
 import { OutputNotFoundError } from '../../../lib/cli/failures.ts'
 

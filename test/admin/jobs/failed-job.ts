@@ -1,8 +1,7 @@
-import { recordFailure } from '#adapters/store/jobs/job-progress.ts'
-import { getVideoJob } from '#adapters/store/jobs/job-reader.ts'
-import { claimSubmit, recordAccepted } from '#adapters/store/jobs/submission.ts'
-import { resolveReservation } from '#adapters/store/money/resolve-reservation.ts'
-import type { Table } from '#adapters/store/table/table.ts'
+import { resolveReservation } from '#store/job-ledger/resolve-reservation.ts'
+import { claimSubmit, recordAccepted, recordFailure } from '#store/jobs/job-progress.ts'
+import { getVideoJob } from '#store/jobs/job-reader.ts'
+import type { Table } from '#store/table/table.ts'
 import { requireReservation, reserveJob, type TestTenant } from '../../engines/video-jobs.ts'
 
 const SECRET_URL = 'https://hooks.example/secret'

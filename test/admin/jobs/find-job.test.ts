@@ -1,6 +1,6 @@
 import { PutCommand } from '@aws-sdk/lib-dynamodb'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { tableKeys } from '#adapters/store/table/table-keys.ts'
+import { tableKeys } from '#store/table/table-keys.ts'
 import { findJob } from '../../../lib/cli/admin/jobs.ts'
 import { UsageError } from '../../../lib/cli/terminal.ts'
 import { useTestTable } from '../../engines/start-test-table.ts'

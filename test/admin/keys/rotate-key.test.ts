@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { getApiKey } from '#adapters/store/accounts/api-key-listing.ts'
-import { revokeApiKey } from '#adapters/store/accounts/key-admin.ts'
 import { endAfterRotation, requireUsable, rotateKey } from '#lambdas/admin/keys/rotate-key.ts'
+import { getApiKey, revokeApiKey } from '#store/keys/api-keys.ts'
 import { useTestTable } from '../../engines/start-test-table.ts'
 import { TESTER } from '../../engines/tester.ts'
 import { openTenant } from '../../engines/video-jobs.ts'

@@ -1,6 +1,6 @@
 import { DeleteCommand } from '@aws-sdk/lib-dynamodb'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { tableKeys } from '#adapters/store/table/table-keys.ts'
+import { tableKeys } from '#store/table/table-keys.ts'
 import { ledgerShow, ledgerVerify } from '../../../lib/cli/admin/ledger.ts'
 import { useTestTable } from '../../engines/start-test-table.ts'
 import type { TableWithClient } from '../../engines/table-with-client.ts'

@@ -1,24 +1,23 @@
 import { PutCommand } from '@aws-sdk/lib-dynamodb'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { adjustTenant } from '#adapters/store/accounts/adjust-credits.ts'
-import { createTenant } from '#adapters/store/accounts/create-tenant.ts'
-import { grantCredits } from '#adapters/store/accounts/grant-credits.ts'
-import { RelayLedger } from '#adapters/store/money/relay-ledger.ts'
-import { tableKeys } from '#adapters/store/table/table-keys.ts'
 import { microcredits, parseCredits } from '#core/money.ts'
 import { readLedgerRows, streamLedgerRows } from '#lambdas/admin/ledger/read-ledger.ts'
+import { RelayLedger } from '#store/relay-ledger/relay-ledger.ts'
+import { tableKeys } from '#store/table/table-keys.ts'
+import { adjustTenant, grantCredits } from '#store/tenants/credits.ts'
+import { createTenant } from '#store/tenants/tenant-lifecycle.ts'
 import { ledgerExport } from '../../../lib/cli/admin/ledger.ts'
+import type { TableWithClient } from '../../engines/table-with-client.ts'
+import { TESTER } from '../../engines/tester.ts'
+import { useOpened } from '../../engines/use-opened.ts'
+import { reserveJob } from '../../engines/video-jobs.ts'
 import {
   openRelayingTenant,
   RELEASE,
   type RelayingTenant,
   settle,
-} from '../../adapters/store/accounts/relaying-tenant.ts'
-import { startRelayTable } from '../../adapters/store/money/relay-table.ts'
-import type { TableWithClient } from '../../engines/table-with-client.ts'
-import { TESTER } from '../../engines/tester.ts'
-import { useOpened } from '../../engines/use-opened.ts'
-import { reserveJob } from '../../engines/video-jobs.ts'
+  startRelayTable,
+} from '../../store/relay-ledger/relaying-tenant.ts'
 import { runCommand } from '../command-line/run-command.ts'
 
 const engine = useOpened(startRelayTable)

@@ -1,9 +1,9 @@
 import { PutCommand } from '@aws-sdk/lib-dynamodb'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { tableKeys } from '#adapters/store/table/table-keys.ts'
 import { timeOrderedId } from '#core/ids.ts'
 import { type LedgerWish, readLedgerPage, readLedgerRowsOf } from '#lambdas/admin/ledger/ledger-page.ts'
 import type { LedgerPosition } from '#lambdas/admin/ledger/placed-row.ts'
+import { tableKeys } from '#store/table/table-keys.ts'
 import { useTestTable } from '../../engines/start-test-table.ts'
 import type { TableWithClient } from '../../engines/table-with-client.ts'
 

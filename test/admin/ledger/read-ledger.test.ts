@@ -1,19 +1,19 @@
 import { PutCommand } from '@aws-sdk/lib-dynamodb'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { RelayLedger } from '#adapters/store/money/relay-ledger.ts'
-import { tableKeys } from '#adapters/store/table/table-keys.ts'
 import { readLedgerRows } from '#lambdas/admin/ledger/read-ledger.ts'
+import { RelayLedger } from '#store/relay-ledger/relay-ledger.ts'
+import { tableKeys } from '#store/table/table-keys.ts'
 import { showLedger } from '../../../lib/cli/admin/ledger.ts'
+import type { TableWithClient } from '../../engines/table-with-client.ts'
+import { useOpened } from '../../engines/use-opened.ts'
+import { reserveJob } from '../../engines/video-jobs.ts'
 import {
   openRelayingTenant,
   RELEASE,
   type RelayingTenant,
   settle,
-} from '../../adapters/store/accounts/relaying-tenant.ts'
-import { startRelayTable } from '../../adapters/store/money/relay-table.ts'
-import type { TableWithClient } from '../../engines/table-with-client.ts'
-import { useOpened } from '../../engines/use-opened.ts'
-import { reserveJob } from '../../engines/video-jobs.ts'
+  startRelayTable,
+} from '../../store/relay-ledger/relaying-tenant.ts'
 
 const engine = useOpened(startRelayTable)
 let table: TableWithClient

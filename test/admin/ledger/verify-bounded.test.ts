@@ -1,7 +1,7 @@
 import { PutCommand } from '@aws-sdk/lib-dynamodb'
 import { describe, expect, it } from 'vitest'
-import { tableKeys } from '#adapters/store/table/table-keys.ts'
 import { TenantTooLargeError, verifyBounded } from '#lambdas/admin/ledger/verify-bounded.ts'
+import { tableKeys } from '#store/table/table-keys.ts'
 import { useTestTable } from '../../engines/start-test-table.ts'
 import { openTenant } from '../../engines/video-jobs.ts'
 

@@ -1,21 +1,21 @@
 import { DeleteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { RelayLedger } from '#adapters/store/money/relay-ledger.ts'
-import type { RelayReservation } from '#adapters/store/money/relay-reservation.ts'
-import { type TableKey, tableKeys } from '#adapters/store/table/table-keys.ts'
 import { verifyLedger } from '#lambdas/admin/ledger/verify-ledger.ts'
+import { RelayLedger } from '#store/relay-ledger/relay-ledger.ts'
+import type { RelayReservation } from '#store/relay-ledger/relay-reservation.ts'
+import { type TableKey, tableKeys } from '#store/table/table-keys.ts'
 import { verifyLedgers } from '../../../lib/cli/admin/ledger.ts'
+import { readPartition } from '../../engines/audit.ts'
+import type { TableWithClient } from '../../engines/table-with-client.ts'
+import { useOpened } from '../../engines/use-opened.ts'
+import { reserveJob } from '../../engines/video-jobs.ts'
 import {
   openRelayingTenant,
   RELEASE,
   type RelayingTenant,
   settle,
-} from '../../adapters/store/accounts/relaying-tenant.ts'
-import { startRelayTable } from '../../adapters/store/money/relay-table.ts'
-import { readPartition } from '../../engines/audit.ts'
-import type { TableWithClient } from '../../engines/table-with-client.ts'
-import { useOpened } from '../../engines/use-opened.ts'
-import { reserveJob } from '../../engines/video-jobs.ts'
+  startRelayTable,
+} from '../../store/relay-ledger/relaying-tenant.ts'
 
 const engine = useOpened(startRelayTable)
 let table: TableWithClient

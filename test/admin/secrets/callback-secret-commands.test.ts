@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { getTenant } from '#adapters/store/accounts/tenant-store.ts'
-import { readWebhookSecrets } from '#adapters/store/accounts/webhook-secrets.ts'
+import { getTenant } from '#store/tenants/tenants.ts'
+import { readWebhookSecrets } from '#store/tenants/webhook-secrets.ts'
 import { callbackSecretRotate, callbackSecretShow } from '../../../lib/cli/admin/callback-secrets.ts'
 import { UsageError } from '../../../lib/cli/terminal.ts'
 import { useTestTable } from '../../engines/start-test-table.ts'

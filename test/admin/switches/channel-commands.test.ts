@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { readAudit } from '#adapters/store/audit/read-audit.ts'
+import { readAudit } from '#store/audit/read-audit.ts'
 import {
   channelClear,
   channelDisable,

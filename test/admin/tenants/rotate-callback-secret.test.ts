@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { readWebhookSecrets } from '#adapters/store/accounts/webhook-secrets.ts'
 import { rotateCallbackSecret } from '#lambdas/admin/tenants/rotate-callback-secret.ts'
+import { readWebhookSecrets } from '#store/tenants/webhook-secrets.ts'
 import { useTestTable } from '../../engines/start-test-table.ts'
 import { TESTER } from '../../engines/tester.ts'
 import { openTenant } from '../../engines/video-jobs.ts'

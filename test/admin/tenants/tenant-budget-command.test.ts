@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { readAudit } from '#adapters/store/audit/read-audit.ts'
+import { readAudit } from '#store/audit/read-audit.ts'
 import { tenantBudget } from '../../../lib/cli/admin/tenants.ts'
 import { useTestTable } from '../../engines/start-test-table.ts'
 import { openTenant } from '../../engines/video-jobs.ts'

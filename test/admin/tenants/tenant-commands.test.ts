@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { findCaller } from '#adapters/store/accounts/api-key-record.ts'
-import { createTenant } from '#adapters/store/accounts/create-tenant.ts'
-import type { Table } from '#adapters/store/table/table.ts'
+import { findCaller } from '#store/callers.ts'
+import type { Table } from '#store/table/table.ts'
+import { createTenant } from '#store/tenants/tenant-lifecycle.ts'
 import { runCommandLine } from '../../../lib/cli/admin/command-line.ts'
 import { COMMANDS } from '../../../lib/cli/admin/commands.ts'
 import {

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import type { Table } from '#adapters/store/table/table.ts'
+import type { Table } from '#store/table/table.ts'
 import { readCommandLine } from '../../../lib/cli/admin/command-line.ts'
 import { COMMANDS } from '../../../lib/cli/admin/commands.ts'
 import { ledgerShow } from '../../../lib/cli/admin/ledger.ts'

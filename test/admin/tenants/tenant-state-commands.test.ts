@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import type { Table } from '#adapters/store/table/table.ts'
+import type { Table } from '#store/table/table.ts'
 import type { Command } from '../../../lib/cli/admin/command.ts'
 import { tenantList, tenantResume, tenantShow, tenantSuspend } from '../../../lib/cli/admin/tenants.ts'
 import { useTestTable } from '../../engines/start-test-table.ts'

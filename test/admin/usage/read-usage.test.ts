@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { countUsage } from '#adapters/store/money/usage-counters.ts'
-import type { Table } from '#adapters/store/table/table.ts'
 import { parseCredits } from '#core/money.ts'
 import { countedUsage } from '#core/pricing/usage.ts'
+import type { Table } from '#store/table/table.ts'
+import { countUsage } from '#store/usage.ts'
 import { readUsage } from '../../../lib/cli/admin/usage.ts'
 import { useTestTable } from '../../engines/start-test-table.ts'
 

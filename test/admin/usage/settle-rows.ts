@@ -1,5 +1,5 @@
 import { PutCommand } from '@aws-sdk/lib-dynamodb'
-import { tableKeys } from '#adapters/store/table/table-keys.ts'
+import { tableKeys } from '#store/table/table-keys.ts'
 import type { TableWithClient } from '../../engines/table-with-client.ts'
 
 /** A settled row of a relayed request, changed. */

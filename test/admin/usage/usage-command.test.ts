@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { storeApiKey } from '#adapters/store/accounts/create-api-key.ts'
-import { createTenant } from '#adapters/store/accounts/create-tenant.ts'
-import { countUsage } from '#adapters/store/money/usage-counters.ts'
 import { parseCredits } from '#core/money.ts'
 import { type CountedSettlement, countedUsage, dayOf } from '#core/pricing/usage.ts'
+import { storeApiKey } from '#store/keys/key-changes.ts'
+import { createTenant } from '#store/tenants/tenant-lifecycle.ts'
+import { countUsage } from '#store/usage.ts'
 import { usage } from '../../../lib/cli/admin/usage.ts'
 import { UsageError } from '../../../lib/cli/terminal.ts'
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { systemClock } from '#adapters/clock.ts'
 import { SWITCHES_MILLISECONDS_MAX } from '#adapters/config/current-catalogue.ts'
-import { changeSwitch } from '#adapters/store/switches/change-switch.ts'
 import type { ModelChange } from '#core/catalogue/switches.ts'
+import { changeSwitch } from '#store/switches.ts'
 import { BODY, type Client, startVideoRoutes, type VideoRoutes } from '../video-routes.ts'
 
 let skewMilliseconds = 0

@@ -1,10 +1,10 @@
 import { DynamoDBDocumentClient, GetCommand } from '@aws-sdk/lib-dynamodb'
 import { mockClient } from 'aws-sdk-client-mock'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { getVideoJob } from '#adapters/store/jobs/job-reader.ts'
-import { openTable } from '#adapters/store/table/sdk-table.ts'
 import { repeatedResponse, submitResponse } from '#lambdas/api/create-video-job/submit-response.ts'
 import { SubmitRhythm } from '#lambdas/api/create-video-job/submit-rhythm.ts'
+import { getVideoJob } from '#store/jobs/job-reader.ts'
+import { openTable } from '#store/table/sdk-table.ts'
 import { testCatalogue } from '../../engines/test-catalogue.ts'
 
 const JOB = { tenantId: 'tenant', jobId: 'job', model: 'model' }

@@ -1,6 +1,6 @@
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { storeApiKey } from '#adapters/store/accounts/create-api-key.ts'
-import { revokeApiKey } from '#adapters/store/accounts/key-admin.ts'
+import { revokeApiKey } from '#store/keys/api-keys.ts'
+import { storeApiKey } from '#store/keys/key-changes.ts'
 import { TESTER } from '../../engines/tester.ts'
 import { useOpened } from '../../engines/use-opened.ts'
 import { reserveJob } from '../../engines/video-jobs.ts'

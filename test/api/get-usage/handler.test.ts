@@ -1,7 +1,7 @@
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { countUsage } from '#adapters/store/money/usage-counters.ts'
 import { parseCredits } from '#core/money.ts'
 import { type CountedSettlement, countedUsage, dayOf } from '#core/pricing/usage.ts'
+import { countUsage } from '#store/usage.ts'
 import { useOpened } from '../../engines/use-opened.ts'
 import { type Client, startVideoRoutes, type VideoRoutes } from '../video-routes.ts'
 

@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest'
-import { markDeleted } from '#adapters/store/jobs/job-deletion.ts'
-import { getVideoJob } from '#adapters/store/jobs/job-reader.ts'
 import type { VideoJob } from '#core/jobs/video-job.ts'
 import { readFollowedJob } from '#lambdas/api/get-video-events/job-reading.ts'
+import { markDeleted } from '#store/jobs/cancel-and-delete.ts'
+import { getVideoJob } from '#store/jobs/job-reader.ts'
 import { useTestTable } from '../../engines/start-test-table.ts'
 import { openTenant, reserveJob, type TestTenant } from '../../engines/video-jobs.ts'
 

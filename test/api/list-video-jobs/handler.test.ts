@@ -1,6 +1,6 @@
 import { v7 as uuidv7 } from 'uuid'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { markDeleted } from '#adapters/store/jobs/job-deletion.ts'
+import { markDeleted } from '#store/jobs/cancel-and-delete.ts'
 import { useOpened } from '../../engines/use-opened.ts'
 import { reserveJob } from '../../engines/video-jobs.ts'
 import { type Client, startVideoRoutes, type VideoRoutes } from '../video-routes.ts'

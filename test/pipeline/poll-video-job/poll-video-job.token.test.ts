@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { takePollToken } from '#adapters/store/jobs/channel-load.ts'
+import { takePollToken } from '#store/jobs/channels.ts'
 import { createVideoMachine } from '../../engines/run-video-machine.ts'
 import { succeeded } from '../../engines/scripted-upstream.ts'
 import { startEngines } from '../../engines/start-engines.ts'

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { claimSubmit } from '#adapters/store/jobs/submission.ts'
 import { reconcile } from '#lambdas/pipeline/reconcile/reconcile.ts'
+import { claimSubmit } from '#store/jobs/job-progress.ts'
 import type { Pipeline } from '../../engines/create-pipeline.ts'
 import type { VideoMachine } from '../../engines/run-video-machine.ts'
 import { accepted } from '../../engines/scripted-upstream.ts'

@@ -1,9 +1,9 @@
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb'
 import { expect, it } from 'vitest'
-import { readChannelCount, setChannelCount } from '#adapters/store/jobs/channel-load.ts'
-import { claimSubmit } from '#adapters/store/jobs/submission.ts'
-import { tableKeys } from '#adapters/store/table/table-keys.ts'
 import { recountChannels } from '#lambdas/pipeline/reconcile/recount-channels.ts'
+import { readChannelCount, setChannelCount } from '#store/jobs/channels.ts'
+import { claimSubmit } from '#store/jobs/job-progress.ts'
+import { tableKeys } from '#store/table/table-keys.ts'
 import { startEngines } from '../../engines/start-engines.ts'
 import { useOpened } from '../../engines/use-opened.ts'
 

@@ -1,20 +1,15 @@
 import { PutCommand } from '@aws-sdk/lib-dynamodb'
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
-import { PROCESS_ID } from '#adapters/store/money/relay-hold.ts'
-import { RelayLedger } from '#adapters/store/money/relay-ledger.ts'
-import { openLeanTable } from '#adapters/store/table/lean-table.ts'
-import { tableKeys } from '#adapters/store/table/table-keys.ts'
 import { reconcile } from '#lambdas/pipeline/reconcile/reconcile.ts'
-import {
-  openRelayingTenant,
-  RELEASE,
-  type RelayingTenant,
-  settle,
-} from '../../adapters/store/accounts/relaying-tenant.ts'
+import { PROCESS_ID } from '#store/relay-ledger/hold.ts'
+import { RelayLedger } from '#store/relay-ledger/relay-ledger.ts'
+import { openLeanTable } from '#store/table/lean-table.ts'
+import { tableKeys } from '#store/table/table-keys.ts'
 import { auditTenant, readPartition } from '../../engines/audit.ts'
 import type { Pipeline } from '../../engines/create-pipeline.ts'
 import { startEngines } from '../../engines/start-engines.ts'
 import { useOpened } from '../../engines/use-opened.ts'
+import { openRelayingTenant, RELEASE, type RelayingTenant, settle } from '../../store/relay-ledger/relaying-tenant.ts'
 
 const before = { ...process.env }
 const engines = useOpened(startEngines)

@@ -1,7 +1,7 @@
 import { v7 as uuidv7 } from 'uuid'
 import { beforeAll, describe, expect, it } from 'vitest'
-import type { JobKey } from '#adapters/store/money/due-index.ts'
 import { ReservationAges } from '#lambdas/pipeline/reconcile/reservation-ages.ts'
+import type { JobKey } from '#store/due-index.ts'
 import { captureMetrics } from '../../engines/emitted-metrics.ts'
 
 const NOW = 1_795_000_000_000

@@ -1,7 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { NEAR_BUDGETS_KEY, nearBudgetsOf } from '#adapters/store/alerts/near-budgets.ts'
-import { readSummary } from '#adapters/store/console/summary-store.ts'
 import { summarize } from '#lambdas/pipeline/reconcile/summarize.ts'
+import { NEAR_BUDGETS_KEY, nearBudgetsOf, readSummary } from '#store/summary.ts'
 import { captureTelemetry } from '../../engines/counted-facts.ts'
 import { useTestTable } from '../../engines/start-test-table.ts'
 import { openTenant } from '../../engines/video-jobs.ts'

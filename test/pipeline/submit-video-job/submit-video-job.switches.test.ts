@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { CurrentCatalogue } from '#adapters/config/current-catalogue.ts'
-import { changeSwitch } from '#adapters/store/switches/change-switch.ts'
 import type { ChannelChange, ModelChange } from '#core/catalogue/switches.ts'
+import { changeSwitch } from '#store/switches.ts'
 import type { Pipeline } from '../../engines/create-pipeline.ts'
 import { createVideoMachine } from '../../engines/run-video-machine.ts'
 import { accepted, inTurn, succeeded } from '../../engines/scripted-upstream.ts'

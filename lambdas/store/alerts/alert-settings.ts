@@ -1,0 +1,104 @@
+import * as z from 'zod/mini'
+import { ALERT_THRESHOLDS } from '#core/budgets.ts'
+import { type Microcredits, microcredits } from '#core/money.ts'
+import { auditEntry, type NewAuditEntry } from '../audit/audit-entry.ts'
+import { StoreRefusal } from '../store-refusal.ts'
+import { ConditionsNotMetError, type Table } from '../table/table.ts'
+import { BUDGETS_PARTITION, tableKeys } from '../table/table-keys.ts'
+
+/** How a tenant is alerted. */
+export type AlertSettings = {
+  /** Where the tenant gets its alerts; undefined if only the operators get them. */
+  readonly url: string | undefined
+  /** Percentages of every budget of the tenant. */
+  readonly thresholds: readonly number[]
+}
+
+const settingsItem = z.object({ alertUrl: z.optional(z.string()), alertAt: z.optional(z.array(z.number())) })
+
+/** Reads the settings of a tenant; those of a tenant that does not exist are the defaults. */
+export async function readAlertSettings(table: Table, tenantId: string): Promise<AlertSettings> {
+  return settingsOf(await table.readItem(tableKeys.tenant(tenantId)))
+}
+
+function settingsOf(tenant: unknown): AlertSettings {
+  const { alertUrl: url, alertAt } = settingsItem.parse(tenant ?? {})
+  return { url, thresholds: alertAt ?? ALERT_THRESHOLDS }
+}
+
+const watchedBalance = z.object({
+  lowBalance: z.optional(z.pipe(z.union([z.number(), z.bigint()]), z.transform(microcredits))),
+})
+
+type AlertView = AlertSettings & { readonly lowBalance: Microcredits | undefined }
+
+/** The settings of a tenant with its low mark, as operators see them. */
+export async function readAlertView(table: Table, tenantId: string): Promise<AlertView> {
+  const [tenant, balance] = await Promise.all([
+    table.readItem(tableKeys.tenant(tenantId)),
+    table.readItem(tableKeys.balance(tenantId)),
+  ])
+  return alertViewOf(tenant, balance)
+}
+
+/** The same from the items of the tenant and of its balance. */
+export function alertViewOf(tenant: unknown, balance: unknown): AlertView {
+  return { ...settingsOf(tenant), lowBalance: watchedBalance.parse(balance ?? {}).lowBalance }
+}
+
+/** The settings to store; null clears one, undefined leaves it. */
+export type AlertSettingsChange = {
+  readonly url?: string | null | undefined
+  readonly thresholds?: readonly number[] | null | undefined
+  /** The balance below which an alert is sent, in microcredits. */
+  readonly lowBalance?: Microcredits | null | undefined
+}
+
+/**
+ * Changes the settings of a tenant and records who did so, in one transaction. A balance with a low mark enters the index of
+ * watched items.
+ * @throws StoreRefusal `not_found`
+ */
+export async function changeAlertSettings(
+  table: Table,
+  tenantId: string,
+  { change, audit }: { change: AlertSettingsChange; audit: NewAuditEntry },
+): Promise<void> {
+  const settings = assign({ alertUrl: change.url, alertAt: change.thresholds })
+  const balance = assign({
+    lowBalance: change.lowBalance,
+    ...(change.lowBalance == null ? {} : { GSI1PK: BUDGETS_PARTITION, GSI1SK: tenantId }),
+  })
+  const exists = { ConditionExpression: 'attribute_exists(PK)' }
+  try {
+    await table.transact({
+      tenant:
+        settings === undefined
+          ? { ConditionCheck: { Key: tableKeys.tenant(tenantId), ...exists } }
+          : { Update: { Key: tableKeys.tenant(tenantId), ...exists, ...settings } },
+      balance: balance && { Update: { Key: tableKeys.balance(tenantId), ...exists, ...balance } },
+      audit: auditEntry(audit),
+    })
+  } catch (error) {
+    throw error instanceof ConditionsNotMetError ? new StoreRefusal('not_found', `no tenant ${tenantId}`) : error
+  }
+}
+
+/** An update that sets attributes, and removes those that are null; undefined if nothing changes. */
+function assign(attributes: Readonly<Record<string, unknown>>) {
+  const present = Object.entries(attributes).filter(([, value]) => value !== undefined)
+  if (present.length === 0) {
+    return undefined
+  }
+  const set = present.filter(([, value]) => value !== null)
+  const removed = present.filter(([, value]) => value === null).map(([name]) => name)
+  return {
+    UpdateExpression: [
+      ...(set.length > 0 ? [`SET ${set.map(([name]) => `${name} = :${name}`).join(', ')}`] : []),
+      ...(removed.length > 0 ? [`REMOVE ${removed.join(', ')}`] : []),
+    ].join(' '),
+    ...(set.length > 0
+      ? { ExpressionAttributeValues: Object.fromEntries(set.map(([name, value]) => [`:${name}`, value])) }
+      : {}),
+  }
+}

@@ -1,0 +1,281 @@
+import { randomUUID } from 'node:crypto'
+import * as z from 'zod/mini'
+import type { Budget } from '#core/budgets.ts'
+import { type Microcredits, microcredits } from '#core/money.ts'
+import { readKeyBudget, readTenantBudget } from '../budgets.ts'
+import { ConditionsNotMetError, DUE_INDEX, type Item, queryItems, type Table, type TableWrite } from '../table/table.ts'
+import { ALERTS_PARTITION, BUDGETS_PARTITION, dueSortKey, type TableKey, tableKeys } from '../table/table-keys.ts'
+
+/** Types of alerts, as `type` of the message says them. */
+const ALERT_TYPES = ['budget.threshold', 'balance.low'] as const
+
+/** `due` still has to be delivered; `failed` was tried as often as allowed; `unwanted` has no receiver. */
+const DELIVERY_STATES = ['due', 'delivered', 'failed', 'unwanted'] as const
+export type DeliveryState = (typeof DELIVERY_STATES)[number]
+
+/** What an alert says. Amounts are decimal strings in credits. Holds no secret. */
+type AlertData = Readonly<Record<string, string | number | null | readonly number[]>>
+
+/** A recorded alert. It is delivered to two receivers, each under the same id. */
+export type Alert = {
+  readonly tenantId: string
+  /** The `webhook-id` of every delivery. */
+  readonly id: string
+  readonly type: (typeof ALERT_TYPES)[number]
+  /** When it was found, in Unix milliseconds. */
+  readonly at: number
+  readonly data: AlertData
+  /** Tries that ended with a failure. */
+  readonly tries: number
+  readonly operators: DeliveryState
+  readonly tenant: DeliveryState
+}
+
+/** An alert that was found and not recorded yet. */
+export type NewAlert = Pick<Alert, 'tenantId' | 'type' | 'at' | 'data'>
+
+/** The write that records an alert, which is due at once. */
+export function putAlert({ tenantId, type, at, data }: NewAlert): TableWrite {
+  const id = `evt_${randomUUID()}`
+  return {
+    Put: {
+      ConditionExpression: 'attribute_not_exists(PK)',
+      Item: {
+        ...tableKeys.alert(tenantId, alertPosition(at, id)),
+        id,
+        type,
+        at,
+        data,
+        tries: 0,
+        operators: 'due',
+        tenant: 'due',
+        GSI1PK: ALERTS_PARTITION,
+        GSI1SK: dueSortKey(at),
+      },
+    },
+  }
+}
+
+function alertPosition(atMilliseconds: number, id: string): string {
+  return `${dueSortKey(atMilliseconds)}#${id}`
+}
+
+const state = z.enum(DELIVERY_STATES)
+const alertItem = z.object({
+  PK: z.string(),
+  id: z.string(),
+  type: z.enum(ALERT_TYPES),
+  at: z.number(),
+  data: z.record(z.string(), z.union([z.string(), z.number(), z.null(), z.array(z.number())])),
+  tries: z.number(),
+  operators: state,
+  tenant: state,
+})
+
+/** Reads an alert. @throws ZodError for an item that this service did not write. */
+function readAlert(item: Item): Alert {
+  const { PK, ...alert } = alertItem.parse(item)
+  return { ...alert, tenantId: PK.slice(PK.indexOf('#') + 1) }
+}
+
+/** Keys of the alerts that are due, with the time at which each is due. The index lags behind the table by moments. */
+export async function* dueAlerts(table: Table, nowMilliseconds: number): AsyncGenerator<TableKey & { dueAt: string }> {
+  const due = queryItems(table, {
+    IndexName: DUE_INDEX,
+    KeyConditionExpression: 'GSI1PK = :partition AND GSI1SK <= :now',
+    ExpressionAttributeValues: { ':partition': ALERTS_PARTITION, ':now': dueSortKey(nowMilliseconds) },
+  })
+  for await (const { PK, SK, GSI1SK } of due) {
+    yield { PK: String(PK), SK: String(SK), dueAt: String(GSI1SK) }
+  }
+}
+
+/**
+ * Claims an alert for one try: until then no other run tries it. A process that dies in between leaves the alert to the run
+ * after that time, so the alert is delivered at least once.
+ * @returns the alert; undefined if another run was faster.
+ */
+export async function claimAlert(
+  table: Table,
+  { PK, SK, dueAt }: TableKey & { readonly dueAt: string },
+  untilMilliseconds: number,
+): Promise<Alert | undefined> {
+  const { isWritten, item } = await table.updateItem({
+    Key: { PK, SK },
+    UpdateExpression: 'SET GSI1SK = :until',
+    ConditionExpression: 'GSI1SK = :dueAt',
+    ExpressionAttributeValues: { ':until': dueSortKey(untilMilliseconds), ':dueAt': dueAt },
+  })
+  return isWritten ? readAlert(item) : undefined
+}
+
+/**
+ * Records the outcome of a try.
+ * @param outcome.retryAt Unix milliseconds of the next try; undefined if nothing is left to deliver.
+ */
+export async function recordDelivery(
+  table: Table,
+  { tenantId, at, id }: Alert,
+  outcome: Pick<Alert, 'operators' | 'tenant' | 'tries'> & { readonly retryAt: number | undefined },
+): Promise<void> {
+  const { operators, tenant, tries, retryAt } = outcome
+  await table.updateItem({
+    Key: tableKeys.alert(tenantId, alertPosition(at, id)),
+    UpdateExpression: `SET operators = :operators, tenant = :tenant, tries = :tries${retryAt === undefined ? ' REMOVE GSI1PK, GSI1SK' : ', GSI1SK = :retryAt'}`,
+    ConditionExpression: 'attribute_exists(PK)',
+    ExpressionAttributeValues: {
+      ':operators': operators,
+      ':tenant': tenant,
+      ':tries': tries,
+      ...(retryAt === undefined ? {} : { ':retryAt': dueSortKey(retryAt) }),
+    },
+  })
+}
+
+/** The latest alerts of a tenant, newest first. */
+export async function latestAlerts(table: Table, tenantId: string, limit: number): Promise<Alert[]> {
+  const { PK, SK } = tableKeys.alert(tenantId, '')
+  const { items } = await table.queryPage({
+    KeyConditionExpression: 'PK = :pk AND begins_with(SK, :sk)',
+    ExpressionAttributeValues: { ':pk': PK, ':sk': SK },
+    ScanIndexForward: false,
+    ConsistentRead: true,
+    Limit: limit,
+  })
+  return items.map(readAlert)
+}
+
+/** What was last alerted about one budget or balance. */
+export type AlertMark = {
+  /** Rises with each change, so that of two runs only one records an alert. */
+  readonly version: number
+  /** The period of the crossed thresholds; undefined for a balance. */
+  readonly period?: string | undefined
+  /** Thresholds in percent that were alerted in that period. */
+  readonly crossed: readonly number[]
+  /** Whether the balance has been above its low mark since the last alert. */
+  readonly isArmed: boolean
+}
+
+/** Nothing was alerted yet. */
+const NO_MARK: AlertMark = { version: 0, crossed: [], isArmed: true }
+
+const markItem = z.object({
+  version: z.number(),
+  period: z.optional(z.string()),
+  crossed: z.array(z.number()),
+  isArmed: z.boolean(),
+})
+
+/** Identifies a budget of a key by its id, a tenant's budget, or a tenant's balance. */
+export type MarkKey = { readonly tenantId: string; readonly subject: `key#${string}` | 'tenant' | 'balance' }
+
+/** Reads a mark, strongly consistent. */
+export async function readAlertMark(table: Table, { tenantId, subject }: MarkKey): Promise<AlertMark> {
+  const item = await table.readItem(tableKeys.alertMark(tenantId, subject))
+  return item === undefined ? NO_MARK : markItem.parse(item)
+}
+
+/**
+ * Moves a mark and records the alert with it, or neither.
+ * @param alert undefined to arm a balance again.
+ * @returns false if another run moved the mark since it was read; nothing was written.
+ */
+export async function moveAlertMark(
+  table: Table,
+  { key, from, to, alert }: { key: MarkKey; from: AlertMark; to: Omit<AlertMark, 'version'>; alert?: NewAlert },
+): Promise<boolean> {
+  const isAsRead = from.version === 0 ? 'attribute_not_exists(PK)' : '#version = :version'
+  const item = { ...tableKeys.alertMark(key.tenantId, key.subject), ...to, version: from.version + 1 }
+  const condition =
+    from.version === 0
+      ? { ConditionExpression: isAsRead }
+      : {
+          ConditionExpression: isAsRead,
+          ExpressionAttributeNames: { '#version': 'version' },
+          ExpressionAttributeValues: { ':version': from.version },
+        }
+  try {
+    await table.transact({
+      mark: { Put: { Item: item, ...condition } },
+      alert: alert === undefined ? undefined : putAlert(alert),
+    })
+    return true
+  } catch (error) {
+    if (error instanceof ConditionsNotMetError) {
+      return false
+    }
+    throw error
+  }
+}
+
+/** A budget of a key, or the balance of a tenant that has a budget or a low mark. */
+export type WatchedItem =
+  | { readonly of: 'key'; readonly tenantId: string; readonly budgetId: string; readonly budget: Budget }
+  | {
+      readonly of: 'tenant'
+      readonly tenantId: string
+      readonly budget: Budget | undefined
+      readonly available: Microcredits
+      /** Reserved by open requests: comes back where they cost less. */
+      readonly held: Microcredits
+      /** The balance, held credits included, below which the tenant and the operators are alerted. */
+      readonly lowBalance: Microcredits | undefined
+    }
+
+/** An item that this service did not write, or that misses a part: one of them must not keep the others from being watched. */
+type UnreadableItem = { readonly of: 'unreadable'; readonly tenantId: string; readonly error: unknown }
+
+/** BatchGetItem reads at most 100 items. */
+const ITEMS_PER_READ = 100
+
+/** Everything that alerts watch, in batches. Their keys stand in the index and never change there, so watching costs no write. */
+export async function* watchedItems(table: Table): AsyncGenerator<(WatchedItem | UnreadableItem)[]> {
+  let keys: TableKey[] = []
+  for await (const { PK, SK } of queryItems(table, inIndex)) {
+    keys.push({ PK: String(PK), SK: String(SK) })
+    if (keys.length === ITEMS_PER_READ) {
+      yield await readBatch(table, keys)
+      keys = []
+    }
+  }
+  if (keys.length > 0) {
+    yield await readBatch(table, keys)
+  }
+}
+
+const inIndex = {
+  IndexName: DUE_INDEX,
+  KeyConditionExpression: 'GSI1PK = :partition',
+  ExpressionAttributeValues: { ':partition': BUDGETS_PARTITION },
+} as const
+
+async function readBatch(table: Table, keys: readonly TableKey[]): Promise<(WatchedItem | UnreadableItem)[]> {
+  const items = await table.readItems(keys)
+  return items.flatMap((item) => (item === undefined ? [] : [tryWatched(item)]))
+}
+
+function tryWatched(item: Item): WatchedItem | UnreadableItem {
+  try {
+    return readWatched(item)
+  } catch (error) {
+    return { of: 'unreadable', tenantId: String(item.tenantId ?? idOf(String(item.PK))), error }
+  }
+}
+
+const keyItem = z.object({ PK: z.string(), tenantId: z.string() })
+const amount = z.pipe(z.union([z.number(), z.bigint()]), z.transform(microcredits))
+const balanceItem = z.object({ PK: z.string(), available: amount, held: amount, lowBalance: z.optional(amount) })
+
+function readWatched(item: Item): WatchedItem {
+  if (String(item.PK).startsWith('BUDGET#')) {
+    const { PK, tenantId } = keyItem.parse(item)
+    return { of: 'key', tenantId, budgetId: idOf(PK), budget: readKeyBudget(item) }
+  }
+  const { PK, ...balance } = balanceItem.parse(item)
+  return { of: 'tenant', tenantId: idOf(PK), budget: readTenantBudget(item), lowBalance: undefined, ...balance }
+}
+
+function idOf(partition: string): string {
+  return partition.slice(partition.indexOf('#') + 1)
+}

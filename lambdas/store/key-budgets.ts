@@ -1,0 +1,270 @@
+import { type Budget, type BudgetLimit, type BudgetPeriod, budgetAt, movingPeriod, periodAt } from '#core/budgets.ts'
+import type { Microcredits } from '#core/money.ts'
+import { type Clock, systemClock } from '../adapters/clock.ts'
+import { putKeyBudget, readKeyBudget } from './budgets.ts'
+import type { BudgetOfKey } from './callers.ts'
+import { readReservationItem } from './job-ledger/reservation.ts'
+import { type ApiKeyListing, listApiKeys } from './keys/api-keys.ts'
+import type { PlanKeyBudget, PlannedKeyBudget } from './keys/key-changes.ts'
+import { readHoldItem } from './relay-ledger/hold.ts'
+import { queryItems, type Table, type TableWrite } from './table/table.ts'
+import { type TableKey, tableKeys } from './table/table-keys.ts'
+import { readSnapshot, type Snapshot, spentInPeriod } from './usage.ts'
+
+/** What open jobs and requests of a tenant hold in the budget of a key. Reads every reservation of a job that the table still has. */
+export async function heldInBudget(
+  table: Pick<Table, 'queryPage'>,
+  tenantId: string,
+  budgetId: string,
+): Promise<Microcredits> {
+  let held = 0n
+  for await (const item of itemsAt(table, tableKeys.reservation(tenantId, ''))) {
+    const { state, amount, budget } = readReservationItem(item)
+    held += state === 'held' && budget?.id === budgetId ? amount : 0n
+  }
+  for await (const item of itemsAt(table, tableKeys.relayHold(tenantId, ''))) {
+    held += readHoldItem(item).budgets[budgetId] ?? 0n
+  }
+  return held as Microcredits
+}
+
+function itemsAt(table: Pick<Table, 'queryPage'>, { PK, SK }: TableKey) {
+  return queryItems(table, {
+    KeyConditionExpression: 'PK = :pk AND begins_with(SK, :sk)',
+    ExpressionAttributeValues: { ':pk': PK, ':sk': SK },
+    ConsistentRead: true,
+  })
+}
+
+/** The budget, recomputed from usage counters and open reservations. */
+export type CountedBudget = {
+  readonly limit: BudgetLimit
+  readonly period: BudgetPeriod
+  /** What the counters of the period add up to. */
+  readonly spent: Microcredits
+  /** What open reservations hold in it. */
+  readonly held: Microcredits
+  /** Milliseconds. The budget is noted to have changed at this time, as {@link leaveKeyBudget} says. */
+  readonly changedAt: number
+}
+
+/** Begins a budget that is not in the table. */
+export function beginKeyBudget(tenantId: string, id: string, counted: CountedBudget): TableWrite {
+  const { limit, period, spent, held, changedAt } = counted
+  const { amount } = limit
+  const [left, free] = [amount - spent - held, amount - held] as [Microcredits, Microcredits]
+  return putKeyBudget(tenantId, id, { amount, period, spent, held, left, free, changedAt })
+}
+
+/** A change of the amount alone is right whatever moves at the same time. */
+export function changeKeyBudgetAmount(
+  id: string,
+  { stored, amount }: { readonly stored: Budget; readonly amount: Microcredits },
+): TableWrite {
+  return {
+    Update: {
+      Key: tableKeys.keyBudget(id),
+      UpdateExpression: 'SET amount = :amount, #left = #left + :more, #free = #free + :more',
+      ConditionExpression: 'amount = :was AND #period = :kind',
+      ExpressionAttributeNames: { '#left': 'left', '#free': 'free', '#period': 'period' },
+      ExpressionAttributeValues: {
+        ':amount': amount,
+        ':more': amount - stored.amount,
+        ':was': stored.amount,
+        ':kind': stored.period.kind,
+      },
+    },
+  }
+}
+
+/**
+ * Sets a budget to what was counted while it was as `item`. The item moves in the same transactions as counters and reservations, so
+ * the differences between them stay the same, and the write is right whatever is reserved and settled until then.
+ */
+export function recountKeyBudget(id: string, item: Budget, counted: CountedBudget): TableWrite {
+  const { limit, period, spent, held, changedAt } = counted
+  return {
+    Update: {
+      Key: tableKeys.keyBudget(id),
+      UpdateExpression: `SET ${[
+        'amount = :amount',
+        '#period = :kind',
+        'periodId = :periodId',
+        'spent = spent + :spent',
+        'held = held + :held',
+        '#left = #left + :left',
+        '#free = #free + :free',
+        'changedAt = :changedAt',
+      ].join(', ')}`,
+      ConditionExpression: 'amount = :was AND #period = :wasKind AND periodId = :wasId',
+      ExpressionAttributeNames: { '#left': 'left', '#free': 'free', '#period': 'period' },
+      ExpressionAttributeValues: {
+        ':amount': limit.amount,
+        ':kind': period.kind,
+        ':periodId': period.id,
+        ':spent': spent - item.spent,
+        ':held': held - item.held,
+        ':left': limit.amount - spent - held - item.left,
+        ':free': limit.amount - held - item.free,
+        ':changedAt': changedAt,
+        ':was': item.amount,
+        ':wasKind': item.period.kind,
+        ':wasId': item.period.id,
+      },
+    },
+  }
+}
+
+/**
+ * Notes when a key left the budget. Requests that were open then, and the period of that moment, need not agree with the usage
+ * counters of the keys that share it.
+ */
+export function leaveKeyBudget(id: string, changedAt: number): TableWrite {
+  return {
+    Update: {
+      Key: tableKeys.keyBudget(id),
+      UpdateExpression: 'SET changedAt = :changedAt',
+      ConditionExpression: 'attribute_exists(PK)',
+      ExpressionAttributeValues: { ':changedAt': changedAt },
+    },
+  }
+}
+
+/** Reads the budget of a key; undefined if it is not in the table. */
+export async function readBudgetOfKey(
+  table: Pick<Table, 'readItem'>,
+  { id }: BudgetOfKey,
+): Promise<Budget | undefined> {
+  const item = await table.readItem(tableKeys.keyBudget(id))
+  return item === undefined ? undefined : readKeyBudget(item)
+}
+
+/** Keys in one request to the table. */
+const READ_MAX = 100
+
+/** The budgets of these keys, by the ids of the budgets. */
+export async function readKeyBudgets(
+  table: Pick<Table, 'readItems'>,
+  keys: readonly Pick<ApiKeyListing, 'budget'>[],
+): Promise<ReadonlyMap<string, Budget>> {
+  const ids = [...new Set(keys.flatMap(({ budget }) => (budget === null ? [] : [budget.id])))]
+  const budgets = new Map<string, Budget>()
+  for (let first = 0; first < ids.length; first += READ_MAX) {
+    const read = ids.slice(first, first + READ_MAX)
+    const items = await table.readItems(read.map(tableKeys.keyBudget))
+    for (const [index, item] of items.entries()) {
+      const id = read[index]
+      if (id !== undefined && item !== undefined) {
+        budgets.set(id, readKeyBudget(item))
+      }
+    }
+  }
+  return budgets
+}
+
+/**
+ * Plans that a key gets this limit, or none. A key without a budget begins one with what its counters of this period say; requests
+ * that are open at that moment never count in it. A key with a budget changes it for all keys that share it; the same limit counts
+ * again what is spent and held, and a budget that is missing from the table is made anew. Without a limit, the key leaves its budget,
+ * which stays for the others and for open requests.
+ */
+export function planKeyBudget(
+  table: Table,
+  limit: BudgetLimit | null,
+  clock: Pick<Clock, 'nowMilliseconds'> = systemClock,
+): PlanKeyBudget {
+  return async (key) => {
+    const now = clock.nowMilliseconds()
+    const stored = key.budget === null ? undefined : await readBudgetOfKey(table, key.budget)
+    const before = stored === undefined ? null : { amount: stored.amount, kind: stored.period.kind }
+    const id = key.budget?.id ?? key.keyId
+    if (limit === null) {
+      return { budget: null, write: stored && leaveKeyBudget(id, now), before, after: null }
+    }
+    const write = await planWrite(table, { key, id, limit, stored, now })
+    return { budget: { id, kind: limit.kind }, write, before, after: limit } satisfies PlannedKeyBudget
+  }
+}
+
+type Wanted = {
+  readonly key: ApiKeyListing
+  readonly id: string
+  readonly limit: BudgetLimit
+  /** The budget in which the key counts now. */
+  readonly stored: Budget | undefined
+  readonly now: number
+}
+
+async function planWrite(table: Table, wanted: Wanted): Promise<TableWrite | undefined> {
+  const { key, id, limit, stored, now } = wanted
+  const isSameKind = stored?.period.kind === limit.kind
+  if (stored !== undefined && isSameKind && stored.amount !== limit.amount) {
+    return changeKeyBudgetAmount(id, { stored, amount: limit.amount })
+  }
+  const { item, ...counted } = await count(table, wanted)
+  if (item === undefined) {
+    return beginKeyBudget(key.tenantId, id, counted)
+  }
+  return isSameKind && agrees(budgetAt(item, now), counted) ? undefined : recountKeyBudget(id, item, counted)
+}
+
+/** What the counters and the open reservations say of a budget, and its item at that moment. */
+async function count(table: Table, wanted: Wanted): Promise<CountedBudget & { readonly item: Budget | undefined }> {
+  const { key, id, limit, stored, now } = wanted
+  const { tenantId } = key
+  const keyIds = await keysOf(table, wanted)
+  const readItem = () => readBudgetOfKey(table, { id, kind: limit.kind })
+  const holding = await readSnapshot({
+    read: readItem,
+    count: () => heldInBudget(table, tenantId, id),
+    sameAt: isUnmoved,
+  })
+  const spending = await readSnapshot({
+    read: async () => ({
+      item: await readItem(),
+      everSpent: (await table.readItem(tableKeys.balance(tenantId)))?.spent,
+    }),
+    count: ({ item }) => spentInPeriod(table, tenantId, { period: periodOf(item, limit, now), keyIds }),
+    sameAt: (one, other) => one.everSpent === other.everSpent && one.item?.period.id === other.item?.period.id,
+  })
+  const { item } = spending.read
+  const isRecount = item !== undefined && stored?.period.kind === limit.kind
+  return {
+    item,
+    limit,
+    period: periodOf(item, limit, now),
+    // A sum that moved while it was read says nothing about a budget that counts already.
+    spent: isRecount && !spending.isExact ? budgetAt(item, now).spent : spending.sum,
+    held: item === undefined ? holding.sum : heldNow(item, holding),
+    changedAt: now,
+  }
+}
+
+/** The difference between a budget and its open reservations stays the same, because both move in the same transactions. */
+function heldNow({ held }: Budget, { read, sum, isExact }: Snapshot<Budget | undefined>): Microcredits {
+  return (isExact && read !== undefined ? held + sum - read.held : held) as Microcredits
+}
+
+function isUnmoved(one: Budget | undefined, other: Budget | undefined): boolean {
+  return (
+    one?.held === other?.held &&
+    one?.left === other?.left &&
+    one?.spent === other?.spent &&
+    one?.period.id === other?.period.id
+  )
+}
+
+function agrees({ amount, spent, held, left, free }: Budget, counted: CountedBudget): boolean {
+  const isCounted = spent === counted.spent && held === counted.held
+  return isCounted && left === amount - spent - held && free === amount - held
+}
+
+/** Keys whose counters the budget has to begin with: the key, and others that share the budget. */
+async function keysOf(table: Table, { key, id }: Wanted): Promise<ReadonlySet<string>> {
+  const sharing = (await listApiKeys(table)).filter(({ budget }) => budget?.id === id)
+  return new Set([key.keyId, ...sharing.map(({ keyId }) => keyId)])
+}
+
+function periodOf(item: Budget | undefined, { kind }: BudgetLimit, now: number): BudgetPeriod {
+  return item?.period.kind === kind ? movingPeriod(item.period, now) : periodAt(kind, now)
+}

@@ -1,0 +1,303 @@
+import * as z from 'zod/mini'
+import { PERIOD_KINDS } from '#core/budgets.ts'
+import { type Actor, auditEntry } from '../audit/audit-entry.ts'
+import type { BudgetOfKey } from '../callers.ts'
+import { StoreRefusal } from '../store-refusal.ts'
+import { type Condition, ConditionsNotMetError, type NamedWrites, queryPartition, type Table } from '../table/table.ts'
+import { isSortKey, tableKeys } from '../table/table-keys.ts'
+
+/**
+ * A short-lived key of the playground, as its parent remembers it: the listing of the API key that signed in, or the record of the tenant
+ * that an owner chose. It has no listing of its own, so lists of keys stay short, and every change of the parent finds it.
+ */
+export type PlaygroundKey = {
+  readonly digest: string
+  /** The session of the console that made the key. */
+  readonly sessionId: string
+  /** Unix seconds. */
+  readonly expiresAt: number
+}
+
+/** The playground keys of a parent. `revision` is raised when one is made, so that a change of the parent cannot miss one. */
+export type PlaygroundKeys = { readonly keys: readonly PlaygroundKey[]; readonly revision: number | undefined }
+
+const parentItem = z.object({
+  playgroundKeys: z._default(
+    z.array(z.object({ digest: z.string(), sessionId: z.string(), expiresAt: z.number() })),
+    [],
+  ),
+  playgroundRevision: z.optional(z.number()),
+})
+
+/** Reads the playground keys of a parent. @throws ZodError for an item that this service did not write. */
+export function readPlaygroundKeys(parent: unknown): PlaygroundKeys {
+  const { playgroundKeys: keys, playgroundRevision: revision } = parentItem.parse(parent)
+  return { keys, revision }
+}
+
+/** The condition that no playground key was made since the parent was read, with its value. */
+export function hasNoNewPlaygroundKey({ revision }: PlaygroundKeys): {
+  readonly condition: string
+  readonly values: Readonly<Record<string, number>>
+} {
+  return revision === undefined
+    ? { condition: 'attribute_not_exists(playgroundRevision)', values: {} }
+    : { condition: 'playgroundRevision = :playgroundRevision', values: { ':playgroundRevision': revision } }
+}
+
+/** The writes that end playground keys: their next request is refused. A key that has expired may be gone, and needs no write. */
+export function endPlaygroundKeys(keys: readonly PlaygroundKey[], nowMilliseconds: number): NamedWrites {
+  const live = keys.filter(({ expiresAt }) => expiresAt * 1000 > nowMilliseconds)
+  return Object.fromEntries(
+    live.map(({ digest }, index) => [
+      `playgroundKey ${index}`,
+      {
+        Update: {
+          Key: tableKeys.apiKey(digest),
+          UpdateExpression: 'SET #state = :revoked',
+          ConditionExpression: 'attribute_exists(PK)',
+          ExpressionAttributeNames: { '#state': 'state' },
+          ExpressionAttributeValues: { ':revoked': 'revoked' },
+        },
+      },
+    ]),
+  )
+}
+
+/** An API key as an operator sees it: never the key, only its public id. */
+export type ApiKeyListing = {
+  readonly keyId: string
+  readonly tenantId: string
+  /** The operator's name for the key; null for a key without one. */
+  readonly name: string | null
+  readonly state: 'active' | 'revoked'
+  /** Whether its tenant is suspended. */
+  readonly suspended: boolean
+  /** Models the key may use; null for all. */
+  readonly models: readonly string[] | null
+  /** Milliseconds, on a whole second; null for a key that does not expire. */
+  readonly expiresAt: number | null
+  /** When it would have expired had no key replaced it, in the same form; undefined for a key that was never replaced. */
+  readonly endBeforeReplacement: number | null | undefined
+  /** Requests per minute; null for a key without a limit. */
+  readonly ratePerMinute: number | null
+  /** The budget in which its requests count; null without one. */
+  readonly budget: BudgetOfKey | null
+  /** Milliseconds. */
+  readonly createdAt: number
+  /** Counts the changes of the key; undefined for a key that was never changed. */
+  readonly revision: number | undefined
+}
+
+const listingItem = z.object({
+  SK: z.string(),
+  tenantId: z.string(),
+  name: z._default(z.nullable(z.string()), null),
+  state: z.enum(['active', 'revoked']),
+  suspended: z._default(z.boolean(), false),
+  models: z.nullable(z.array(z.string())),
+  // Unix seconds, as in the record that authentication reads.
+  expiresAt: z.optional(z.number()),
+  endBeforeReplacement: z.optional(z.nullable(z.number())),
+  ratePerMinute: z._default(z.nullable(z.number()), null),
+  budgetId: z.optional(z.string()),
+  budgetPeriod: z._default(z.enum(PERIOD_KINDS), 'total'),
+  createdAt: z.number(),
+  digest: z.string(),
+  revision: z.optional(z.number()),
+})
+
+function toMilliseconds(seconds: number | null): number | null {
+  return seconds === null ? null : seconds * 1000
+}
+
+/** Every key of every tenant. */
+export async function listApiKeys(table: Table): Promise<ApiKeyListing[]> {
+  const listings: ApiKeyListing[] = []
+  for await (const item of queryPartition(table, tableKeys.apiKeyListing('').PK)) {
+    listings.push(readListing(item).listing)
+  }
+  return listings
+}
+
+/** The models that a key may use; null for all. A key that is gone may use none. */
+export async function readApiKeyModels(
+  table: Pick<Table, 'readItem'>,
+  keyId: string,
+): Promise<readonly string[] | null> {
+  const item = isSortKey(keyId) ? await table.readItem(tableKeys.apiKeyListing(keyId)) : undefined
+  return item === undefined ? [] : readListing(item).listing.models
+}
+
+/** Which keys to list. */
+type KeyPageWish = {
+  readonly limit: number
+  /** Keys of this tenant alone. */
+  readonly tenantId?: string | undefined
+  /** The id of the last key before the page. */
+  readonly after?: string | undefined
+}
+
+/** Keys that one query reads to find those of a tenant. */
+const SEARCHED_MAX = 2_000
+
+/** A page of keys by id, in one query. A page of one tenant may be short. `next` continues the list. */
+export async function listApiKeyPage(
+  table: Pick<Table, 'queryPage'>,
+  { limit, tenantId, after = ' ' }: KeyPageWish,
+): Promise<{ readonly keys: readonly ApiKeyListing[]; readonly next: string | undefined }> {
+  const { items, nextKey } = await table.queryPage({
+    KeyConditionExpression: 'PK = :pk AND SK > :after',
+    ExpressionAttributeValues: {
+      ':pk': tableKeys.apiKeyListing('').PK,
+      ':after': after,
+      ...(tenantId === undefined ? {} : { ':tenant': tenantId }),
+    },
+    ...(tenantId === undefined ? {} : { FilterExpression: 'tenantId = :tenant' }),
+    Limit: tenantId === undefined ? limit : SEARCHED_MAX,
+    ConsistentRead: true,
+  })
+  const keys = items.slice(0, limit).map((item) => readListing(item).listing)
+  const isCut = items.length > limit
+  return { keys, next: isCut ? keys.at(-1)?.keyId : nextKey === undefined ? undefined : String(nextKey.SK) }
+}
+
+/** A key with what its changes need. */
+type StoredListing = {
+  readonly listing: ApiKeyListing
+  /** The digest of the key, which finds its other item. */
+  readonly digest: string
+  /** Keys that the playground made in its name. */
+  readonly playground: PlaygroundKeys
+}
+
+/** A key by its public id, strongly consistent. @throws StoreRefusal `not_found`. */
+export async function getApiKey(table: Table, keyId: string): Promise<StoredListing> {
+  const item = isSortKey(keyId) ? await table.readItem(tableKeys.apiKeyListing(keyId)) : undefined
+  if (item === undefined) {
+    throw new StoreRefusal('not_found', `no key ${keyId}`)
+  }
+  return readListing(item)
+}
+
+function readListing(item: unknown): StoredListing {
+  const { SK: keyId, digest, expiresAt = null, endBeforeReplacement, ...fields } = listingItem.parse(item)
+  const { budgetId, budgetPeriod: kind, ...rest } = fields
+  const listing = {
+    keyId,
+    revision: undefined,
+    ...rest,
+    budget: budgetId === undefined ? null : { id: budgetId, kind },
+    expiresAt: toMilliseconds(expiresAt),
+    endBeforeReplacement: endBeforeReplacement === undefined ? undefined : toMilliseconds(endBeforeReplacement),
+  }
+  return { listing, digest, playground: readPlaygroundKeys(item) }
+}
+
+/** A key that gets a new end in the transaction that stores its successor. */
+export type ReplacedApiKey = Pick<ApiKeyListing, 'keyId' | 'expiresAt'> & {
+  /** The revision with which the key was read, whose name and limits its successor gets. */
+  readonly revision?: number | undefined
+  /** New expiry in Unix milliseconds, rounded down to seconds; it may shorten or extend. A revoked key stays revoked. */
+  readonly endsAt: number
+}
+
+/** Reads and writes while playground keys are made with the key. */
+const TRIES_MAX = 5
+
+/**
+ * Revokes a key, in one transaction with its listing, its playground keys and the entry of the audit log: its next request is refused, and
+ * so is a reservation that is under way. A key that is revoked already stays as it is.
+ * @throws StoreRefusal `not_found` when no key has this id.
+ * @throws StoreRefusal `changed_meanwhile` if playground keys are made with it all the time.
+ */
+export async function revokeApiKey(table: Table, keyId: string, actor: Actor): Promise<void> {
+  for (let attempt = 0; attempt < TRIES_MAX; attempt += 1) {
+    const { tenantId, state } = (await getApiKey(table, keyId)).listing
+    if (state === 'revoked') {
+      return
+    }
+    const revocation = await updateKey(table, keyId, {
+      UpdateExpression: 'SET #state = :revoked',
+      ConditionExpression: '#state = :active',
+      ExpressionAttributeNames: { '#state': 'state' },
+      ExpressionAttributeValues: { ':revoked': 'revoked', ':active': 'active' },
+    })
+    const target = { kind: 'key', id: keyId, tenantId } as const
+    const [before, after] = [{ state: 'active' }, { state: 'revoked' }]
+    const audit = auditEntry({ actor, action: 'key revoke', target, before, after, at: Date.now() })
+    try {
+      return await table.transact({ ...revocation, audit })
+    } catch (error) {
+      // Another command, or an earlier try of this one, may have revoked the key since it was read.
+      if (!(error instanceof ConditionsNotMetError)) {
+        throw error
+      }
+    }
+  }
+  throw new StoreRefusal('changed_meanwhile', `key ${keyId} is being changed by others: nothing was done`)
+}
+
+/**
+ * The writes that give a replaced key its new end. The listing keeps the first end of the key, so that a second successor gets the key's
+ * lifetime and not its last days.
+ * @throws StoreRefusal `not_found`.
+ */
+export async function endKey(
+  table: Table,
+  { keyId, expiresAt, revision, endsAt }: ReplacedApiKey,
+): Promise<NamedWrites> {
+  const was = expiresAt === null ? undefined : wholeSeconds(expiresAt)
+  const keyEndsAsRead = was === undefined ? 'attribute_not_exists(expiresAt)' : 'expiresAt = :was'
+  const keyHasNotChanged = revision === undefined ? 'attribute_not_exists(revision)' : 'revision = :revision'
+  return await updateKey(table, keyId, {
+    UpdateExpression:
+      'SET expiresAt = :expiresAt, endBeforeReplacement = if_not_exists(endBeforeReplacement, :endBefore)',
+    ConditionExpression: `${keyEndsAsRead} AND ${keyHasNotChanged}`,
+    ExpressionAttributeValues: {
+      ':expiresAt': wholeSeconds(endsAt),
+      ':endBefore': was ?? null,
+      ':was': was,
+      ':revision': revision,
+    },
+  })
+}
+
+/** Seconds of a time in milliseconds, rounded down, so that a key never works longer than it should. */
+export function wholeSeconds(milliseconds: number): number {
+  return Math.floor(milliseconds / 1000)
+}
+
+/** One change of both items of a key, by its public id. */
+type KeyChange = Condition & { readonly UpdateExpression: string }
+
+/**
+ * The writes that change a key and its listing alike, if both exist, and end its playground keys, which have what the key had before.
+ * @throws StoreRefusal `not_found` when no key has this id.
+ */
+export async function updateKey(
+  table: Table,
+  keyId: string,
+  { ConditionExpression, ...change }: KeyChange,
+): Promise<NamedWrites> {
+  const { digest, playground } = await getApiKey(table, keyId)
+  const conditions = ['attribute_exists(PK)', ...(ConditionExpression === undefined ? [] : [ConditionExpression])]
+  const { condition, values } = hasNoNewPlaygroundKey(playground)
+  return {
+    key: { Update: { ...change, ConditionExpression: conditions.join(' AND '), Key: tableKeys.apiKey(digest) } },
+    listing: {
+      Update: {
+        ...change,
+        ConditionExpression: [...conditions, condition].join(' AND '),
+        ...valuesOf({ ...change.ExpressionAttributeValues, ...values }),
+        Key: tableKeys.apiKeyListing(keyId),
+      },
+    },
+    ...endPlaygroundKeys(playground.keys, Date.now()),
+  }
+}
+
+/** DynamoDB refuses an empty set of values. */
+function valuesOf(values: Readonly<Record<string, unknown>>): Pick<Condition, 'ExpressionAttributeValues'> {
+  return Object.keys(values).length === 0 ? {} : { ExpressionAttributeValues: values }
+}

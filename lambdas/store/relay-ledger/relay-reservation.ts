@@ -1,0 +1,110 @@
+import * as z from 'zod/mini'
+import { type Microcredits, microcredits, ZERO } from '#core/money.ts'
+import {
+  type CountedSettlement,
+  type CountedUsage,
+  countedUsage,
+  isCounted,
+  nonZeroCounts,
+} from '#core/pricing/usage.ts'
+import type { BudgetOfKey } from '../callers.ts'
+import type { Item } from '../table/table.ts'
+import { tableKeys } from '../table/table-keys.ts'
+
+/** The locked estimate of a request that is not resolved. */
+type OpenRequest = {
+  readonly tenantId: string
+  readonly requestId: string
+  readonly model: string
+  readonly amount: Microcredits
+  /** Milliseconds. */
+  readonly reservedAt: number
+}
+
+/** An estimate to lock before a request is relayed, with the key of the request. */
+export type RelayReservation = OpenRequest & {
+  readonly keyDigest: string
+  /** The revision of the key that the request read. */
+  readonly keyRevision?: number | undefined
+  readonly keyId: string
+  readonly operation: string
+  /** The budget of the key, in which the request counts. */
+  readonly budget?: BudgetOfKey | undefined
+}
+
+/**
+ * How a reservation ends: billed, by an estimate where the upstream did not report its usage, or given back. `channel` served the
+ * request.
+ */
+export type RelayResolution =
+  | {
+      readonly kind: 'settle'
+      readonly actual: Microcredits
+      readonly estimated: boolean
+      /** The usage that `actual` is the price of; estimated where the amount is. */
+      readonly usage?: CountedUsage
+      readonly channel?: string
+    }
+  | { readonly kind: 'release' }
+
+/** A resolution at a time in milliseconds, and the reservation that it ends. */
+export type ResolvedReservation = {
+  readonly reservation: RelayReservation
+  readonly resolution: RelayResolution
+  readonly at: number
+}
+
+/** No function lives longer than Lambda's 15 minutes, so none is left to resolve a reservation of this age. */
+export const RELAY_LIFETIME_MILLISECONDS = 16 * 60 * 1000
+
+/** The amount that a resolution bills. */
+export function billedAmount(resolution: RelayResolution): Microcredits {
+  return resolution.kind === 'settle' ? resolution.actual : ZERO
+}
+
+/** The one ledger row of a request, for its reservation and its resolution. */
+export function resolutionRow({ reservation, resolution, at }: ResolvedReservation): Item {
+  const { tenantId, requestId, amount, reservedAt, model, operation, keyId } = reservation
+  return {
+    ...tableKeys.ledgerResolution(tenantId, requestId),
+    kind: resolution.kind,
+    job: requestId,
+    amount,
+    ...(resolution.kind === 'settle' ? settledFields(resolution) : {}),
+    at,
+    reservedAt,
+    model,
+    operation,
+    keyId,
+  }
+}
+
+function settledFields({ actual, estimated, usage, channel }: RelayResolution & { readonly kind: 'settle' }): Item {
+  return {
+    actual,
+    estimated: estimated ? true : undefined,
+    channel,
+    usage: usage && nonZeroCounts(usage),
+    counted: isCounted({ actual }) ? true : undefined,
+  }
+}
+
+/** What the usage counters need of a settlement; undefined for a resolution that is not counted. */
+export function countedSettlement({ reservation, resolution, at }: ResolvedReservation): CountedSettlement | undefined {
+  if (resolution.kind === 'release' || !isCounted(resolution)) {
+    return undefined
+  }
+  const { tenantId, keyId, operation, model } = reservation
+  const { actual, usage = countedUsage({}) } = resolution
+  return { tenantId, keyId, operation, model, at, actual, usage }
+}
+
+const amount = z.pipe(z.union([z.number(), z.bigint()]), z.transform(microcredits))
+
+const storedResolution = z.object({ kind: z.enum(['settle', 'release']), actual: z.optional(amount) })
+
+/** Whether the ledger row of a request records this resolution. */
+export function isSameResolution(row: Item, resolution: RelayResolution): boolean {
+  const { kind, actual } = storedResolution.parse(row)
+  return kind === resolution.kind && (actual ?? ZERO) === billedAmount(resolution)
+}

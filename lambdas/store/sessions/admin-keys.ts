@@ -1,0 +1,121 @@
+import * as z from 'zod/mini'
+import { formatAdminKey } from '#core/api-key.ts'
+import { randomBase62 } from '../../adapters/crypto/random-base62.ts'
+import { sha256Hex } from '../../adapters/crypto/sha256.ts'
+import { type Actor, auditEntry } from '../audit/audit-entry.ts'
+import { StoreRefusal } from '../store-refusal.ts'
+import { ConditionsNotMetError, queryPartition, type Table } from '../table/table.ts'
+import { isSortKey, tableKeys } from '../table/table-keys.ts'
+
+/** An admin key as operators see it: never the key, only its public id. Times are Unix milliseconds. */
+export type AdminKey = {
+  readonly keyId: string
+  readonly name: string
+  readonly role: 'owner' | 'viewer'
+  readonly state: 'active' | 'revoked'
+  readonly createdAt: number
+}
+
+/** An admin key with the digest that proves it. */
+export type StoredAdminKey = { readonly key: AdminKey; readonly digest: string }
+
+const adminKeyItem = z.object({
+  SK: z.string(),
+  name: z.string(),
+  role: z.enum(['owner', 'viewer']),
+  state: z.enum(['active', 'revoked']),
+  createdAt: z.number(),
+  digest: z.string(),
+})
+
+/** Reads a stored admin key. @throws ZodError for an item that this service did not write. */
+export function readAdminKeyRecord(item: unknown): StoredAdminKey {
+  const { SK: keyId, digest, ...fields } = adminKeyItem.parse(item)
+  return { key: { keyId, ...fields }, digest }
+}
+
+const KEY_ID_CHARACTERS = 8
+const SECRET_CHARACTERS = 32
+
+/** An admin key that was just made. The key itself is stored nowhere. */
+export type NewAdminKey = { readonly key: string; readonly listing: AdminKey }
+
+/** Makes an admin key with 190 random bits, in one transaction with the entry of the audit log. */
+export async function createAdminKey(
+  table: Table,
+  { name, role }: Pick<AdminKey, 'name' | 'role'>,
+  actor: Actor,
+): Promise<NewAdminKey> {
+  const keyId = randomBase62(KEY_ID_CHARACTERS)
+  const key = formatAdminKey(keyId, randomBase62(SECRET_CHARACTERS))
+  const listing: AdminKey = { keyId, name, role, state: 'active', createdAt: Date.now() }
+  const { createdAt, state } = listing
+  const Item = { ...tableKeys.adminKey(keyId), name, role, state, createdAt, digest: sha256Hex(key) }
+  await table.transact({
+    key: { Put: { Item, ConditionExpression: 'attribute_not_exists(PK)' } },
+    audit: auditEntry({
+      actor,
+      action: 'console key create',
+      target: { kind: 'console', id: keyId },
+      before: null,
+      after: { name, role },
+      at: createdAt,
+    }),
+  })
+  return { key, listing }
+}
+
+/** Every admin key, revoked ones too, strongly consistent. */
+export async function listAdminKeys(table: Table): Promise<readonly AdminKey[]> {
+  const keys: AdminKey[] = []
+  for await (const item of queryPartition(table, tableKeys.adminKey('').PK)) {
+    keys.push(readAdminKeyRecord(item).key)
+  }
+  return keys
+}
+
+/**
+ * Revokes an admin key, in one transaction with the entry of the audit log. Its sessions end at their next request. A key that
+ * is revoked already stays as it is.
+ * @throws StoreRefusal `not_found` when no admin key has this id.
+ */
+export async function revokeAdminKey(table: Table, keyId: string, actor: Actor): Promise<AdminKey> {
+  const item = isSortKey(keyId) ? await table.readItem(tableKeys.adminKey(keyId)) : undefined
+  if (item === undefined) {
+    throw new StoreRefusal('not_found', `no admin key ${keyId}: see \`console key list\``)
+  }
+  const { key } = readAdminKeyRecord(item)
+  if (key.state === 'active') {
+    await revoke(table, keyId, actor)
+  }
+  return { ...key, state: 'revoked' }
+}
+
+async function revoke(table: Table, keyId: string, actor: Actor): Promise<void> {
+  try {
+    await table.transact({
+      key: {
+        Update: {
+          Key: tableKeys.adminKey(keyId),
+          UpdateExpression: 'SET #state = :revoked',
+          ConditionExpression: '#state = :active',
+          ExpressionAttributeNames: { '#state': 'state' },
+          ExpressionAttributeValues: { ':revoked': 'revoked', ':active': 'active' },
+        },
+      },
+      audit: auditEntry({
+        actor,
+        action: 'console key revoke',
+        target: { kind: 'console', id: keyId },
+        before: { state: 'active' },
+        after: { state: 'revoked' },
+        at: Date.now(),
+      }),
+    })
+  } catch (error) {
+    // Another command, or an earlier try of this one, has revoked the key since it was read.
+    if (!(error instanceof ConditionsNotMetError)) {
+      throw error
+    }
+  }
+}

@@ -1,0 +1,314 @@
+import { randomBytes } from 'node:crypto'
+import * as z from 'zod/mini'
+import { formatSessionToken, type KeyOfSession, SESSION_MILLISECONDS, type Session } from '#core/admin/session.ts'
+import { adminKeyIdOf, isLikeAdminKey, isPlausibleKey } from '#core/api-key.ts'
+import { randomBase62 } from '../../adapters/crypto/random-base62.ts'
+import { isSameString } from '../../adapters/crypto/same-string.ts'
+import { sha256Hex } from '../../adapters/crypto/sha256.ts'
+import { type Actor, auditEntry } from '../audit/audit-entry.ts'
+import { callerOf, readApiKeyRecord } from '../callers.ts'
+import { ConditionsNotMetError, type NamedWrites, type Table } from '../table/table.ts'
+import { tableKeys } from '../table/table-keys.ts'
+import { readAdminKeyRecord } from './admin-keys.ts'
+import { readSessionRecord, sessionItemOf } from './find-session.ts'
+
+/** Which sessions to list. */
+export type SessionWish = {
+  /** Sessions of this holder alone; undefined for all. */
+  readonly holder: string | undefined
+  /** The most sessions to return, from 1; fewer where others are of another holder or over. */
+  readonly limit: number
+  /** The id of the last session of the page before. */
+  readonly after?: string | undefined
+  readonly nowMilliseconds: number
+}
+
+/** A page of sessions; `next` continues it. */
+export type SessionPage = { readonly sessions: readonly Session[]; readonly next: string | undefined }
+
+/**
+ * Sessions that are not over, by one query. A session whose key was revoked stays in the list until its end. A page of one holder searches
+ * the same number of sessions whatever its limit, so that its pages do not count the sessions of others, and seldom end at one.
+ */
+export async function listSessions(
+  table: Pick<Table, 'queryPage'>,
+  { holder, limit, after, nowMilliseconds }: SessionWish,
+): Promise<SessionPage> {
+  const ofHolder = holder === undefined ? '' : ' AND holder = :holder'
+  const { items, nextKey } = await table.queryPage(
+    {
+      KeyConditionExpression: 'PK = :pk',
+      FilterExpression: `expiresAt > :now${ofHolder}`,
+      ExpressionAttributeValues: {
+        ':pk': tableKeys.session('').PK,
+        ':now': nowMilliseconds,
+        ...(holder === undefined ? {} : { ':holder': holder }),
+      },
+      ConsistentRead: true,
+      Limit: holder === undefined ? limit : SEARCHED_AT_ONCE,
+    },
+    after === undefined ? undefined : tableKeys.session(after),
+  )
+  const sessions = items.slice(0, limit).map((item) => readSessionRecord(item).session)
+  const isCut = items.length > limit
+  const next = isCut ? sessions.at(-1)?.id : nextKey === undefined ? undefined : String(nextKey.SK)
+  return { sessions: sessions.toSorted((left, right) => right.seenAt - left.seenAt), next }
+}
+
+/** Notes that a session is in use, if nobody else has. */
+export async function markSessionSeen(
+  table: Pick<Table, 'updateItem'>,
+  { id, seenAt }: Pick<Session, 'id' | 'seenAt'>,
+  nowMilliseconds: number,
+): Promise<void> {
+  await table.updateItem({
+    Key: tableKeys.session(id),
+    UpdateExpression: 'SET seenAt = :now',
+    ConditionExpression: 'seenAt = :was',
+    ExpressionAttributeValues: { ':now': nowMilliseconds, ':was': seenAt },
+  })
+}
+
+/** Who ends sessions, and whose. */
+type Ending = {
+  readonly actor: Actor
+  /** Sessions of this holder alone; undefined for any. */
+  readonly holder: string | undefined
+}
+
+/**
+ * Ends one session, in one transaction with the entry of the audit log.
+ * @returns false if there is no such session, or not of this holder.
+ */
+export async function endSession(
+  table: Pick<Table, 'transact'>,
+  sessionId: string,
+  { actor, holder }: Ending,
+): Promise<boolean> {
+  const isOfHolder =
+    holder === undefined
+      ? { ConditionExpression: 'attribute_exists(PK)' }
+      : { ConditionExpression: 'holder = :holder', ExpressionAttributeValues: { ':holder': holder } }
+  try {
+    await table.transact({
+      session: { Delete: { Key: tableKeys.session(sessionId), ...isOfHolder } },
+      audit: auditEntry({
+        actor,
+        action: 'session end',
+        target: { kind: 'console', id: sessionId },
+        before: { state: 'active' },
+        after: null,
+        at: Date.now(),
+      }),
+    })
+    return true
+  } catch (error) {
+    if (error instanceof ConditionsNotMetError) {
+      return false
+    }
+    throw error
+  }
+}
+
+/** Sessions that one transaction ends, with room for the entry of the audit log. */
+const ENDED_AT_ONCE = 90
+
+/**
+ * Ends every session of a holder that exists now; the entry of the audit log says how many. A session that is opened meanwhile
+ * may stay.
+ */
+export async function endSessionsOf(
+  table: Pick<Table, 'queryPage' | 'transact'>,
+  holder: string,
+  actor: Actor,
+): Promise<void> {
+  let after: string | undefined
+  do {
+    const page = await listSessions(table, { holder, limit: SEARCHED_AT_ONCE, after, nowMilliseconds: 0 })
+    for (let first = 0; first < page.sessions.length; first += ENDED_AT_ONCE) {
+      const ids = page.sessions.slice(first, first + ENDED_AT_ONCE).map(({ id }) => id)
+      await table.transact({
+        ...Object.fromEntries(ids.map((id) => [`session ${id}`, { Delete: { Key: tableKeys.session(id) } }])),
+        audit: auditEntry({
+          actor,
+          action: 'session end',
+          target: { kind: 'console', id: holder },
+          before: { sessions: ids.length },
+          after: null,
+          at: Date.now(),
+        }),
+      })
+    }
+    after = page.next
+  } while (after !== undefined)
+}
+
+/** Some half a megabyte of sessions. */
+const SEARCHED_AT_ONCE = 1_000
+
+const SESSION_ID_CHARACTERS = 16
+const SECRET_BYTES = 32
+
+/** Who signs in. */
+export type SignedInUser = Pick<Session, 'kind' | 'actor' | 'role' | 'tenant' | 'keyId' | 'holder'> & {
+  /** The end of the key, in Unix milliseconds, if it is earlier than that of a session. */
+  readonly endsAt?: number | undefined
+}
+
+/** How a session is opened. */
+type Opening = {
+  /** Whether the session needs a secret of the page, as on loopback. */
+  readonly hasPageSecret: boolean
+  readonly requestId: string | undefined
+  readonly nowMilliseconds: number
+  /** Writes that must hold for the sign-in, such as the use of a link. */
+  readonly alongside?: NamedWrites
+}
+
+/** A new session with its secrets, which are stored as digests only. */
+type OpenedSession = { readonly session: Session; readonly token: string; readonly pageSecret: string | undefined }
+
+/**
+ * Opens a session under a new id and a new secret, in one transaction with the entry of the audit log.
+ * @throws ConditionsNotMetError when a write beside it is refused.
+ */
+export async function openSession(
+  table: Pick<Table, 'transact'>,
+  { endsAt = Number.POSITIVE_INFINITY, ...user }: SignedInUser,
+  { hasPageSecret, requestId, nowMilliseconds: at, alongside = {} }: Opening,
+): Promise<OpenedSession> {
+  const id = randomBase62(SESSION_ID_CHARACTERS)
+  const token = formatSessionToken({ sessionId: id, key: keyOf(user) }, randomSecret())
+  const pageSecret = hasPageSecret ? randomSecret() : undefined
+  const expiresAt = Math.min(at + SESSION_MILLISECONDS, endsAt)
+  const session: Session = { id, ...user, createdAt: at, seenAt: at, expiresAt }
+  const pageDigest = pageSecret === undefined ? undefined : sha256Hex(pageSecret)
+  const Item = sessionItemOf({ session, digest: sha256Hex(token), pageDigest })
+  const { actor: name, role, kind, tenant } = user
+  await table.transact({
+    session: { Put: { Item, ConditionExpression: 'attribute_not_exists(PK)' } },
+    ...alongside,
+    audit: auditEntry({
+      actor: { name, role, requestId },
+      action: 'session create',
+      target: { kind: 'console', id, tenantId: tenant?.id },
+      before: null,
+      after: { kind, role, expires: new Date(expiresAt).toISOString() },
+      at,
+    }),
+  })
+  return { session, token, pageSecret }
+}
+
+function keyOf({ kind, keyId }: Pick<Session, 'kind' | 'keyId'>): KeyOfSession | undefined {
+  return keyId !== null && (kind === 'admin_key' || kind === 'api_key') ? { kind, keyId } : undefined
+}
+
+/** 256 random bits in base64url. */
+export function randomSecret(): string {
+  return randomBytes(SECRET_BYTES).toString('base64url')
+}
+
+/**
+ * The user of an admin key or an API key; undefined for a key that is unknown or may not be used now. For an unknown key and
+ * a revoked one the same is read and compared.
+ */
+export async function findUserOfKey(
+  table: Table,
+  key: string,
+  nowMilliseconds: number,
+): Promise<SignedInUser | undefined> {
+  return isLikeAdminKey(key) ? await userOfAdminKey(table, key) : await userOfApiKey(table, key, nowMilliseconds)
+}
+
+async function userOfAdminKey(table: Table, key: string): Promise<SignedInUser | undefined> {
+  const keyId = adminKeyIdOf(key)
+  const item = keyId === undefined ? undefined : await table.readItem(tableKeys.adminKey(keyId))
+  const stored = item === undefined ? undefined : readAdminKeyRecord(item)
+  const isSame = isSameString(stored?.digest ?? NO_DIGEST, sha256Hex(key))
+  if (keyId === undefined || stored === undefined || !isSame || stored.key.state !== 'active') {
+    return undefined
+  }
+  const { name, role } = stored.key
+  return {
+    kind: 'admin_key',
+    actor: `${name} (${keyId})`,
+    role,
+    tenant: null,
+    keyId,
+    holder: `admin_key:${keyId}`,
+  }
+}
+
+/** As long as a digest, and none. */
+const NO_DIGEST = '-'.repeat(64)
+
+const named = z.object({ name: z.string() })
+const listed = z.object({ digest: z.string() })
+
+/** Short-lived keys of the playground have no listing, and cannot sign in. */
+async function userOfApiKey(table: Table, key: string, nowMilliseconds: number): Promise<SignedInUser | undefined> {
+  const keyDigest = sha256Hex(key)
+  const item = isPlausibleKey(key) ? await table.readItem(tableKeys.apiKey(keyDigest)) : undefined
+  const record = item === undefined ? undefined : readApiKeyRecord(item, keyDigest)
+  const caller = record === undefined ? undefined : callerOf(record, Math.trunc(nowMilliseconds / 1000))
+  if (record === undefined || caller === undefined) {
+    return undefined
+  }
+  const { keyId, tenantId: id } = caller
+  const [tenant, listing] = await table.readItems([tableKeys.tenant(id), tableKeys.apiKeyListing(keyId)])
+  if (tenant === undefined || listing === undefined || listed.parse(listing).digest !== keyDigest) {
+    return undefined
+  }
+  return {
+    kind: 'api_key',
+    actor: `key ${keyId}`,
+    role: 'tenant',
+    tenant: { id, name: named.parse(tenant).name },
+    keyId,
+    holder: `api_key:${keyId}`,
+    endsAt: record.expiresAt === undefined ? undefined : record.expiresAt * 1000,
+  }
+}
+
+const LINK_MILLISECONDS = 10 * 60 * 1000
+
+const linkItem = z.object({ actor: z.string(), expiresAt: z.number() })
+
+/**
+ * Makes a link that signs in once, within ten minutes.
+ * @param actor whom it signs in, such as `user@host`.
+ * @returns its secret, which is stored as a digest.
+ */
+export async function makeSignInLink(
+  table: Pick<Table, 'transact'>,
+  actor: string,
+  nowMilliseconds: number,
+): Promise<string> {
+  const secret = randomSecret()
+  const expiresAt = nowMilliseconds + LINK_MILLISECONDS
+  const Item = { ...tableKeys.signInLink(sha256Hex(secret)), actor, expiresAt, ttl: Math.ceil(expiresAt / 1000) }
+  await table.transact({ link: { Put: { Item } } })
+  return secret
+}
+
+/** The user of a link, and the write that uses it up: of two sign-ins at once, one is refused. */
+type UsableLink = { readonly actor: string; readonly use: NamedWrites }
+
+/** Finds a link by its secret; undefined for one that is unknown, used or over. */
+export async function findSignInLink(
+  table: Pick<Table, 'readItem'>,
+  secret: string,
+  nowMilliseconds: number,
+): Promise<UsableLink | undefined> {
+  const Key = tableKeys.signInLink(sha256Hex(secret))
+  const item = await table.readItem(Key)
+  if (item === undefined) {
+    return undefined
+  }
+  const { actor, expiresAt } = linkItem.parse(item)
+  if (expiresAt <= nowMilliseconds) {
+    return undefined
+  }
+  return { actor, use: { link: { Delete: { Key, ConditionExpression: 'attribute_exists(PK)' } } } }
+}

@@ -1,0 +1,379 @@
+import {
+  type Budget,
+  type BudgetLimit,
+  type BudgetPeriod,
+  budgetAt,
+  formatBudgetLimit,
+  movingPeriod,
+  periodAt,
+} from '#core/budgets.ts'
+import type { Microcredits } from '#core/money.ts'
+import { type Clock, systemClock } from '../../adapters/clock.ts'
+import { type Actor, type AuditedFields, auditEntry } from '../audit/audit-entry.ts'
+import { readTenantBudget } from '../budgets.ts'
+import { StoreRefusal } from '../store-refusal.ts'
+import { ConditionsNotMetError, type Item, type ItemUpdate, queryItems, type Table } from '../table/table.ts'
+import { BUDGETS_PARTITION, tableKeys } from '../table/table-keys.ts'
+import { readSnapshot, type Snapshot, spentInPeriod } from '../usage.ts'
+import { readBalance, readTenantName } from './tenants.ts'
+
+const NAMES = ['budgetAmount', 'budgetPeriod', 'budgetPeriodId', 'budgetSpent', 'budgetLeft', 'budgetFree'] as const
+
+/** The budget is still the one that was read. */
+function isAsRead(stored: Budget | undefined): { readonly condition: string; readonly values: Item } {
+  return stored === undefined
+    ? { condition: 'attribute_exists(PK) AND attribute_not_exists(budgetPeriodId)', values: {} }
+    : {
+        condition: 'budgetAmount = :wasAmount AND budgetPeriod = :wasKind',
+        values: { ':wasAmount': stored.amount, ':wasKind': stored.period.kind },
+      }
+}
+
+/** Ends a budget that is still the one that was read. The balance stays in the index, where a low balance may be watched. */
+export function clearBudget(tenantId: string, stored: Budget): ItemUpdate {
+  const { condition, values } = isAsRead(stored)
+  return {
+    Key: tableKeys.balance(tenantId),
+    UpdateExpression: `REMOVE ${NAMES.join(', ')}`,
+    ConditionExpression: condition,
+    ExpressionAttributeValues: values,
+  }
+}
+
+/** Changes the amount of a budget that is still the one that was read. That is right whatever moves at the same time. */
+export function changeBudgetAmount(
+  tenantId: string,
+  { stored, amount }: { readonly stored: Budget; readonly amount: Microcredits },
+): ItemUpdate {
+  const { condition, values } = isAsRead(stored)
+  return {
+    Key: tableKeys.balance(tenantId),
+    UpdateExpression: 'SET budgetAmount = :amount, budgetLeft = budgetLeft + :more, budgetFree = budgetFree + :more',
+    ConditionExpression: condition,
+    ExpressionAttributeValues: { ...values, ':amount': amount, ':more': amount - stored.amount },
+  }
+}
+
+/** A budget that begins in the middle of a period. */
+type Beginning = {
+  readonly limit: BudgetLimit
+  readonly period: BudgetPeriod
+  readonly snapshot: Snapshot<Item>
+  readonly stored: Budget | undefined
+}
+
+/**
+ * Begins a budget in the middle of a period. What the tenant had spent before the period is known from the snapshot and does not change,
+ * so the budget follows from the balance at the moment of the write, whatever is reserved and settled until then. Since available + held +
+ * spent = granted, what is left is available plus an amount that only a grant would change.
+ */
+export function beginBudget(tenantId: string, { limit, period, snapshot, stored }: Beginning): ItemUpdate {
+  const { spent: everSpent, granted } = readBalance(snapshot.read).balance
+  const before = everSpent - snapshot.sum
+  const { condition, values } = isAsRead(stored)
+  const isInSamePeriod = 'budgetPeriodId = :wasPeriod'
+  return {
+    Key: tableKeys.balance(tenantId),
+    UpdateExpression: `SET ${[
+      'budgetAmount = :amount',
+      'budgetPeriod = :kind',
+      'budgetPeriodId = :period',
+      'budgetSpent = spent - :before',
+      'budgetLeft = available + :beyond',
+      'budgetFree = :amount - held',
+      'GSI1PK = :budgets',
+      'GSI1SK = :tenant',
+    ].join(', ')}`,
+    ConditionExpression: ['granted = :granted', condition, ...(stored === undefined ? [] : [isInSamePeriod])].join(
+      ' AND ',
+    ),
+    ExpressionAttributeValues: {
+      ...values,
+      ...(stored === undefined ? {} : { ':wasPeriod': stored.period.id }),
+      ':amount': limit.amount,
+      ':kind': limit.kind,
+      ':period': period.id,
+      ':before': before,
+      ':beyond': limit.amount + before - granted,
+      ':granted': granted,
+      ':budgets': BUDGETS_PARTITION,
+      ':tenant': tenantId,
+    },
+  }
+}
+
+/** A change of the budget of a tenant: the write of the balance. */
+export type PlannedTenantBudget = {
+  readonly update: ItemUpdate
+  /** False if the tenant settled requests all the time: `spent` may then be a little too high. */
+  readonly isExact: boolean
+  /** Undefined if the change does not depend on a period. */
+  readonly period: BudgetPeriod | undefined
+}
+
+type Wanted = {
+  readonly tenantId: string
+  readonly stored: Budget | undefined
+  readonly limit: BudgetLimit | null
+  readonly now: number
+}
+
+/**
+ * Plans that a tenant gets this budget, or none. Undefined if nothing has to be changed.
+ * @throws StoreRefusal `not_found`.
+ */
+export async function planTenantBudget(table: Table, wanted: Wanted): Promise<PlannedTenantBudget | undefined> {
+  const { tenantId, stored, limit, now } = wanted
+  if (limit === null) {
+    return stored && { update: clearBudget(tenantId, stored), isExact: true, period: undefined }
+  }
+  if (stored !== undefined && stored.period.kind === limit.kind && stored.amount !== limit.amount) {
+    return { update: changeBudgetAmount(tenantId, { stored, amount: limit.amount }), isExact: true, period: undefined }
+  }
+  const isSameKind = stored?.period.kind === limit.kind
+  const period = stored !== undefined && isSameKind ? movingPeriod(stored.period, now) : periodAt(limit.kind, now)
+  const snapshot = await readSnapshot({
+    read: () => requireBalance(table, tenantId),
+    count: () => spentInPeriod(table, tenantId, { period }),
+    sameAt: (before, after) => before.spent === after.spent,
+  })
+  const counted = beginBudget(tenantId, { limit, period, snapshot, stored })
+  const isRight = stored !== undefined && isSameKind && (!snapshot.isExact || counts(snapshot, budgetAt(stored, now)))
+  return isRight ? undefined : { update: counted, isExact: snapshot.isExact, period }
+}
+
+/** Whether a budget is what a new one with its limit would be. */
+function counts({ read, sum: spent }: Snapshot<Item>, budget: Budget): boolean {
+  const { held } = readBalance(read).balance
+  const [left, free] = [budget.amount - spent - held, budget.amount - held]
+  return budget.spent === spent && budget.left === left && budget.free === free
+}
+
+async function requireBalance(table: Table, tenantId: string): Promise<Item> {
+  const balance = await table.readItem(tableKeys.balance(tenantId))
+  if (balance === undefined) {
+    throw new StoreRefusal('not_found', `no tenant ${tenantId}`)
+  }
+  return balance
+}
+
+/** What can be changed of a tenant. A field that is left out stays as it is; null removes a limit. */
+type TenantSettings = {
+  readonly name?: string | undefined
+  readonly openJobsMax?: number | null | undefined
+  readonly budget?: BudgetLimit | null | undefined
+}
+
+type TenantChange = {
+  readonly tenantId: string
+  readonly settings: TenantSettings
+  readonly actor: Actor
+  readonly clock?: Pick<Clock, 'nowMilliseconds'>
+}
+
+/** The result of a change. `isExact` is false if the tenant settled requests all the time: `spent` may then be a little too high. */
+export type ChangedTenant = { readonly isChanged: boolean; readonly isExact: boolean }
+
+/** Reads and writes while grants move the balance, other commands change the tenant, or a period ends. */
+const TRIES_MAX = 8
+
+/** Recounts while the tenant's money keeps moving. After the last one, another change to the limit counts again. */
+const RECOUNTS_MAX = 5
+
+/**
+ * Changes the name, the limit of open jobs and the budget of a tenant, from its next request on, in one transaction with one entry of the
+ * audit log. Open jobs stay, even above a new limit. Setting a limit, also the same one, counts the open jobs again, and setting a budget
+ * counts it again, from the usage counters of its period, because a restore or an edit by hand may have left wrong counts.
+ * @throws StoreRefusal `not_found`. @throws StoreRefusal `changed_meanwhile` if others keep changing the tenant.
+ */
+export async function changeTenant(table: Table, change: TenantChange): Promise<ChangedTenant> {
+  const { tenantId, clock = systemClock } = change
+  for (let attempt = 0; attempt < TRIES_MAX; attempt += 1) {
+    const now = clock.nowMilliseconds()
+    const planned = await planChange(table, change, now)
+    if (planned !== undefined) {
+      try {
+        await table.transact({
+          balance: balanceWrite(planned),
+          tenant: planned.name,
+          audit: auditOf(change, planned, now),
+        })
+      } catch (error) {
+        if (error instanceof ConditionsNotMetError) {
+          continue
+        }
+        throw error
+      }
+    }
+    if (change.settings.openJobsMax !== undefined) {
+      await recountOpenJobs(table, tenantId)
+    }
+    // What was settled since the period ended counts in a period that this transaction did not know of.
+    const period = planned?.budget?.period
+    if (period === undefined || movingPeriod(period, clock.nowMilliseconds()).id === period.id) {
+      return { isChanged: planned !== undefined, isExact: planned?.budget?.isExact ?? true }
+    }
+  }
+  throw new StoreRefusal('changed_meanwhile', `tenant ${tenantId} is being changed by others: try again`)
+}
+
+type Planned = {
+  readonly name: { readonly Update: ItemUpdate } | undefined
+  readonly limit: ItemUpdate | undefined
+  readonly budget: PlannedTenantBudget | undefined
+  readonly before: AuditedFields
+  readonly after: AuditedFields
+}
+
+/** Undefined if nothing has to be changed. */
+async function planChange(
+  table: Table,
+  { tenantId, settings }: TenantChange,
+  now: number,
+): Promise<Planned | undefined> {
+  const { name, openJobsMax, budget } = settings
+  const balance = await table.readItem(tableKeys.balance(tenantId))
+  const tenant = name === undefined ? undefined : await readTenantName(table, tenantId)
+  if (balance === undefined || (name !== undefined && tenant === undefined)) {
+    throw new StoreRefusal('not_found', `no tenant ${tenantId}`)
+  }
+  const wasName = tenant?.name
+  const wasLimit = readBalance(balance).openJobs.max
+  const hasName = name !== undefined && wasName !== undefined && name !== wasName
+  const hasLimit = openJobsMax !== undefined && openJobsMax !== wasLimit
+  const stored = readTenantBudget(balance)
+  const planned =
+    budget === undefined ? undefined : await planTenantBudget(table, { tenantId, stored, limit: budget, now })
+  if (!hasName && !hasLimit && planned === undefined) {
+    return undefined
+  }
+  const wasBudget = stored && { amount: stored.amount, kind: stored.period.kind }
+  return {
+    name: hasName ? { Update: nameUpdate(tenantId, wasName, name) } : undefined,
+    limit: hasLimit ? openJobLimitUpdate(tenantId, { was: wasLimit, limit: openJobsMax }) : undefined,
+    budget: planned,
+    before: {
+      ...(hasName ? { name: wasName } : {}),
+      ...(hasLimit ? { openJobs: wasLimit } : {}),
+      ...(planned === undefined ? {} : { budget: shown(wasBudget) }),
+    },
+    after: {
+      ...(hasName ? { name } : {}),
+      ...(hasLimit ? { openJobs: openJobsMax } : {}),
+      ...(planned === undefined ? {} : { budget: shown(budget ?? undefined) }),
+    },
+  }
+}
+
+function shown(limit: BudgetLimit | undefined): string | null {
+  return limit === undefined ? null : formatBudgetLimit(limit)
+}
+
+function nameUpdate(tenantId: string, was: string, name: string): ItemUpdate {
+  return {
+    Key: tableKeys.tenant(tenantId),
+    UpdateExpression: 'SET #name = :name',
+    ConditionExpression: '#name = :was',
+    ExpressionAttributeNames: { '#name': 'name' },
+    ExpressionAttributeValues: { ':name': name, ':was': was },
+  }
+}
+
+/** One write of the balance, because a transaction writes an item once. */
+function balanceWrite({ limit, budget }: Planned): { readonly Update: ItemUpdate } | undefined {
+  const [first, second] = [limit, budget?.update].flatMap((update) => update ?? [])
+  if (first === undefined) {
+    return undefined
+  }
+  return { Update: second === undefined ? first : joined(first, second) }
+}
+
+/** Each of the two updates has one clause. */
+function joined(one: ItemUpdate, other: ItemUpdate): ItemUpdate {
+  const parts = [one, other]
+  const clause = (word: string) => {
+    const texts = parts.flatMap(({ UpdateExpression: text }) =>
+      text.startsWith(word) ? [text.slice(word.length)] : [],
+    )
+    return texts.length === 0 ? [] : [`${word}${texts.join(', ')}`]
+  }
+  const values: Item = { ...one.ExpressionAttributeValues, ...other.ExpressionAttributeValues }
+  return {
+    Key: one.Key,
+    UpdateExpression: [...clause('SET '), ...clause('REMOVE ')].join(' '),
+    ConditionExpression: parts.map(({ ConditionExpression: condition }) => `(${condition})`).join(' AND '),
+    ...(Object.keys(values).length === 0 ? {} : { ExpressionAttributeValues: values }),
+  }
+}
+
+function auditOf({ tenantId, actor }: TenantChange, { before, after }: Planned, at: number) {
+  return auditEntry({ actor, action: 'tenant set', target: { kind: 'tenant', id: tenantId }, before, after, at })
+}
+
+/** Changes the limit of a balance that has the limit that was read. The two limits differ. */
+function openJobLimitUpdate(
+  tenantId: string,
+  { was, limit }: { readonly was: number | null; readonly limit: number | null },
+): ItemUpdate {
+  return {
+    Key: tableKeys.balance(tenantId),
+    UpdateExpression: limit === null ? 'REMOVE openJobsMax' : 'SET openJobsMax = :limit',
+    ConditionExpression:
+      was === null ? 'attribute_exists(PK) AND attribute_not_exists(openJobsMax)' : 'openJobsMax = :was',
+    // One of the two is a number, because an equal limit is not set.
+    ExpressionAttributeValues: {
+      ...(limit === null ? {} : { ':limit': limit }),
+      ...(was === null ? {} : { ':was': was }),
+    },
+  }
+}
+
+/** Counts the open jobs of a tenant again. */
+async function recountOpenJobs(table: Table, tenantId: string): Promise<void> {
+  for (let recount = 0; recount < RECOUNTS_MAX; recount += 1) {
+    if (await isRecounted(table, tenantId)) {
+      return
+    }
+  }
+}
+
+/** @returns whether the count is right now. */
+async function isRecounted(table: Table, tenantId: string): Promise<boolean> {
+  const { openJobs, available, held, spent } = { ...(await table.readItem(tableKeys.balance(tenantId))) }
+  const counted = await countReservations(table, tenantId)
+  if (openJobs === counted) {
+    return true
+  }
+  // Every transaction that opens or ends a job also moves the money or the count.
+  const nothingHasMoved = 'openJobs = :openJobs AND available = :available AND held = :held AND spent = :spent'
+  const { isWritten } = await table.updateItem({
+    Key: tableKeys.balance(tenantId),
+    UpdateExpression: 'SET openJobs = :counted',
+    ConditionExpression: nothingHasMoved,
+    ExpressionAttributeValues: {
+      ':counted': counted,
+      ':openJobs': openJobs,
+      ':available': available,
+      ':held': held,
+      ':spent': spent,
+    },
+  })
+  return isWritten
+}
+
+async function countReservations(table: Table, tenantId: string): Promise<number> {
+  const { PK, SK } = tableKeys.reservation(tenantId, '')
+  const open = queryItems(table, {
+    KeyConditionExpression: 'PK = :pk AND begins_with(SK, :sk)',
+    FilterExpression: '#state = :held',
+    ProjectionExpression: 'SK',
+    ExpressionAttributeNames: { '#state': 'state' },
+    ExpressionAttributeValues: { ':pk': PK, ':sk': SK, ':held': 'held' },
+    ConsistentRead: true,
+  })
+  let count = 0
+  for await (const _ of open) {
+    count += 1
+  }
+  return count
+}

@@ -1,0 +1,91 @@
+import * as z from 'zod/mini'
+import { type Actor, auditEntry } from '../audit/audit-entry.ts'
+import { StoreRefusal } from '../store-refusal.ts'
+import { ConditionsNotMetError, type ItemUpdate, type Table } from '../table/table.ts'
+import { tableKeys } from '../table/table-keys.ts'
+
+/** The secrets that a tenant's callbacks are signed with. */
+export type WebhookSecrets = {
+  readonly current: string
+  /** The secret before this one, while callbacks are signed with both; `until` in Unix milliseconds. */
+  readonly previous: { readonly secret: string; readonly until: number } | undefined
+}
+
+const secretsItem = z.object({
+  webhookSecret: z.string(),
+  previousWebhookSecret: z.optional(z.string()),
+  previousWebhookSecretUntil: z.optional(z.number()),
+})
+
+/**
+ * The secrets of a tenant that are valid at a time, by one read. `mayLag` suits a callback, which may be signed as it would have
+ * been a moment before.
+ * @throws StoreRefusal `not_found`
+ */
+export async function readWebhookSecrets(
+  table: Table,
+  tenantId: string,
+  { nowMilliseconds, mayLag = false }: { nowMilliseconds: number; mayLag?: boolean },
+): Promise<WebhookSecrets> {
+  const item = await table.readItem(tableKeys.tenant(tenantId), { mayLag })
+  if (item === undefined) {
+    throw new StoreRefusal('not_found', `no tenant ${tenantId}`)
+  }
+  const { webhookSecret: current, previousWebhookSecret: secret, previousWebhookSecretUntil } = secretsItem.parse(item)
+  const until = previousWebhookSecretUntil ?? 0
+  return { current, previous: secret === undefined || until <= nowMilliseconds ? undefined : { secret, until } }
+}
+
+type Rotation = {
+  /** The secret that is replaced, as it was read: any other in its place comes from another rotation. */
+  readonly replaces: string
+  readonly secret: string
+  /** Until when the replaced secret signs too, in Unix milliseconds; undefined to end it at once. */
+  readonly previousUntil: number | undefined
+  readonly actor: Actor
+}
+
+/**
+ * Replaces a tenant's secret, in one transaction with the entry of the audit log, which has neither secret. There are two at most, so a
+ * still older one ends. Repeating a rotation changes nothing.
+ * @throws StoreRefusal `changed_meanwhile`
+ */
+export async function rotateWebhookSecret(table: Table, tenantId: string, rotation: Rotation): Promise<void> {
+  const { secret, previousUntil, actor } = rotation
+  const audit = auditEntry({
+    actor,
+    action: 'callback-secret rotate',
+    target: { kind: 'tenant', id: tenantId },
+    before: null,
+    after: { until: previousUntil === undefined ? null : new Date(previousUntil).toISOString() },
+    at: Date.now(),
+  })
+  try {
+    await table.transact({ tenant: { Update: replaceSecret(tenantId, rotation) }, audit })
+  } catch (error) {
+    if (!(error instanceof ConditionsNotMetError)) {
+      throw error
+    }
+    // A write whose response was lost may be sent again by the command, and is then refused by its own first try.
+    const { current } = await readWebhookSecrets(table, tenantId, { nowMilliseconds: 0 })
+    if (current !== secret) {
+      throw new StoreRefusal('changed_meanwhile', 'somebody else rotated the callback secret at the same time')
+    }
+  }
+}
+
+function replaceSecret(tenantId: string, { replaces, secret, previousUntil }: Rotation): ItemUpdate {
+  return {
+    Key: tableKeys.tenant(tenantId),
+    UpdateExpression:
+      previousUntil === undefined
+        ? 'SET webhookSecret = :secret REMOVE previousWebhookSecret, previousWebhookSecretUntil'
+        : 'SET webhookSecret = :secret, previousWebhookSecret = :replaces, previousWebhookSecretUntil = :until',
+    ConditionExpression: 'webhookSecret = :replaces',
+    ExpressionAttributeValues: {
+      ':secret': secret,
+      ':replaces': replaces,
+      ...(previousUntil === undefined ? {} : { ':until': previousUntil }),
+    },
+  }
+}

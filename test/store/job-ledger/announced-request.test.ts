@@ -1,0 +1,185 @@
+import { PutObjectCommand } from '@aws-sdk/client-s3'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { InsufficientQuotaError, InvalidApiKeyError, ServiceUnavailableError } from '#core/errors.ts'
+import { type Bucket, type OpenBucket, putText } from '#store/bucket/bucket.ts'
+import { pendingCleanUps } from '#store/due-index.ts'
+import { announceRequest, dropAnnouncedRequest, takeAnnouncedRequest } from '#store/job-ledger/announced-request.ts'
+import { IdempotencyKeyTakenError, type NewVideoJob, reserveWithRequest } from '#store/job-ledger/reserve-quota.ts'
+import { revokeApiKey } from '#store/keys/api-keys.ts'
+import type { Table } from '#store/table/table.ts'
+import { auditTenant, readPartition } from '../../engines/audit.ts'
+import { startTestBucket, type TestBucket } from '../../engines/start-test-bucket.ts'
+import { startTestTable, type TestTable } from '../../engines/start-test-table.ts'
+import { TESTER } from '../../engines/tester.ts'
+import { newJob, openTenant, requireReservation, type TestTenant } from '../../engines/video-jobs.ts'
+
+describe('announced-request', () => {
+  const NOW = 1_000_000
+  const FIVE_MINUTES = 5 * 60 * 1000
+  const JOB = { tenantId: 'tenant', jobId: 'job' }
+  const KEY = 'requests/tenant/job.json'
+
+  let tables: TestTable
+  let bucket: TestBucket
+  let table: Table
+  beforeAll(async () => {
+    ;[tables, bucket] = await Promise.all([startTestTable(), startTestBucket()])
+  })
+  beforeEach(async () => {
+    table = await tables.fresh()
+    await announceRequest(table, JOB, { bucketKey: KEY, nowMilliseconds: NOW })
+    await putText(bucket.bucket, KEY, '{}')
+  })
+  afterAll(() => Promise.all([tables.close(), bucket.close()]))
+
+  const drop = () => dropAnnouncedRequest({ table, openBucket: () => bucket.bucket }, JOB)
+  const take = () => table.transact({ announcement: takeAnnouncedRequest(JOB) })
+
+  async function cleanUpsAt(milliseconds: number) {
+    const found: unknown[] = []
+    for await (const cleanUp of pendingCleanUps(table, milliseconds)) {
+      found.push(cleanUp)
+    }
+    return found
+  }
+
+  it('leads Reconcile to the object from five minutes after the announcement on', async () => {
+    expect(await cleanUpsAt(NOW + FIVE_MINUTES - 1)).toEqual([])
+    expect(await cleanUpsAt(NOW + FIVE_MINUTES)).toEqual([{ ...JOB, of: 'request' }])
+  })
+
+  it('a request that was taken over is kept, and no longer announced', async () => {
+    await take()
+    await drop()
+    expect(await bucket.keys()).toEqual([KEY])
+    expect(await cleanUpsAt(NOW + FIVE_MINUTES)).toEqual([])
+  })
+
+  it('a request is taken over once', async () => {
+    await take()
+    await expect(take()).rejects.toMatchObject({ name: 'ConditionsNotMetError' })
+  })
+
+  it('a dropped request leaves nothing, and dropping it again is no error', async () => {
+    await drop()
+    await drop()
+    expect(await bucket.keys()).toEqual([])
+    expect(await cleanUpsAt(NOW + FIVE_MINUTES)).toEqual([])
+  })
+
+  it('a request whose deletion failed can no longer be taken over, and is still announced', async () => {
+    const openBucket = () => Promise.reject(new Error('no bucket'))
+    await expect(dropAnnouncedRequest({ table, openBucket }, JOB)).rejects.toThrow('no bucket')
+    await expect(take()).rejects.toMatchObject({ name: 'ConditionsNotMetError' })
+    expect(await cleanUpsAt(NOW + FIVE_MINUTES)).toEqual([{ ...JOB, of: 'request' }])
+    await drop()
+    expect(await bucket.keys()).toEqual([])
+  })
+})
+
+describe('reserve-with-request', () => {
+  const TEXT = '{"prompt":"a boat"}'
+  const END_OF_TIME = 999_999_999_999_999
+
+  let tables: TestTable
+  let bucket: TestBucket
+  let table: Table
+  let tenant: TestTenant
+  beforeAll(async () => {
+    ;[tables, bucket] = await Promise.all([startTestTable(), startTestBucket()])
+  })
+  beforeEach(async () => {
+    table = await tables.fresh()
+    tenant = await openTenant(table, '0.7')
+  })
+  afterAll(() => Promise.all([tables.close(), bucket.close()]))
+
+  const noBucket: OpenBucket = () => Promise.reject(new Error('the bucket was opened'))
+  const keyOf = ({ tenantId, jobId }: NewVideoJob) => `requests/${tenantId}/${jobId}.json`
+
+  function largeJob(changes: Partial<NewVideoJob> = {}): NewVideoJob {
+    const job = newJob(tenant, changes)
+    return { ...job, request: { bucketKey: keyOf(job) } }
+  }
+
+  const reserve = (job: NewVideoJob, openBucket: OpenBucket = () => bucket.bucket) =>
+    reserveWithRequest({ table, openBucket, nowMilliseconds: Date.now }, job, TEXT)
+
+  /** The bucket, in which this happens right after a request was stored. */
+  function thenAfterPut(happen: () => Promise<void>): Bucket {
+    const { client, name } = bucket.bucket
+    const watched = Object.create(client)
+    watched.send = async (command: object) => {
+      const response = await Reflect.apply(client.send, client, [command])
+      if (command instanceof PutObjectCommand) {
+        await happen()
+      }
+      return response
+    }
+    return { client: watched, name }
+  }
+
+  /** Everything that a create could have left: objects, rows and clean-ups. */
+  async function leftovers() {
+    const cleanUps: unknown[] = []
+    for await (const cleanUp of pendingCleanUps(table, END_OF_TIME)) {
+      cleanUps.push(cleanUp)
+    }
+    const rows = await readPartition(table, `T#${tenant.tenantId}`)
+    return [...(await bucket.keys(`requests/${tenant.tenantId}/`)), ...rows, ...cleanUps]
+  }
+
+  it('a small request is stored in its reservation, and the bucket is not opened', async () => {
+    const job = newJob(tenant)
+    await reserve(job, noBucket)
+    expect((await requireReservation(table, job)).request).toEqual(job.request)
+  })
+
+  it('a large request is in the bucket by the time its money is reserved, and nothing is left to clean up', async () => {
+    const job = largeJob()
+    await reserve(job)
+    expect((await requireReservation(table, job)).request).toEqual({ bucketKey: keyOf(job) })
+    expect(String(await bucket.bytes(keyOf(job)))).toBe(TEXT)
+    expect(await leftovers()).toHaveLength(['object', 'job', 'reservation'].length)
+    expect(await auditTenant(table, tenant.tenantId)).toEqual([])
+  })
+
+  it('a large request without funds is refused before it is stored', async () => {
+    tenant = await openTenant(table, '0.699999')
+    await expect(reserve(largeJob(), noBucket)).rejects.toBeInstanceOf(InsufficientQuotaError)
+    expect(await leftovers()).toEqual([])
+  })
+
+  it('a repeated large request is recognised before funds are judged, and is not stored again', async () => {
+    const now = Math.trunc(Date.now() / 1000)
+    const idempotency = { digest: 'd', bodyHash: 'b', expiresAt: now + 60 }
+    await reserve(largeJob({ idempotency }))
+    await expect(reserve(largeJob({ idempotency }), noBucket)).rejects.toBeInstanceOf(IdempotencyKeyTakenError)
+  })
+
+  it('a large request that is refused after it was stored leaves nothing', async () => {
+    await revokeApiKey(table, tenant.keyDigest.slice(0, 8), TESTER)
+    await expect(reserve(largeJob())).rejects.toBeInstanceOf(InvalidApiKeyError)
+    expect(await leftovers()).toEqual([])
+  })
+
+  it('a refused large request that cannot be deleted now is left to Reconcile, with the same refusal', async () => {
+    await revokeApiKey(table, tenant.keyDigest.slice(0, 8), TESTER)
+    const job = largeJob()
+    let opened = 0
+    const openBucket = () => {
+      opened += 1
+      return opened === 1 ? bucket.bucket : noBucket()
+    }
+    await expect(reserve(job, openBucket)).rejects.toBeInstanceOf(InvalidApiKeyError)
+    expect(await leftovers()).toContainEqual({ tenantId: job.tenantId, jobId: job.jobId, of: 'request' })
+  })
+
+  it('a create whose request Reconcile dropped meanwhile makes no job, and can be sent again', async () => {
+    const job = largeJob()
+    const drop = () => dropAnnouncedRequest({ table, openBucket: () => bucket.bucket }, job)
+    await expect(reserve(job, () => thenAfterPut(drop))).rejects.toBeInstanceOf(ServiceUnavailableError)
+    expect(await leftovers()).toEqual([])
+    await reserve(largeJob())
+  })
+})

@@ -1,0 +1,156 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { requireVideoJob } from '#lambdas/pipeline/job-record.ts'
+import { putText } from '#store/bucket/bucket.ts'
+import { dueReservations, pendingCleanUps } from '#store/due-index.ts'
+import {
+  cleanUpResolvedRequest,
+  deleteResolvedRequest,
+  getReservation,
+  readReservationItem,
+} from '#store/job-ledger/reservation.ts'
+import type { NewVideoJob } from '#store/job-ledger/reserve-quota.ts'
+import { resolveReservation } from '#store/job-ledger/resolve-reservation.ts'
+import type { Table } from '#store/table/table.ts'
+import { startTestBucket, type TestBucket } from '../../engines/start-test-bucket.ts'
+import { startTestTable, type TestTable, useTestTable } from '../../engines/start-test-table.ts'
+import { openTenant, RELEASE, requireReservation, reserveJob } from '../../engines/video-jobs.ts'
+
+describe('reservation', () => {
+  const engine = useTestTable()
+  let table: Table
+  beforeAll(async () => {
+    table = engine.table
+  })
+
+  const ITEM = {
+    amount: 700_000,
+    state: 'held',
+    snapshot: { billing: 'per_second', prices: [], quantityMax: 60 },
+    tier: { resolution: '720P', audio: true, videoInput: false },
+    request: '{}',
+    keyId: 'k1',
+    operation: 'create-video-job',
+    restarts: 0,
+  }
+
+  describe('getReservation', () => {
+    it('has all that a settlement needs, as the create froze it', async () => {
+      const tenant = await openTenant(table)
+      const { jobId, estimate, snapshot, tier, request } = await reserveJob(table, tenant)
+      expect(await getReservation(table, tenant.tenantId, jobId)).toEqual({
+        amount: estimate,
+        state: 'held',
+        snapshot,
+        tier,
+        request,
+        keyId: tenant.keyDigest.slice(0, 8),
+        operation: 'create-video-job',
+        restarts: 0,
+      })
+    })
+
+    it('names the budgets in which it counts', async () => {
+      const item = { ...ITEM, budgetId: 'k1', budgetPeriod: 'day', tenantBudgetPeriod: 'month' }
+      expect(readReservationItem(item)).toMatchObject({ budget: { id: 'k1', kind: 'day' }, tenantBudgetKind: 'month' })
+      expect(readReservationItem(ITEM)).toMatchObject({ budget: undefined, tenantBudgetKind: undefined })
+    })
+
+    it('leads to a request in the bucket', async () => {
+      const tenant = await openTenant(table)
+      const { jobId } = await reserveJob(table, tenant, { request: { bucketKey: 'requests/1.json' } })
+      expect(await getReservation(table, tenant.tenantId, jobId)).toMatchObject({
+        request: { bucketKey: 'requests/1.json' },
+      })
+    })
+
+    it('finds nothing of a job of another tenant', async () => {
+      const { jobId } = await reserveJob(table, await openTenant(table))
+      expect(await getReservation(table, (await openTenant(table)).tenantId, jobId)).toBeUndefined()
+    })
+  })
+
+  describe('readReservationItem', () => {
+    it.each([
+      ['a state that does not exist', { state: 'paid' }],
+      ['no prices', { snapshot: { billing: 'per_second' } }],
+      ['a fraction of a microcredit', { amount: 0.5 }],
+    ])('an item with %s is refused, and settles nothing', (_, changes) => {
+      expect(() => readReservationItem({ ...ITEM, ...changes })).toThrow()
+    })
+  })
+})
+
+describe('resolved-request', () => {
+  const KEY = 'requests/1.json'
+  const ONE_MINUTE = 60_000
+  const END_OF_TIME = 999_999_999_999_999
+
+  let tables: TestTable
+  let bucket: TestBucket
+  let table: Table
+  beforeAll(async () => {
+    ;[tables, bucket] = await Promise.all([startTestTable(), startTestBucket()])
+  })
+  beforeEach(async () => {
+    table = await tables.fresh()
+    await putText(bucket.bucket, KEY, '{}')
+  })
+  afterAll(() => Promise.all([tables.close(), bucket.close()]))
+
+  const stores = () => ({ table, openBucket: () => bucket.bucket })
+  const createLarge = async () => reserveJob(table, await openTenant(table), { request: { bucketKey: KEY } })
+
+  async function resolve(job: NewVideoJob, nowMilliseconds = Date.now()): Promise<void> {
+    const record = { job: await requireVideoJob(table, job), reservation: await requireReservation(table, job) }
+    await resolveReservation(table, { ...record, resolution: RELEASE, nowMilliseconds })
+  }
+
+  async function idsOf(due: AsyncIterable<{ readonly tenantId: string; readonly jobId?: string }>) {
+    const ids: unknown[] = []
+    for await (const { jobId } of due) {
+      ids.push(jobId)
+    }
+    return ids
+  }
+
+  const cleanUpsAt = (milliseconds: number) => idsOf(pendingCleanUps(table, milliseconds))
+  const openReservations = () => idsOf(dueReservations(table, END_OF_TIME))
+
+  it('a request in the bucket is due for Reconcile one minute after its resolution', async () => {
+    const job = await createLarge()
+    const now = Date.now()
+    await resolve(job, now)
+    expect(await cleanUpsAt(now + ONE_MINUTE - 1)).toEqual([])
+    expect(await cleanUpsAt(now + ONE_MINUTE)).toEqual([job.jobId])
+    expect(await openReservations()).toEqual([])
+  })
+
+  it('a request in the reservation itself leaves nothing to clean up', async () => {
+    await resolve(await reserveJob(table, await openTenant(table)))
+    expect([await cleanUpsAt(END_OF_TIME), await openReservations()]).toEqual([[], []])
+  })
+
+  it('is deleted from the bucket and the index, and deleting it again is no error', async () => {
+    const job = await createLarge()
+    await resolve(job)
+    await cleanUpResolvedRequest(stores(), job)
+    await cleanUpResolvedRequest(stores(), job)
+    expect([await bucket.keys(), await cleanUpsAt(END_OF_TIME)]).toEqual([[], []])
+  })
+
+  it('stays due while the bucket does not delete it', async () => {
+    const job = await createLarge()
+    await resolve(job)
+    const broken = { table, openBucket: () => Promise.reject(new Error('no bucket')) }
+    await expect(cleanUpResolvedRequest(broken, job)).rejects.toThrow('no bucket')
+    expect(await cleanUpsAt(END_OF_TIME)).toEqual([job.jobId])
+  })
+
+  it('the request of an open reservation is kept, and its reservation stays in the index', async () => {
+    const job = await createLarge()
+    await cleanUpResolvedRequest(stores(), job)
+    expect(await bucket.keys()).toEqual([KEY])
+    await deleteResolvedRequest(stores(), job, job.request)
+    expect(await openReservations()).toEqual([job.jobId])
+  })
+})

@@ -1,0 +1,146 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { readAudit } from '#store/audit/read-audit.ts'
+import {
+  endPlaygroundKeys,
+  getApiKey,
+  hasNoNewPlaygroundKey,
+  listApiKeys,
+  readPlaygroundKeys,
+  revokeApiKey,
+} from '#store/keys/api-keys.ts'
+import { putApiKey } from '#store/keys/key-changes.ts'
+import type { Table } from '#store/table/table.ts'
+import { breakConnection } from '../../engines/break-connection.ts'
+import { useTestTable } from '../../engines/start-test-table.ts'
+import { type TableWithClient, tableWithClient } from '../../engines/table-with-client.ts'
+import { TESTER } from '../../engines/tester.ts'
+
+describe('api-key-listing', () => {
+  const engine = useTestTable()
+  let table: Table
+  beforeAll(async () => {
+    table = engine.table
+    await putApiKey(
+      table,
+      { keyId: 'one', tenantId: 'acme', models: ['chat'], createdAt: 1_000, digest: 'digest-1' },
+      TESTER,
+    )
+    await putApiKey(
+      table,
+      {
+        keyId: 'two',
+        tenantId: 'acme',
+        models: null,
+        createdAt: 2_000,
+        digest: 'digest-2',
+        name: 'web',
+        expiresAt: 5_999,
+        ratePerMinute: 60,
+      },
+      TESTER,
+    )
+  })
+
+  const TWO = {
+    keyId: 'two',
+    tenantId: 'acme',
+    name: 'web',
+    state: 'active',
+    suspended: false,
+    models: null,
+    expiresAt: 5_000,
+    endBeforeReplacement: undefined,
+    ratePerMinute: 60,
+    budget: null,
+    createdAt: 2_000,
+  }
+
+  it('shows a key with what its changes need, and no digest in the listing', async () => {
+    expect(await getApiKey(table, 'two')).toEqual({
+      listing: TWO,
+      digest: 'digest-2',
+      playground: { keys: [], revision: undefined },
+    })
+  })
+
+  it('shows all keys, with null for what they do not have', async () => {
+    const one = { ...TWO, keyId: 'one', name: null, models: ['chat'], expiresAt: null, ratePerMinute: null }
+    expect(await listApiKeys(table)).toEqual([{ ...one, createdAt: 1_000 }, TWO])
+  })
+
+  it('an unknown key is refused by its id', async () => {
+    await expect(getApiKey(table, 'three')).rejects.toMatchObject({
+      code: 'not_found',
+      message: 'no key three',
+    })
+  })
+})
+
+describe('key-admin: a revocation', () => {
+  const engine = useTestTable()
+  let table: TableWithClient
+  beforeAll(async () => {
+    table = engine.table
+  })
+
+  const storeKey = (keyId: string) =>
+    putApiKey(table, { keyId, tenantId: 'acme', models: null, createdAt: 1, digest: `digest-of-${keyId}` }, TESTER)
+  const revocations = async (keyId: string) =>
+    (await readAudit(table, { limit: 10, targets: [keyId] })).entries.filter(({ action }) => action === 'key revoke')
+
+  it('is recorded once, with the actor, however often it is repeated', async () => {
+    await storeKey('one')
+    for (const name of ['alice', 'bob']) {
+      await revokeApiKey(table, 'one', { name, role: 'operator' })
+    }
+    expect(await revocations('one')).toMatchObject([
+      { actor: 'alice', kind: 'key', tenant: 'acme', before: { state: 'active' }, after: { state: 'revoked' } },
+    ])
+  })
+
+  it('is recorded once where several commands revoke a key at once', async () => {
+    await storeKey('two')
+    await Promise.all(Array.from({ length: 5 }, () => revokeApiKey(table, 'two', TESTER)))
+    expect((await getApiKey(table, 'two')).listing.state).toBe('revoked')
+    expect(await revocations('two')).toHaveLength(1)
+  })
+
+  it.each(['reply_lost', 'request_lost'] as const)(
+    'is recorded if it happened, and not otherwise: %s',
+    async (kind) => {
+      await storeKey(kind)
+      const patient = tableWithClient({ ...(await engine.fresh()), name: table.name, pause: async () => {} })
+      breakConnection(patient, ':revoked', { kind, times: 8 })
+      await expect(revokeApiKey(patient, kind, TESTER)).rejects.toThrow()
+      const isRevoked = (await getApiKey(table, kind)).listing.state === 'revoked'
+      expect(isRevoked).toBe(kind === 'reply_lost')
+      expect(await revocations(kind)).toHaveLength(isRevoked ? 1 : 0)
+      await revokeApiKey(table, kind, TESTER)
+      expect(await revocations(kind)).toHaveLength(1)
+    },
+  )
+})
+
+const KEYS = [
+  { digest: 'one', sessionId: 's', expiresAt: 10 },
+  { digest: 'two', sessionId: 's', expiresAt: 20 },
+]
+
+describe('playground-keys', () => {
+  it('reads a parent that never made a key as one without keys', () => {
+    expect(readPlaygroundKeys({ PK: 'KEYS' })).toEqual({ keys: [], revision: undefined })
+    expect(readPlaygroundKeys({ playgroundKeys: KEYS, playgroundRevision: 2 })).toEqual({ keys: KEYS, revision: 2 })
+  })
+
+  it('ends live keys alone: an expired one may be gone from the table', () => {
+    const writes = Object.values(endPlaygroundKeys(KEYS, 10_000))
+    expect(writes).toMatchObject([{ Update: { Key: { PK: 'K#two' } } }])
+  })
+
+  it('proves that no key was made since the parent was read', () => {
+    expect(hasNoNewPlaygroundKey({ keys: [], revision: undefined }).condition).toBe(
+      'attribute_not_exists(playgroundRevision)',
+    )
+    expect(hasNoNewPlaygroundKey({ keys: [], revision: 3 }).values).toEqual({ ':playgroundRevision': 3 })
+  })
+})

@@ -1,0 +1,117 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { formatCredits } from '#core/money.ts'
+import type { Table } from '#store/table/table.ts'
+import { changeTenant } from '#store/tenants/change-tenant.ts'
+import { grantCredits } from '#store/tenants/credits.ts'
+import { createTenant, suspendTenant } from '#store/tenants/tenant-lifecycle.ts'
+import {
+  getTenant,
+  isTenantInState,
+  listTenantIds,
+  listTenants,
+  readTenantState,
+  type TenantState,
+} from '#store/tenants/tenants.ts'
+import { auditTenant } from '../../engines/audit.ts'
+import { useTestTable } from '../../engines/start-test-table.ts'
+import { TESTER } from '../../engines/tester.ts'
+import { credits, openTenant, reserveJob } from '../../engines/video-jobs.ts'
+
+describe('tenant store', () => {
+  const engine = useTestTable()
+  let table: Table
+  beforeAll(async () => {
+    table = engine.table
+  })
+
+  const grant = (grantId: string, amount: string) => ({ grantId, credits: credits(amount), nowMilliseconds: 1_000 })
+
+  describe('a tenant', () => {
+    it('begins with its first grant available', async () => {
+      const { tenantId, webhookSecret } = await openTenant(table, '12.5')
+      const tenant = await getTenant(table, tenantId)
+      expect(Object.values(tenant.balance).map(formatCredits)).toEqual(['12.5', '0', '0', '12.5'])
+      expect(tenant.webhookSecret).toBe(webhookSecret)
+      expect(await listTenantIds(table)).toContain(tenantId)
+      expect(await auditTenant(table, tenantId)).toEqual([])
+    })
+
+    it('is made once, and the second attempt changes nothing', async () => {
+      const { tenantId } = await openTenant(table, '5')
+      const again = {
+        id: tenantId,
+        name: 'Other',
+        webhookSecret: 'x',
+        credits: credits('9'),
+        grantId: 'g',
+        nowMilliseconds: 1,
+      }
+      await expect(createTenant(table, again, TESTER)).rejects.toMatchObject({ code: 'id_taken' })
+      expect(await getTenant(table, tenantId)).toMatchObject({ name: 'Test', balance: { granted: credits('5') } })
+    })
+
+    it('that does not exist is told apart from every other fault', async () => {
+      await expect(getTenant(table, 'nobody')).rejects.toMatchObject({ code: 'not_found' })
+      await expect(grantCredits(table, 'nobody', { ...grant('g', '1'), actor: TESTER })).rejects.toMatchObject({
+        code: 'not_found',
+      })
+    })
+  })
+
+  describe('the list of tenants', () => {
+    it('has each with its balance, its state and its open jobs, and never its secret', async () => {
+      const tenant = await openTenant(table, '5')
+      await reserveJob(table, tenant)
+      await changeTenant(table, { tenantId: tenant.tenantId, settings: { openJobsMax: 3 }, actor: TESTER })
+      const listing = (await listTenants(table)).find(({ id }) => id === tenant.tenantId)
+      expect(listing).toEqual({
+        id: tenant.tenantId,
+        name: 'Test',
+        createdAt: expect.any(Number),
+        state: 'active',
+        suspension: null,
+        openJobs: { count: 1, max: 3 },
+        budget: null,
+        balance: { available: credits('4.3'), held: credits('0.7'), spent: 0n, granted: credits('5') },
+      })
+    })
+  })
+})
+
+describe('tenant state', () => {
+  const engine = useTestTable()
+  let table: Table
+  beforeAll(async () => {
+    table = engine.table
+  })
+
+  /** The id of a tenant in this state; for undefined, of no tenant. */
+  async function tenantIn(state: TenantState | undefined): Promise<string> {
+    if (state === undefined) {
+      return 'nobody'
+    }
+    const { tenantId } = await openTenant(table)
+    if (state === 'suspended') {
+      await suspendTenant(table, tenantId, { actor: TESTER })
+    }
+    return tenantId
+  }
+
+  describe.each([undefined, 'active', 'suspended'] as const)('tenant-state of a tenant that is %s', (state) => {
+    it('is read as such', async () => {
+      expect(await readTenantState(table, await tenantIn(state))).toBe(state)
+    })
+
+    it('lets a transaction pass that expects this state, and no other', async () => {
+      const tenantId = await tenantIn(state)
+      for (const expected of [undefined, 'active', 'suspended'] as const) {
+        const transaction = table.transact({ tenant: { ConditionCheck: isTenantInState(tenantId, expected) } })
+        if (expected === state) {
+          await transaction
+        } else {
+          await expect(transaction).rejects.toMatchObject({ name: 'ConditionsNotMetError' })
+        }
+      }
+    })
+  })
+})
