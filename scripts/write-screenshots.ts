@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { loadGatewayConfig } from '../lib/config/load-gateway-config.ts'
+import { launchChromium } from '../test/browser/chromium.ts'
 import { type Gateway, startGateway } from '../test/e2e/start-gateway.ts'
-import { launchChromium } from '../test/engines/chromium/launch-chromium.ts'
-import { withOfflineTable } from '../test/engines/offline-table.ts'
+import { withOfflineTable } from '../test/engines/past-traffic.ts'
 import { writePastMonth } from './screenshots/past-month.ts'
 
 const REPOSITORY = join(import.meta.dirname, '..')

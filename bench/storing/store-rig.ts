@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { DeleteObjectCommand, HeadObjectCommand, S3Client } from '@aws-sdk/client-s3'
 import { REPOSITORY_ROOT } from '#stack/function-sources.ts'
 import { loadGatewayConfig } from '../../lib/config/load-gateway-config.ts'
-import { startTestTable } from '../../test/engines/start-test-table.ts'
+import { startTestTable } from '../../test/engines/test-table.ts'
 import { makeFinishedJob } from './finished-jobs.ts'
 import type { Transfer, TransferFigures } from './storing-process.ts'
 

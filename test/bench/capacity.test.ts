@@ -33,9 +33,9 @@ import {
 import { DOLLARS } from '../../bench/list-prices.ts'
 import { P1 } from '../../bench/poll-loop.ts'
 import { WEB_ACL_PRICE } from '../../lib/config/context-settings.ts'
-import { shippedConfiguration, stageSettings, synthesizeStack } from '../aws/synthesize-stack.ts'
 import { captureMetrics } from '../engines/emitted-metrics.ts'
 import { RELAYED_UNITS, RELAYED_WRITES } from '../engines/operation-units.ts'
+import { shippedConfiguration, stageSettings, synthesizeStack } from '../stack/synthesize-stack.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 const assumptions = ASSUMPTIONS

@@ -1,11 +1,15 @@
-import { mkdtempSync } from 'node:fs'
+import { mkdtempSync, readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Page } from 'playwright-core'
+import type { RunOptions } from 'axe-core'
+import type { Locator, Page } from 'playwright-core'
+import { vi } from 'vitest'
 import type { Table } from '#store/table/table.ts'
 import { buildConsole } from '../../lib/console/build-console.ts'
 import { type Gateway, startGateway } from '../e2e/start-gateway.ts'
-import { withOfflineTable } from '../engines/offline-table.ts'
+import type { startReceiver, VideoApi } from '../e2e/video-client.ts'
+import { withOfflineTable } from '../engines/past-traffic.ts'
 import { WatchedBrowser } from './watched-browser.ts'
 
 /** A local host and a browser, for all tests of a file. */
@@ -100,4 +104,157 @@ export async function signedIn(page: Page): Promise<void> {
   } catch (error) {
     throw new Error(`nobody is signed in: ${await page.locator('body').innerText()}`, { cause: error })
   }
+}
+
+/** A console that several groups of tests use one after the other, a receiver of callbacks that it may call, and jobs of clients. */
+export type SharedConsole = {
+  readonly host: ConsoleHost
+  readonly receiver: Awaited<ReturnType<typeof startReceiver>>
+  readonly jobs: ClientJobs
+}
+
+/** A tenant with one video job. */
+type ClientJob = {
+  readonly tenant: string
+  readonly key: string
+  readonly api: VideoApi
+  readonly id: string
+}
+
+/** Video jobs that clients create before the first test, because each takes seconds, in which other tests run. */
+export type ClientJobs = {
+  /** Will succeed. */
+  readonly paid: ClientJob
+  /** Will fail. */
+  readonly failed: ClientJob
+  /** Will succeed; every string of its client is `HOSTILE`. */
+  readonly hostile: ClientJob
+}
+
+/** An element with a script, the end of an attribute, and an url that is one. */
+export const HOSTILE = `"'><img src=x onerror=alert(1)><script>alert(2)</script><a href="javascript:alert(3)">`
+
+/** Creates the jobs, each of a tenant of its own with 20 credits. Does not wait for their ends. */
+export async function createClientJobs(host: ConsoleHost, callbackOrigin: string): Promise<ClientJobs> {
+  const create = async (name: string, prompt: string, path: string): Promise<ClientJob> => {
+    const tenant = String(Object(await host.gateway.admin('tenant', 'create', '--name', name, '--credits', '20')).id)
+    const key = String(Object(await host.gateway.admin('key', 'create', '--tenant', tenant, '--name', name)).key)
+    const api = host.gateway.api.withKey(key)
+    const callback_url = `${callbackOrigin}/${encodeURIComponent(path)}`
+    const { status, json } = await api.create({ model: 'famB-1.1-t2v', prompt, callback_url })
+    if (status !== 201) {
+      throw new Error(`the job of ${name} is refused with ${status}`)
+    }
+    return { tenant, key, api, id: String(json.id) }
+  }
+  const [paid, failed, hostile] = await Promise.all([
+    create('Studio', 'a paper city', 'hook'),
+    create('Workshop', '[fail] a paper city', 'hook'),
+    create(HOSTILE, HOSTILE, HOSTILE),
+  ])
+  return { paid, failed, hostile }
+}
+
+/** Goes to a page as a link does, and waits until nothing of it is loading. */
+export async function show(page: Page, path: string): Promise<void> {
+  await page.goto(path)
+  await signedIn(page)
+  await loaded(page)
+}
+
+/** Resolves when the page has its title and nothing of it is loading. */
+export async function loaded(page: Page): Promise<void> {
+  await page.getByRole('heading', { level: 1 }).waitFor()
+  await page.locator('[aria-busy="true"]').first().waitFor({ state: 'detached' })
+}
+
+/** Presses a button of the open dialog, and waits until the dialog is gone. */
+export async function confirm(page: Page, name: string | RegExp): Promise<void> {
+  const dialog = page.getByRole('dialog')
+  await dialog.getByRole('button', { name }).click()
+  await dialog.waitFor({ state: 'detached' })
+}
+
+/**
+ * The first request to this path gets the status, later ones pass. Interception stays on: Playwright's `times` turns it off while the
+ * next request of the page may be on its way, and that request is lost.
+ */
+export async function refuseFirst(page: Page, path: string, status: number): Promise<void> {
+  let isFirst = true
+  await page.route(path, (route) => {
+    const refused = isFirst
+    isFirst = false
+    return refused ? route.fulfill({ status }) : route.continue()
+  })
+}
+
+/** Loads the page again until it shows this: a page does not know of what happens after its load. */
+export async function reloadUntil(page: Page, shown: Locator): Promise<void> {
+  await vi.waitUntil(
+    async () => {
+      await page.reload()
+      await loaded(page)
+      return await shown.isVisible()
+    },
+    { timeout: 20_000, interval: 200 },
+  )
+}
+
+/** What a test needs of a video element. */
+type Player = {
+  currentTime: number
+  muted: boolean
+  play(): Promise<void>
+  pause(): void
+  addEventListener(name: string, listener: () => void): void
+}
+
+/** For `evaluate` of a video: plays until the position moves, and resolves with it, in seconds. */
+export async function playedSeconds(video: Player): Promise<number> {
+  video.muted = true
+  await video.play()
+  await new Promise<void>((resolve) => video.addEventListener('timeupdate', () => video.currentTime > 0 && resolve()))
+  video.pause()
+  return video.currentTime
+}
+
+/** WCAG 2.2 AA and all that it includes. */
+const OPTIONS: RunOptions = {
+  runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'],
+  resultTypes: ['violations'],
+}
+
+/** Every page that is checked compiles it, and the minified one is half as long. */
+const AXE = `${readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')}; undefined`
+
+type Violation = {
+  readonly id: string
+  readonly help: string
+  readonly nodes: readonly { readonly html: string; readonly failureSummary: string }[]
+}
+
+/** Resolves when every transition has ended and the page is drawn. */
+const SETTLED = `(async () => {
+  await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))
+  const ends = (each) => Number.isFinite(each.effect.getComputedTiming().endTime)
+  await Promise.allSettled(document.getAnimations().filter(ends).map(({ finished }) => finished))
+})()`
+
+/**
+ * One sentence for each rule of WCAG 2.2 AA that the page breaks, with the elements and the reasons. axe cannot judge canvases, the order of focus, or a
+ * colour as the only sign.
+ */
+export async function accessibilityViolations(page: Page): Promise<string[]> {
+  // A colour in the middle of a fade may lack contrast.
+  await page.evaluate(SETTLED)
+  // Not as a script of the page: its content security policy and Trusted Types would refuse that.
+  const isThere = await page.evaluate("typeof axe === 'object'")
+  if (isThere !== true) {
+    await page.evaluate(AXE)
+  }
+  const run = `axe.run(document, ${JSON.stringify(OPTIONS)})`
+  const violations: readonly Violation[] = await page.evaluate(`${run}.then(({ violations }) =>
+    violations.map(({ id, help, nodes }) => ({ id, help, nodes: nodes.map(({ html, failureSummary }) => ({ html, failureSummary })) })))`)
+  const where = (nodes: Violation['nodes']) => nodes.map(({ html, failureSummary }) => `${html} (${failureSummary})`)
+  return violations.map(({ id, help, nodes }) => `${id}: ${help}: ${where(nodes).join(' ')}`)
 }

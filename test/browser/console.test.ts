@@ -1,12 +1,9 @@
 import { afterAll, afterEach, beforeAll } from 'vitest'
-import { startReceiver } from '../e2e/callback-receiver.ts'
-import { createClientJobs } from './client-jobs.ts'
-import { startConsoleHost } from './console-host.ts'
-import { testHostileStrings } from './hostile-strings.ts'
-import { testJobPages } from './job-pages.ts'
+import { startReceiver } from '../e2e/video-client.ts'
+import { createClientJobs, type SharedConsole, startConsoleHost } from './console-host.ts'
+import { testHostileStrings, testJobPages } from './job-pages.ts'
 import { testOwnerEffects } from './owner-effects.ts'
 import { testPlayground } from './playground.ts'
-import type { SharedConsole } from './shared-console.ts'
 
 let shared: SharedConsole
 beforeAll(async () => {

@@ -1,8 +1,12 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { accessibilityViolations } from './accessibility-violations.ts'
-import { type ConsoleHost, DEMO_KEY } from './console-host.ts'
-import { confirm, show } from './page-steps.ts'
-import type { SharedConsole } from './shared-console.ts'
+import {
+  accessibilityViolations,
+  type ConsoleHost,
+  confirm,
+  DEMO_KEY,
+  type SharedConsole,
+  show,
+} from './console-host.ts'
 
 let host: ConsoleHost
 

@@ -1,11 +1,8 @@
 import type { Page } from 'playwright-core'
 import { afterEach, describe, expect, it } from 'vitest'
 import { useOpened } from '../engines/use-opened.ts'
-import { accessibilityViolations } from './accessibility-violations.ts'
-import { startConsoleHost } from './console-host.ts'
-import { testOverview } from './overview.ts'
-import { loaded, show } from './page-steps.ts'
-import { writePastDays } from './past-days.ts'
+import { accessibilityViolations, loaded, show, startConsoleHost } from './console-host.ts'
+import { testOverview, writePastDays } from './overview.ts'
 
 /** Pages without a job of their own; `query` besides the tenant. */
 const PAGES: readonly (readonly [path: string, query?: string])[] = [

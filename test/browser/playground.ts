@@ -1,9 +1,16 @@
 import type { Page } from 'playwright-core'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { accessibilityViolations } from './accessibility-violations.ts'
-import { type ConsoleHost, DEMO_KEY } from './console-host.ts'
-import { loaded, playedSeconds, refuseFirst, reloadUntil, show } from './page-steps.ts'
-import type { SharedConsole } from './shared-console.ts'
+import {
+  accessibilityViolations,
+  type ConsoleHost,
+  DEMO_KEY,
+  loaded,
+  playedSeconds,
+  refuseFirst,
+  reloadUntil,
+  type SharedConsole,
+  show,
+} from './console-host.ts'
 
 let host: ConsoleHost
 

@@ -3,8 +3,14 @@ import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { ADMIN_ROUTES } from '#core/admin/routes.ts'
 import { type RealProvider, startRealProvider } from '../admin-api/sign-in/real-provider.ts'
-import { accessibilityViolations } from './accessibility-violations.ts'
-import { type ConsoleHost, DEMO_KEY, signedIn, startConsoleHost, typeKey } from './console-host.ts'
+import {
+  accessibilityViolations,
+  type ConsoleHost,
+  DEMO_KEY,
+  signedIn,
+  startConsoleHost,
+  typeKey,
+} from './console-host.ts'
 import { providerConfig, testSignInAtProvider } from './sign-in-at-provider.ts'
 
 /** Ten are refused. The clock may begin another minute once between them. */

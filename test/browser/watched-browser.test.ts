@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { REPOSITORY } from '../e2e/child-environment.ts'
-import { accessibilityViolations } from './accessibility-violations.ts'
+import { accessibilityViolations } from './console-host.ts'
 import { WatchedBrowser } from './watched-browser.ts'
 
 const POLICY =

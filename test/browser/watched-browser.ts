@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
 import { vi } from 'vitest'
-import { launchChromium } from '../engines/chromium/launch-chromium.ts'
+import { launchChromium } from './chromium.ts'
 
 /** A page that does not change for this long has failed; the default of 30 s would hide the cause behind the timeout of the test. */
 const ACTION_MILLISECONDS_MAX = 8_000

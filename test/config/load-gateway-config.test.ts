@@ -1,10 +1,18 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: this is what an operator writes.
+
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
+import * as z from 'zod'
+import { credentialName } from '#core/catalogue/catalogue.ts'
+import { imageModelIssues } from '#core/catalogue/gateway-config.ts'
+import { findVideoPrice } from '#core/catalogue/price-rows.ts'
+import { parseCredits } from '#core/money.ts'
 import { upstreamVariables } from '../../lib/cli/serve-simulators.ts'
-import { GatewayConfigError, loadGatewayConfig } from '../../lib/config/load-gateway-config.ts'
-import { SHIPPED_FILE } from '../core/shipped-catalogue.ts'
+import { configJsonSchema, GatewayConfigError, loadGatewayConfig } from '../../lib/config/load-gateway-config.ts'
+import { MODEL_ROWS } from '../core/interface-tables.ts'
+import { SHIPPED_FILE, shippedCatalogue, shippedConfig, shippedModel } from '../core/shipped-catalogue.ts'
 import { changed, folder, lineOf, load, type Mode, problemsOf, type Setting, sample, shipped } from './edited-config.ts'
 
 describe('a valid configuration', () => {
@@ -138,5 +146,148 @@ describe('at synth', () => {
 
   it('simulated channels are still checked', () => {
     expect(problemsOf(changed('route: direct', 'route: x'), { mode: 'synth' })).toHaveLength(1)
+  })
+})
+
+const withoutLines = (text: string) => problemsOf(text).map((line) => line.replace(/^\d+ /, ''))
+const { config } = load(sample)
+const indexOf = (id: string) => config.models.findIndex((model) => model.id === id)
+
+describe('prices of images', () => {
+  it('that are shipped have no gap', () => {
+    const images = shippedConfig.models.filter((model) => model.kind === 'image')
+    expect(images).not.toHaveLength(0)
+    expect(images.flatMap(imageModelIssues)).toStrictEqual([])
+  })
+
+  it('name every cell that has none', () => {
+    const text = changed('      - { quality: hd, price: "0.12" }\n', '')
+    const at = `models[${indexOf('image-v3')}].prices`
+    expect(withoutLines(text)).toStrictEqual([
+      `${at}: no price for size 1792x1024, quality hd`,
+      `${at}: no price for size 1024x1792, quality hd`,
+    ])
+  })
+
+  it('of a model without qualities need no quality', () => {
+    const text = changed('      - { size: 512x512, price: "0.018" }\n', '')
+    expect(withoutLines(text)).toStrictEqual([`models[${indexOf('image-v2')}].prices: no price for size 512x512`])
+  })
+
+  it('for a size or a quality that the model has not are told', () => {
+    const text = changed(
+      '- { size: 1024x1024, quality: hd, price: "0.08" }',
+      '- { size: 1024x1025, quality: high, price: "0.08" }',
+    )
+    const at = `models[${indexOf('image-v3')}].prices[1]`
+    expect(withoutLines(text)).toStrictEqual([
+      `${at}.size: not allowed; allowed: any, 1024x1024, 1792x1024, 1024x1792`,
+      `${at}.quality: not allowed; allowed: any, standard, hd`,
+    ])
+  })
+})
+
+describe('prices of tokens', () => {
+  it.each([
+    ['text-embedding-3-small', 'prices: [{ input_per_million: "0.02" }]', 'prices: [{ price: "0.02" }]'],
+    ['chat-default', 'billing: token\n    context_tokens', 'billing: per_request\n    context_tokens'],
+  ])('of %s say the same as its billing', (id, passage, replacement) => {
+    const wanted =
+      id === 'chat-default' ? 'billing per_request needs one price' : 'billing token needs prices per million'
+    expect(withoutLines(changed(passage, replacement))).toStrictEqual([`models[${indexOf(id)}].prices[0]: ${wanted}`])
+  })
+})
+
+describe.each(MODEL_ROWS)('config/gateway.yaml: the model $id', (row) => {
+  const model = shippedModel(row.id)
+
+  it('has the limits of docs/api.md', () => {
+    const [imagesMin, imagesMax] = row.images
+    const [videosMin, videosMax] = row.videos
+    const [audiosMin, audiosMax] = row.audios
+    expect(model).toMatchObject({
+      kind: 'video',
+      enabled: true,
+      durations: { min: 3, max: row.maxSeconds },
+      resolutions: row.resolutions,
+      default_resolution: '720P',
+      audio: { supported: row.audioDefault, default: row.audioDefault },
+      images: { min: imagesMin, max: imagesMax },
+      videos: { min: videosMin, max: videosMax },
+      audios: { min: audiosMin, max: audiosMax },
+      output_follows_input: row.id.endsWith('video-edit'),
+      prompt_flags: row.id.startsWith('famA-1'),
+      billing: row.id.startsWith('famA') ? 'token' : 'per_second',
+    })
+  })
+
+  it('has a price above zero for every combination of resolution, audio and video input', () => {
+    const inputs = row.videos[1] === 0 ? [false] : row.videos[0] === 0 ? [false, true] : [true]
+    for (const resolution of row.resolutions) {
+      for (const audio of [true, false]) {
+        for (const videoInput of inputs) {
+          const price = findVideoPrice(model.prices, { resolution, audio, videoInput })
+          expect(parseCredits(price?.price ?? 'no price')).toBeGreaterThan(0n)
+        }
+      }
+    }
+  })
+
+  it('is served by a channel, and by a direct one where it takes reference audio or video', () => {
+    expect(shippedCatalogue.videoChannels(row.id, { directOnly: false })).not.toHaveLength(0)
+    const direct = shippedCatalogue.videoChannels(row.id, { directOnly: true })
+    expect(direct.every((channel) => channel.provider === 'p1' || channel.route === 'direct')).toBe(true)
+    expect(direct).not.toHaveLength(0)
+  })
+})
+
+describe('config/gateway.yaml', () => {
+  it('holds no credential, only names', () => {
+    for (const channel of shippedConfig.channels) {
+      expect(channel.api_key).toMatch(/^\$\{[A-Z0-9_]+\}$/)
+      expect(credentialName(channel)).toBe(channel.api_key.slice(2, -1))
+    }
+  })
+
+  it('covers the chat, embedding and image models of docs/api.md', () => {
+    const others = shippedConfig.models.filter((model) => model.kind !== 'video').map((model) => model.id)
+    expect(others).toEqual(
+      expect.arrayContaining([
+        'text-embedding-3-small',
+        'text-embedding-3-large',
+        'text-embedding-ada-002',
+        'image-v3',
+        'image-v2',
+      ]),
+    )
+  })
+})
+
+describe('config/gateway.schema.json', () => {
+  const shipped: unknown = parse(readFileSync(SHIPPED_FILE, 'utf8'))
+
+  function accepts(value: unknown): boolean {
+    return z.fromJSONSchema(JSON.parse(configJsonSchema())).safeParse(value).success
+  }
+
+  it('is what the configuration schema generates today (npm run schema)', () => {
+    const file = readFileSync(new URL('../../config/gateway.schema.json', import.meta.url), 'utf8')
+    expect(file === configJsonSchema()).toBe(true)
+  })
+
+  it('accepts the shipped file as an editor sees it, variables not filled in', () => {
+    expect(accepts(shipped)).toBe(true)
+  })
+
+  it('refuses what the gateway refuses', () => {
+    expect(accepts({ ...Object(shipped), queue_minute: 60 })).toBe(false)
+    expect(accepts({ ...Object(shipped), models: [] })).toBe(false)
+    expect(accepts({ ...Object(shipped), submit_wait_seconds: '10' })).toBe(false)
+  })
+
+  it('accepts a variable wherever a text has a pattern, but not as part of a key', () => {
+    expect(accepts({ ...Object(shipped), trusted_origins: ['${ORIGIN:-http://127.0.0.1:9400}'] })).toBe(true)
+    const [channel] = Object(shipped).channels
+    expect(accepts({ ...Object(shipped), channels: [{ ...channel, api_key: 'sk-${P1_API_KEY}' }] })).toBe(false)
   })
 })

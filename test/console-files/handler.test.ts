@@ -7,7 +7,7 @@ import { HeadObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3'
 import type { CloudFormationCustomResourceEvent } from 'aws-lambda'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { type PackedFile, writeFiles } from '#lambdas/console-files/bucket-files.ts'
-import { startTestBucket } from '../engines/start-test-bucket.ts'
+import { startTestBucket } from '../engines/test-bucket.ts'
 import { useOpened } from '../engines/use-opened.ts'
 
 type Handler = (event: CloudFormationCustomResourceEvent) => Promise<void>

@@ -1,7 +1,7 @@
 import OpenAI, { APIError } from 'openai'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Gateway, startGateway } from './start-gateway.ts'
-import { eventually } from './video-api.ts'
+import { eventually } from './video-client.ts'
 
 let gateway: Gateway
 beforeAll(async () => {

@@ -1,6 +1,6 @@
 import OpenAI, { RateLimitError } from 'openai'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { browserFetch, CrossOriginRefusedError } from '../engines/browser-fetch.ts'
+import { browserFetch, CrossOriginRefusedError } from './browser-fetch.ts'
 import { type Gateway, startGateway } from './start-gateway.ts'
 
 const APP = 'https://app.example.com'

@@ -1,9 +1,8 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startReceiver } from './callback-receiver.ts'
 import { type Gateway, startGateway } from './start-gateway.ts'
-import { eventually } from './video-api.ts'
+import { eventually, startReceiver } from './video-client.ts'
 
 /** What the ledger says of a job in the end. */
 type Row = { kind: string; job: string; actual: string | null }

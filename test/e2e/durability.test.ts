@@ -4,11 +4,9 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { seededRandom } from '../engines/seeded-random.ts'
-import { startReceiver } from './callback-receiver.ts'
 import { REPOSITORY } from './child-environment.ts'
-import { grownBy, KilledGateway } from './killed-gateway.ts'
-import { eventually } from './video-api.ts'
-import { startWatchedUpstreams } from './watched-upstreams.ts'
+import { grownBy, KilledGateway, startWatchedUpstreams } from './killed-gateway.ts'
+import { eventually, startReceiver } from './video-client.ts'
 
 /** What the gateway is in the middle of when it is killed, in the order in which a burst of jobs comes to it. */
 const MOMENTS = ['create', 'submit', 'poll', 'store', 'settle'] as const

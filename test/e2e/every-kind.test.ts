@@ -1,9 +1,7 @@
 import OpenAI from 'openai'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Received, startReceiver } from './callback-receiver.ts'
-import { startReferenceFiles } from './reference-files.ts'
 import { type Gateway, startGateway } from './start-gateway.ts'
-import { eventually } from './video-api.ts'
+import { eventually, type Received, startReceiver, startReferenceFiles } from './video-client.ts'
 
 /** One job of every kind and route: what is asked, and what it costs to the millionth. */
 const KINDS = [

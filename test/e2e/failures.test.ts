@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { runSmoke } from '../../lib/cli/smoke/smoke.ts'
-import { startReceiver } from './callback-receiver.ts'
 import { type Gateway, startGateway } from './start-gateway.ts'
-import { eventually } from './video-api.ts'
+import { eventually, startReceiver } from './video-client.ts'
 
 /** What a client reads of a job that cannot succeed; its reservation is always released. */
 const FAILURES = [

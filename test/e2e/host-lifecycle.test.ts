@@ -7,7 +7,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { SHIPPED_FILE } from '../core/shipped-catalogue.ts'
 import { REPOSITORY, withoutRunner } from './child-environment.ts'
 import { type Gateway, startGateway } from './start-gateway.ts'
-import { eventually } from './video-api.ts'
+import { eventually } from './video-client.ts'
 
 const GOOD = { model: 'famB-1.1-t2v', prompt: 'a cat runs on grass' }
 

@@ -3,13 +3,11 @@ import { v7 as uuidv7 } from 'uuid'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { revokeApiKey } from '#store/keys/api-keys.ts'
 import { generateApiKey, storeApiKey } from '#store/keys/key-changes.ts'
-import { TESTER } from '../engines/tester.ts'
 import { useOpened } from '../engines/use-opened.ts'
-import { changedKeys, type TableImage, takeImage } from '../faults/table-image.ts'
-import { startGatedBucket } from './gated-bucket.ts'
-import { tamperedUrls } from './tampered-urls.ts'
-import { type Inhabitant, openSigner, startTwoTenants } from './two-tenants.ts'
-import type { Answer } from './video-api.ts'
+import { TESTER } from '../engines/video-jobs.ts'
+import { changedKeys, type TableImage, takeImage } from '../faults/faulty-table.ts'
+import { type Inhabitant, openSigner, startGatedBucket, startTwoTenants, tamperedUrls } from './two-tenants.ts'
+import type { Answer } from './video-client.ts'
 
 const bucket = useOpened(startGatedBucket)
 let house: Awaited<ReturnType<typeof startTwoTenants>>

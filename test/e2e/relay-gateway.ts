@@ -7,7 +7,7 @@ import { generateApiKey, storeApiKey } from '#store/keys/key-changes.ts'
 import { makeTenant } from '#store/tenants/tenant-lifecycle.ts'
 import { getTenant } from '#store/tenants/tenants.ts'
 import { Deployment } from '../../lib/cli/admin/deployment.ts'
-import { TESTER } from '../engines/tester.ts'
+import { TESTER } from '../engines/video-jobs.ts'
 import { type Gateway, startGateway } from './start-gateway.ts'
 
 /** Nothing to lock or to bill. */

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Gateway, startGateway } from './start-gateway.ts'
-import { eventually } from './video-api.ts'
+import { eventually } from './video-client.ts'
 
 /** What an operator is promised, and the time of a create and of its submit. */
 const SEEN_MILLISECONDS_MAX = 15_000 + 10_000

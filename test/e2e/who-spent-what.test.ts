@@ -2,10 +2,9 @@ import { spawnSync } from 'node:child_process'
 import OpenAI from 'openai'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { useOpened } from '../engines/use-opened.ts'
-import { type Received, startReceiver } from './callback-receiver.ts'
 import { REPOSITORY, withoutRunner } from './child-environment.ts'
 import { type Gateway, startGateway } from './start-gateway.ts'
-import { eventually, VideoApi } from './video-api.ts'
+import { eventually, type Received, startReceiver, VideoApi } from './video-client.ts'
 
 type Tenant = { readonly id: string; readonly keys: readonly { readonly id: string; readonly key: string }[] }
 type Row = Readonly<Record<string, unknown>>

@@ -1,3 +1,8 @@
+import { type IncomingHttpHeaders, request as sendRequest } from 'node:http'
+import { LOCAL_STATE_MACHINE_ARN } from '#local/aws-front.ts'
+import { tableKeys } from '#store/table/table-keys.ts'
+import { type Loopback, listenHttp } from '../adapters/outbound/loopback.ts'
+
 /** What was asked of AWS, by the names of its operations, and the table units that this consumed. */
 export type Cost = {
   readonly requests: Readonly<Record<string, number>>
@@ -50,4 +55,105 @@ export class CostMeter {
 
 function emptySums(): Sums {
   return { requests: new Map(), readUnits: 0, writeUnits: 0 }
+}
+
+type Capacity = { readonly CapacityUnits: number }
+type Answer = { readonly ConsumedCapacity?: Capacity | readonly Capacity[]; readonly __type?: string }
+
+/** Hears of every request before the table does. */
+export type TableWatch = (operation: string, input: Readonly<Record<string, unknown>>) => void
+
+type Options = {
+  readonly watch?: TableWatch | undefined
+  /** Meters reads of the switches, which depend on the time; `meter` does unless given. */
+  readonly switches?: CostMeter
+}
+
+/** Stands between the table's clients and its engine, and meters each request by what the engine says that it consumed. */
+export async function startMeteredTable(
+  engineUrl: string,
+  meter: CostMeter,
+  { watch, switches = meter }: Options = {},
+): Promise<Loopback> {
+  return await listenHttp(async (request, response) => {
+    const operation = String(request.headers['x-amz-target']).split('.')[1] ?? ''
+    const input: Record<string, unknown> = JSON.parse(Buffer.concat(await request.toArray()).toString('utf8'))
+    watch?.(operation, input)
+    const answer = await fetch(engineUrl, {
+      method: 'POST',
+      headers: forwarded(request.headers),
+      body: JSON.stringify({ ...input, ReturnConsumedCapacity: 'TOTAL' }),
+    })
+    const text = await answer.text()
+    const counting = isOfSwitches(operation, input) ? switches : meter
+    counting.addRequest(operation)
+    const units = consumed(JSON.parse(text)) ?? refused(operation, input)
+    counting.addUnits(/Get|Query/.test(operation) ? { readUnits: units } : { writeUnits: units })
+    response.writeHead(answer.status, { 'content-type': 'application/x-amz-json-1.0' }).end(text)
+  })
+}
+
+function isOfSwitches(operation: string, { Key }: Record<string, unknown>): boolean {
+  return operation === 'GetItem' && JSON.stringify(Key).includes(`"${tableKeys.switches().PK}"`)
+}
+
+function forwarded(headers: IncomingHttpHeaders): Record<string, string> {
+  const names = ['authorization', 'content-type', 'x-amz-date', 'x-amz-target']
+  return Object.fromEntries(names.map((name) => [name, String(headers[name])]))
+}
+
+function consumed({ ConsumedCapacity }: Answer): number | undefined {
+  return ConsumedCapacity === undefined
+    ? undefined
+    : [ConsumedCapacity].flat().reduce((sum, { CapacityUnits }) => sum + CapacityUnits, 0)
+}
+
+/** Errors do not say what they consumed: as much as the write would have, and every item here is below 1 KB. */
+function refused(operation: string, { TransactItems }: Record<string, unknown>): number {
+  return operation === 'TransactWriteItems' && Array.isArray(TransactItems) ? 2 * TransactItems.length : 1
+}
+
+/** Stands between the bucket's clients and its engine, and meters each request. */
+export async function startMeteredBucket(engineUrl: string, meter: CostMeter): Promise<Loopback> {
+  const { hostname, port } = new URL(engineUrl)
+  return await listenHttp((request, response) => {
+    const { method = '', url = '', headers } = request
+    meter.addRequest(operationOf(method, new URL(url, engineUrl).searchParams))
+    // The host header stays as it was signed.
+    const onward = sendRequest({ hostname, port, method, path: url, headers }, (answer) => {
+      response.writeHead(answer.statusCode ?? 500, answer.headers)
+      answer.pipe(response)
+    })
+    onward.on('error', () => response.destroy())
+    request.pipe(onward)
+  })
+}
+
+const PLAIN: Readonly<Record<string, string>> = { GET: 'GetObject', PUT: 'PutObject', DELETE: 'DeleteObject' }
+const OF_PARTS: Readonly<Record<string, string>> = { PUT: 'UploadPart', POST: 'CompleteMultipartUpload' }
+
+function operationOf(method: string, query: URLSearchParams): string {
+  const names = query.has('uploadId') ? OF_PARTS : PLAIN
+  return query.has('uploads') ? 'CreateMultipartUpload' : (names[method] ?? method)
+}
+
+type Executions = {
+  /** Begins an execution; the answer to whoever started it waits for this. */
+  readonly start: (name: string, input: string) => Promise<void>
+}
+
+/** Step Functions, as far as the functions use them; each request is metered. */
+export async function startMeteredExecutions(meter: CostMeter, executions: Executions): Promise<Loopback> {
+  return await listenHttp(async (request, response) => {
+    const body = Buffer.concat(await request.toArray()).toString('utf8')
+    const operation = String(request.headers['x-amz-target']).split('.')[1] ?? ''
+    meter.addRequest(operation)
+    const input: { name: string; input: string } = JSON.parse(body)
+    if (operation === 'StartExecution') {
+      await executions.start(input.name, input.input)
+    }
+    const now = Date.now() / 1000
+    const answer = { executionArn: LOCAL_STATE_MACHINE_ARN, startDate: now, status: 'RUNNING' }
+    response.writeHead(200, { 'content-type': 'application/x-amz-json-1.0' }).end(JSON.stringify(answer))
+  })
 }

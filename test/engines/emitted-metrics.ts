@@ -1,4 +1,6 @@
+import { Metrics } from '@aws-lambda-powertools/metrics'
 import { vi } from 'vitest'
+import { setTestLogging } from '../logs/test-logging.ts'
 
 /** One number of one line in the embedded metric format, under one of its dimension sets: what CloudWatch makes a metric of. */
 export type EmittedMetric = {
@@ -58,4 +60,16 @@ function metricsOf(line: EmfLine): readonly EmittedMetric[] {
       })),
     ),
   )
+}
+
+/** Lets everything be logged, off the terminal, and lists the facts that were counted since. */
+export function captureTelemetry(): { readonly counted: () => string[]; readonly reset: () => void } {
+  setTestLogging()
+  const addMetadata = vi.spyOn(Metrics.prototype, 'addMetadata')
+  // The describes of a file share the spy.
+  addMetadata.mockClear()
+  return {
+    counted: () => addMetadata.mock.calls.filter(([name]) => name === 'fact').map(([, fact]) => fact),
+    reset: () => void addMetadata.mockClear(),
+  }
 }

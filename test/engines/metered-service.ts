@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb'
+import { StateMachine } from 'aws-local-stepfunctions'
 import { parseCredits } from '#core/money.ts'
 import { ApiFront } from '#local/api-front.ts'
 import { LOCAL_STATE_MACHINE_ARN } from '#local/aws-front.ts'
@@ -11,17 +12,60 @@ import { storeApiKey } from '#store/keys/key-changes.ts'
 import { tableKeys } from '#store/table/table-keys.ts'
 import { makeTenant } from '#store/tenants/tenant-lifecycle.ts'
 import { loadGatewayConfig } from '../../lib/config/load-gateway-config.ts'
-import { listenHttp } from '../adapters/outbound/loopback.ts'
+import { type Loopback, listenHttp } from '../adapters/outbound/loopback.ts'
+import { answerText, readFixture } from '../adapters/providers/upstream-fixture.ts'
 import { setTestLogging } from '../logs/test-logging.ts'
-import { startCallbackReceiver } from './callback-receiver.ts'
-import { CostMeter } from './cost-meter.ts'
-import { startMeteredBucket } from './metered-bucket.ts'
-import { startMeteredExecutions } from './metered-executions.ts'
-import { startMeteredTable, type TableWatch } from './metered-table.ts'
-import { startReplayedUpstream } from './replayed-upstream.ts'
-import { startTestBucket } from './start-test-bucket.ts'
-import { startTestTable } from './start-test-table.ts'
-import { TESTER } from './tester.ts'
+import {
+  CostMeter,
+  startMeteredBucket,
+  startMeteredExecutions,
+  startMeteredTable,
+  type TableWatch,
+} from './cost-meter.ts'
+import { startTestBucket } from './test-bucket.ts'
+import { CLIP, startCallbackReceiver } from './test-servers.ts'
+import { startTestTable } from './test-table.ts'
+import { TESTER } from './video-jobs.ts'
+import { readVideoMachine } from './video-machine.ts'
+
+/** Answers of P2 as they were recorded. */
+const ANSWERS = {
+  queued: 'p2_poll_queued',
+  running: 'p2_poll_running',
+  succeeded: 'p2_poll_succeeded',
+  failed: 'p2_poll_failed_internal',
+} as const
+
+type TaskState = keyof typeof ANSWERS
+
+export type ReplayedUpstream = Loopback & {
+  /** What the next polls find, one after the other; the last one is repeated. */
+  nextStates(...states: TaskState[]): void
+}
+
+/** P2's direct route, with its recorded answers; a finished task's video is a clip of three seconds. */
+export async function startReplayedUpstream(): Promise<ReplayedUpstream> {
+  let states: readonly TaskState[] = ['running']
+  const server = await listenHttp((request, response) => {
+    if (request.url?.startsWith('/video.mp4')) {
+      response.writeHead(200, { 'content-type': 'video/mp4' }).end(CLIP)
+      return
+    }
+    const name = request.method === 'POST' ? 'p2_submit_t2v' : ANSWERS[states[0] ?? 'running']
+    if (request.method === 'GET' && states.length > 1) {
+      states = states.slice(1)
+    }
+    // The query stays: signed urls are most of what makes an answer long.
+    const text = answerText(readFixture(name)).replace(/https:[^"?]*\.mp4/, `${server.origin}/video.mp4`)
+    response.writeHead(200, { 'content-type': 'application/json' }).end(text)
+  })
+  return {
+    ...server,
+    nextStates: (...next) => {
+      states = next
+    },
+  }
+}
 
 /** A family A model, and the channel of the shipped configuration that serves it here. */
 export const MODEL = 'famA-2'
@@ -139,4 +183,60 @@ async function send(method: string, url: string, { key, body, headers }: Request
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   })
   return { status: response.status, body: JSON.parse(await response.text()) }
+}
+
+/** The function behind each task of the definition. */
+const FOLDERS = {
+  Submit: 'pipeline/submit-video-job',
+  CheckReferences: 'pipeline/check-references',
+  Poll: 'pipeline/poll-video-job',
+  Store: 'pipeline/store-video',
+  Settle: 'pipeline/settle-video-job',
+  Fail: 'pipeline/fail-video-job',
+  Notify: 'pipeline/notify',
+} as const
+
+/** Long enough for a channel's polls to come one by one, as they do when no test is in a hurry. */
+const WAIT_MILLISECONDS = 120
+
+type MeteredExecution = {
+  /** When Submit has been left. */
+  readonly submitted: Promise<void>
+  /** How many states were entered in all, when the execution has ended: each is a transition to pay for. */
+  readonly statesEntered: Promise<number>
+}
+
+/** Runs the deployed definition over the deployed handlers. */
+export function runMeteredMachine(
+  service: MeteredService,
+  input: { tenantId: string; jobId: string },
+): MeteredExecution {
+  const submitted = Promise.withResolvers<void>()
+  const tasks = Object.entries(FOLDERS).map(([state, folder]) => {
+    const run = async (event: object) => {
+      const output = await service.invoke(folder, event)
+      if (state === 'Submit') {
+        await service.backdateSubmit(input)
+        submitted.resolve()
+      }
+      return output
+    }
+    return [state, run]
+  })
+  const definition = JSON.parse(JSON.stringify(readVideoMachine()))
+  const execution = new StateMachine(definition, { validationOptions: { noValidate: true } }).run(input, {
+    overrides: {
+      taskResourceLocalHandlers: Object.fromEntries(tasks),
+      waitTimeOverrides: { WaitForUpstream: WAIT_MILLISECONDS },
+    },
+  })
+  const count = async () => {
+    let entered = 0
+    for await (const { type } of execution.eventLogs) {
+      entered += type === 'StateEntered' ? 1 : 0
+    }
+    await execution.result
+    return entered
+  }
+  return { submitted: submitted.promise, statesEntered: count() }
 }

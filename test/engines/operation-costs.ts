@@ -1,14 +1,153 @@
-import { DeleteCommand } from '@aws-sdk/lib-dynamodb'
+import { BatchWriteCommand, DeleteCommand, GetCommand } from '@aws-sdk/lib-dynamodb'
+import { v7 as uuidv7 } from 'uuid'
+import { deliverAlerts } from '#lambdas/pipeline/reconcile/deliver-alerts.ts'
+import { findAlerts } from '#lambdas/pipeline/reconcile/find-alerts.ts'
 import { reconcile } from '#lambdas/pipeline/reconcile/reconcile.ts'
 import { openStepContext } from '#lambdas/pipeline/step-context.ts'
+import { listApiKeys } from '#store/keys/api-keys.ts'
+import { changeSwitch, readSwitches } from '#store/switches.ts'
+import type { Table } from '#store/table/table.ts'
 import { tableKeys } from '#store/table/table-keys.ts'
-import { recordControls } from './control-costs.ts'
+import { changeTenant } from '#store/tenants/change-tenant.ts'
+import { audit } from '../../lib/cli/admin/audit.ts'
+import { keySet } from '../../lib/cli/admin/keys.ts'
+import { tenantBudget } from '../../lib/cli/admin/tenants.ts'
+import { usage } from '../../lib/cli/admin/usage.ts'
+import { runCommand } from '../cli/admin/run-command.ts'
 import type { Cost } from './cost-meter.ts'
-import { expectStatus, type Recorder, UnexpectedAnswerError } from './expect-status.ts'
-import { recordLimits } from './limit-costs.ts'
-import { runMeteredMachine } from './metered-machine.ts'
-import { CHANNEL, type MeteredService, MODEL } from './metered-service.ts'
-import { openTenantWithJobs } from './tenant-with-jobs.ts'
+import { type Answer, CHANNEL, type MeteredService, MODEL, runMeteredMachine } from './metered-service.ts'
+import { TESTER } from './video-jobs.ts'
+
+/** Runs something and keeps what it cost under a name. */
+export type Recorder = (name: string, run: () => Promise<unknown>) => Promise<void>
+
+/** An answer with another status than the one that is to be measured. */
+export class UnexpectedAnswerError extends Error {
+  override readonly name = 'UnexpectedAnswerError'
+}
+
+/** The body of an answer with this status. @throws UnexpectedAnswerError for any other. */
+export async function expectStatus(status: number, answer: Promise<Answer>): Promise<Answer['body']> {
+  const received = await answer
+  if (received.status !== status) {
+    throw new UnexpectedAnswerError(`expected ${status}: ${JSON.stringify(received)}`)
+  }
+  return received.body
+}
+
+type Job = { readonly tenantId: string; readonly jobId: string }
+type Caller = { readonly tenantId: string; readonly key: string }
+
+type Steps = {
+  readonly record: Recorder
+  /** Creates a job, which is submitted. */
+  readonly create: (caller: Caller) => Promise<Job>
+  /** The poll that finds the video, and the store of the video. */
+  readonly finish: (job: Job) => Promise<void>
+}
+
+/** What budgets, usage, alerts, audit and switches cost: a tenant with a budget, whose key has a budget too. */
+export async function recordControls(service: MeteredService, { record, create, finish }: Steps): Promise<void> {
+  // The table with the meter, which `service.table` has not.
+  const { table } = openStepContext()
+  const caller = await service.openTenant('budgeted', '1000')
+  await runCommand(tenantBudget, { table, options: { tenant: 'budgeted', amount: '1.6', period: 'month' } })
+  const [key = ''] = await keysOf(service, caller)
+  await runCommand(keySet, { table, options: { key, budget: '1.6/day' } })
+  await record('alerts, two budgets below their thresholds', runAlerts)
+  let job: Job = { tenantId: '', jobId: '' }
+  const createOne = async () => {
+    job = await create(caller)
+  }
+  // An instance learns from a refusal that a tenant has a budget.
+  await record('create, budgets of key and tenant, first in an instance', createOne)
+  const settle = () => service.invoke('pipeline/settle-video-job', job)
+  await finish(job)
+  await settle()
+  await record('create, budgets of key and tenant', createOne)
+  await finish(job)
+  await record('settle, budgets of key and tenant', settle)
+  await record('alerts, two budgets cross a threshold', runAlerts)
+  await record('alerts, two budgets that stay above it', runAlerts)
+  await recordReads(service, { caller, jobId: job.jobId }, record)
+  await recordSwitches(service, table, record)
+  await record('admin usage', () => runCommand(usage, { table, options: { tenant: 'budgeted' } }))
+  await record('admin audit', () => runCommand(audit, { table }))
+}
+
+async function recordReads(
+  service: MeteredService,
+  { caller, jobId }: { readonly caller: Caller; readonly jobId: string },
+  record: Recorder,
+): Promise<void> {
+  const call = (method: string, path: string, body?: object) =>
+    expectStatus(200, service.call(method, path, body === undefined ? caller : { ...caller, body }))
+  await record('usage', () => call('GET', '/v1/usage'))
+  await record('balance', () => call('GET', '/v1/balance'))
+  await record('receipt', () => call('GET', `/v1/video/generations/${jobId}/receipt`))
+  await record('quote', () => call('POST', '/v1/video/quotes', { model: MODEL, prompt: 'a paper city', duration: 5 }))
+}
+
+async function recordSwitches({ meter, switches }: MeteredService, table: Table, record: Recorder): Promise<void> {
+  const changer = { actor: TESTER, at: Date.now() }
+  const channel = { kind: 'channel', id: CHANNEL } as const
+  const withReads = async (run: () => Promise<unknown>) => {
+    switches.take()
+    await run()
+    meter.add(switches.take())
+  }
+  await record('a switch is set', () =>
+    withReads(() => changeSwitch(table, { ...channel, action: 'disable' }, changer)),
+  )
+  await record('the switches are read', () => withReads(() => readSwitches(table)))
+  await changeSwitch(table, { ...channel, action: 'clear' }, changer)
+}
+
+async function keysOf({ table }: MeteredService, { tenantId }: Caller): Promise<string[]> {
+  return (await listApiKeys(table)).filter((key) => key.tenantId === tenantId).map(({ keyId }) => keyId)
+}
+
+/** The part of a run of Reconcile that looks at budgets and delivers. */
+async function runAlerts(): Promise<void> {
+  const context = openStepContext()
+  await findAlerts(context, () => true)
+  await deliverAlerts(context, () => true)
+}
+
+/** A key that may send one request at a time, and a tenant that may have no open job. */
+export async function recordLimits(
+  service: MeteredService,
+  { body, record }: { readonly body: object; readonly record: Recorder },
+): Promise<void> {
+  const limited = await service.openTenant('limited', '1', 6)
+  await record('create, key with a rate, invalid request: 400', () =>
+    expectStatus(400, service.request('POST', '', { ...limited, body: {} })),
+  )
+  await record('create, key above its rate: 429', () =>
+    expectStatus(429, service.request('POST', '', { ...limited, body })),
+  )
+  const full = await service.openTenant('full', '1000')
+  await changeTenant(service.table, { tenantId: full.tenantId, settings: { openJobsMax: 0 }, actor: TESTER })
+  await record('create, too many open jobs: 429', () =>
+    expectStatus(429, service.request('POST', '', { ...full, body })),
+  )
+}
+
+/** Jobs that a batch writes at once. */
+const BATCH_MAX = 25
+
+/** A tenant with as many jobs as wanted, each like the one given. */
+export async function openTenantWithJobs({ table, openTenant }: MeteredService, model: Job, count: number) {
+  const caller = await openTenant(`n${count}`, '1')
+  const Key = tableKeys.job(model.tenantId, model.jobId)
+  const { Item } = await table.client.send(new GetCommand({ TableName: table.name, Key }))
+  const items = Array.from({ length: count }, () => ({ ...Item, ...tableKeys.job(caller.tenantId, uuidv7()) }))
+  for (let first = 0; first < count; first += BATCH_MAX) {
+    const puts = items.slice(first, first + BATCH_MAX).map((each) => ({ PutRequest: { Item: each } }))
+    await table.client.send(new BatchWriteCommand({ RequestItems: { [table.name]: puts } }))
+  }
+  return caller
+}
 
 export type OperationCosts = {
   readonly operations: Readonly<Record<string, Cost>>
@@ -20,9 +159,6 @@ export type OperationCosts = {
     readonly cost: Cost
   }
 }
-
-type Job = { readonly tenantId: string; readonly jobId: string }
-type Caller = { readonly tenantId: string; readonly key: string }
 
 /** Runs every operation and every step once, over the deployed handlers, and says what each asked of AWS. */
 export async function measureOperationCosts(service: MeteredService): Promise<OperationCosts> {

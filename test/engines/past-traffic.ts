@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto'
+import { join } from 'node:path'
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import { v7 as uuidv7 } from 'uuid'
 import type { VideoModel } from '#core/catalogue/model.ts'
 import type { VideoJobRequest } from '#core/catalogue/parameters.ts'
@@ -6,6 +8,7 @@ import { JOB_LIFETIME_SECONDS } from '#core/jobs/video-job.ts'
 import type { Microcredits } from '#core/money.ts'
 import { type CountedUsage, countedUsage } from '#core/pricing/usage.ts'
 import { estimateVideoLine, requestedTier, snapshotPrices } from '#core/pricing/video-cost.ts'
+import { createTable, startDynamoDbEngine } from '#local/dynamodb-engine.ts'
 import { videoKey } from '#store/bucket/bucket.ts'
 import { getReservation } from '#store/job-ledger/reservation.ts'
 import { type NewVideoJob, reserveQuota } from '#store/job-ledger/reserve-quota.ts'
@@ -15,8 +18,10 @@ import { getVideoJob } from '#store/jobs/job-reader.ts'
 import { putApiKey } from '#store/keys/key-changes.ts'
 import { RelayLedger } from '#store/relay-ledger/relay-ledger.ts'
 import type { RelayReservation } from '#store/relay-ledger/relay-reservation.ts'
+import { createDocumentClient } from '#store/table/sdk-table.ts'
 import type { Table } from '#store/table/table.ts'
-import { TESTER } from './tester.ts'
+import { type TableWithClient, tableWithClient } from './test-table.ts'
+import { TESTER } from './video-jobs.ts'
 
 /** Who sent a request. */
 export type PastKey = { readonly tenantId: string; readonly digest: string; readonly keyId: string }
@@ -162,5 +167,26 @@ function reservationOf(key: PastKey, at: number, { operation, model, amount }: P
     amount,
     requestId: uuidv7({ msecs: at }),
     reservedAt: at,
+  }
+}
+
+/** The table of a local host: its file in the data directory, and its name. */
+const TABLE_FILE = 'table.sqlite'
+const TABLE_NAME = 'reelgate'
+
+/** Gives the table in a data directory to `work`, before a host is started there. */
+export async function withOfflineTable(
+  dataDirectory: string,
+  work: (table: TableWithClient) => Promise<void>,
+): Promise<void> {
+  const engine = await startDynamoDbEngine(join(dataDirectory, TABLE_FILE), { PATH: process.env.PATH })
+  const credentials = { accessKeyId: 'local', secretAccessKey: 'local' }
+  const client = new DynamoDBClient({ endpoint: engine.endpoint, region: 'us-east-1', credentials })
+  try {
+    await createTable(TABLE_NAME, client)
+    await work(tableWithClient({ client: createDocumentClient(client), name: TABLE_NAME }))
+  } finally {
+    client.destroy()
+    await engine.close()
   }
 }

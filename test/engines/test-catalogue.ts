@@ -1,3 +1,4 @@
+import type { CurrentCatalogue } from '#adapters/config/current-catalogue.ts'
 import { type Catalogue, createCatalogue } from '#core/catalogue/catalogue.ts'
 import { type GatewayConfig, gatewayConfigSchema } from '#core/catalogue/gateway-config.ts'
 
@@ -45,4 +46,9 @@ function model(id: string, billing: string, price: string) {
     billing,
     prices: [{ price }],
   }
+}
+
+/** A deployment in which no operator has set a switch; nothing is read. */
+export function unswitched(catalogue: Catalogue): Pick<CurrentCatalogue, 'read' | 'readBeside'> {
+  return { read: async () => catalogue, readBeside: (other) => other() }
 }

@@ -1,17 +1,22 @@
 import { randomBytes } from 'node:crypto'
 import { v7 as uuidv7 } from 'uuid'
 import type { VideoJobRequest } from '#core/catalogue/parameters.ts'
-import { JOB_LIFETIME_SECONDS } from '#core/jobs/video-job.ts'
+import { JOB_LIFETIME_SECONDS, type VideoJob } from '#core/jobs/video-job.ts'
 import { type Microcredits, microcredits, parseCredits } from '#core/money.ts'
+import type { Actor } from '#store/audit/audit-entry.ts'
 import { videoKey } from '#store/bucket/bucket.ts'
 import { getReservation } from '#store/job-ledger/reservation.ts'
 import { type NewVideoJob, reserveQuota } from '#store/job-ledger/reserve-quota.ts'
-import type { Resolution } from '#store/job-ledger/resolve-reservation.ts'
+import { type Resolution, resolveReservation } from '#store/job-ledger/resolve-reservation.ts'
+import { claimSubmit, recordAccepted } from '#store/jobs/job-progress.ts'
+import { getVideoJob } from '#store/jobs/job-reader.ts'
 import { putApiKey } from '#store/keys/key-changes.ts'
 import type { Table } from '#store/table/table.ts'
 import { createTenant } from '#store/tenants/tenant-lifecycle.ts'
 import { PER_SECOND_MODEL } from './test-catalogue.ts'
-import { TESTER } from './tester.ts'
+
+/** Who makes the changes of a test. */
+export const TESTER: Actor = { name: 'tester@test', role: 'operator' }
 
 export type TestTenant = { readonly tenantId: string; readonly keyDigest: string; readonly webhookSecret: string }
 
@@ -119,3 +124,70 @@ export function settle(actual: string): Resolution {
 }
 
 export const RELEASE: Resolution = { kind: 'release', error: 'upstream said no' }
+
+/** A job that was accepted and then settled in the second of its creation. `bill` in credits. */
+export async function settledJob(
+  table: Table,
+  tenant: TestTenant,
+  { bill, ...changes }: Partial<NewVideoJob> & { readonly bill: string },
+): Promise<NewVideoJob> {
+  const made = await reserveJob(table, tenant, changes)
+  await settleJob(table, made, bill)
+  return made
+}
+
+/** Lets the upstream accept an open job, and settles it, in the second of its creation unless said otherwise. `bill` in credits. */
+export async function settleJob(
+  table: Table,
+  made: NewVideoJob,
+  bill: string,
+  atMilliseconds = made.createdAt * 1000,
+): Promise<void> {
+  const channel = { id: `ch-${made.jobId}`, max_open_jobs: 1, provider: 'p2' } as const
+  await claimSubmit(table, { job: made, channel, nowSeconds: made.createdAt })
+  await recordAccepted(table, made, {
+    taskId: 'task',
+    submitText: { inline: '{}' },
+    acceptedAt: Math.trunc(Date.now() / 1000),
+  })
+  const job = await getVideoJob(table, made.tenantId, made.jobId)
+  if (job === undefined) {
+    throw new Error('no job')
+  }
+  const reservation = await requireReservation(table, made)
+  await resolveReservation(table, { job, reservation, resolution: settle(bill), nowMilliseconds: atMilliseconds })
+}
+
+/** The record of a queued job that nothing has happened to yet, for rules that read a job without a table. */
+export function videoJobRecord(changes: Partial<VideoJob> = {}): VideoJob {
+  const createdAt = changes.createdAt ?? Math.trunc(Date.now() / 1000)
+  return {
+    tenantId: 'tenant',
+    jobId: uuidv7({ msecs: createdAt * 1000 }),
+    status: 'queued',
+    model: PER_SECOND_MODEL,
+    createdAt,
+    expiresAt: createdAt + JOB_LIFETIME_SECONDS,
+    isDeleted: false,
+    videoKey: 'v/key.mp4',
+    estimate: microcredits(700_000),
+    callbackUrl: undefined,
+    isWaitingForChannel: false,
+    submitState: undefined,
+    channelId: undefined,
+    provider: undefined,
+    submittedAt: undefined,
+    taskId: undefined,
+    submitText: undefined,
+    pollText: undefined,
+    goneCount: 0,
+    isCancelRefused: false,
+    finishedAt: undefined,
+    storedDurationSeconds: undefined,
+    failure: undefined,
+    error: undefined,
+    durationSeconds: undefined,
+    callbackState: undefined,
+    ...changes,
+  }
+}

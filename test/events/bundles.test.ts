@@ -1,9 +1,11 @@
 import { readdirSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { describeApiBundles } from './api-bundles.ts'
-import { describeConsoleBundles } from './console-bundles.ts'
-import { describePipelineBundles } from './pipeline-bundles.ts'
-import { describeRelayBundles } from './relay-bundles.ts'
+import {
+  describeApiBundles,
+  describeConsoleBundles,
+  describePipelineBundles,
+  describeRelayBundles,
+} from './describe-bundles.ts'
 import { EVENTS, SampleEvents, TARGETS } from './sample-events.ts'
 import { type SampleService, startSampleService } from './sample-service.ts'
 

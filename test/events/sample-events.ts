@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { APIGatewayProxyResult } from 'aws-lambda'
 import { expect } from 'vitest'
 import { REPOSITORY_ROOT } from '#stack/function-sources.ts'
-import { parseFraming } from '../engines/framing-parser.ts'
+import { parseFraming } from '../engines/stream-handler.ts'
 import type { SampleService } from './sample-service.ts'
 
 export const EVENTS = join(REPOSITORY_ROOT, 'events')

@@ -2,12 +2,10 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { JOB_LIFETIME_SECONDS } from '#core/jobs/video-job.ts'
 import { reconcile } from '#lambdas/pipeline/reconcile/reconcile.ts'
 import { claimSubmit } from '#store/jobs/job-progress.ts'
-import type { Pipeline } from '../engines/create-pipeline.ts'
-import { createVideoMachine, type StateName } from '../engines/run-video-machine.ts'
-import { inTurn, running, succeeded } from '../engines/scripted-upstream.ts'
+import { inTurn, type Pipeline, running, succeeded } from '../engines/pipeline.ts'
 import { seededRandom } from '../engines/seeded-random.ts'
 import { type Engines, startEngines } from '../engines/start-engines.ts'
-import { startExecutions } from '../engines/start-executions.ts'
+import { createVideoMachine, type StateName, startExecutions } from '../engines/video-machine.ts'
 
 /** How far the clocks of two functions may lie on either side of the true time. */
 const SKEW_SECONDS = 300

@@ -6,10 +6,10 @@ import { createVideoJob } from '#lambdas/api/create-video-job/create-video-job.t
 import { authenticatedCaller, headerOf, jsonResult } from '#middleware/api-event.ts'
 import { apiHandler } from '#middleware/api-handler.ts'
 import { storeApiKey } from '#store/keys/key-changes.ts'
-import type { Pipeline } from '../engines/create-pipeline.ts'
-import { tableWithClient } from '../engines/table-with-client.ts'
+import type { Pipeline } from '../engines/pipeline.ts'
 import { PER_SECOND_MODEL } from '../engines/test-catalogue.ts'
-import { TESTER } from '../engines/tester.ts'
+import { tableWithClient } from '../engines/test-table.ts'
+import { TESTER } from '../engines/video-jobs.ts'
 import { apiEvent, context as lambdaContext } from '../middleware/api-exchange.ts'
 
 /** The whole time that API Gateway leaves a function. */

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import { S3Client } from '@aws-sdk/client-s3'
 import type { Bucket } from '#store/bucket/bucket.ts'
-import type { TestBucket } from '../engines/start-test-bucket.ts'
+import type { TestBucket } from '../engines/test-bucket.ts'
 
 /** What S3 answers in place of, or after, doing what it was asked. */
 type BucketFault = {

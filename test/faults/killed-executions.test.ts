@@ -2,11 +2,10 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { formatCredits } from '#core/money.ts'
 import { reconcileJob } from '#lambdas/pipeline/reconcile/reconcile-job.ts'
 import { getTenant } from '#store/tenants/tenants.ts'
-import { startCallbackReceiver } from '../engines/callback-receiver.ts'
-import type { Pipeline } from '../engines/create-pipeline.ts'
-import { createVideoMachine, type StateName, type VideoMachine } from '../engines/run-video-machine.ts'
-import { accepted, inTurn } from '../engines/scripted-upstream.ts'
-import { type Recovery, startRecovery } from '../engines/start-recovery.ts'
+import { accepted, inTurn, type Pipeline } from '../engines/pipeline.ts'
+import { type Recovery, startRecovery } from '../engines/start-engines.ts'
+import { startCallbackReceiver } from '../engines/test-servers.ts'
+import { createVideoMachine, type StateName, type VideoMachine } from '../engines/video-machine.ts'
 
 let recovery: Recovery
 let receiver: Awaited<ReturnType<typeof startCallbackReceiver>>

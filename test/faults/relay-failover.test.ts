@@ -1,16 +1,18 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { ROLE_CHOICES, roleEvent } from '../core/relay/role-chunks.ts'
-import { CHAT, type RelayOperation, startRelayRig } from '../engines/relay-rig.ts'
 import {
+  CHAT,
   chatAnswer,
   DONE,
   FINISH,
   openStream,
+  type RelayOperation,
   sendJson,
   sendStream,
+  startRelayRig,
   USAGE_CHUNK,
   word,
-} from '../engines/relay-upstream.ts'
+} from '../engines/relay-rig.ts'
 import { useOpened } from '../engines/use-opened.ts'
 
 const BODY = { model: CHAT, messages: [{ role: 'user', content: 'Say hi' }], max_tokens: 100 }

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { generateApiKey } from '#store/keys/key-changes.ts'
-import { captureTelemetry } from '../engines/counted-facts.ts'
+import { captureTelemetry } from '../engines/emitted-metrics.ts'
 import { type RelayOperation, startRelayRig } from '../engines/relay-rig.ts'
 import { useOpened } from '../engines/use-opened.ts'
 

@@ -4,10 +4,9 @@ import { verifyLedger } from '#lambdas/admin/ledger/verify-ledger.ts'
 import { requireVideoJob } from '#lambdas/pipeline/job-record.ts'
 import { type Resolution, resolveReservation } from '#store/job-ledger/resolve-reservation.ts'
 import { claimSubmit, recordAccepted } from '#store/jobs/job-progress.ts'
-import { useTestTable } from '../engines/start-test-table.ts'
-import type { TableWithClient } from '../engines/table-with-client.ts'
+import { type TableWithClient, useTestTable } from '../engines/test-table.ts'
 import { openTenant, RELEASE, requireReservation, reserveJob, settle } from '../engines/video-jobs.ts'
-import { changedKeys, putBack, remove, subsets, type TableImage, takeImage } from './table-image.ts'
+import { changedKeys, putBack, remove, subsets, type TableImage, takeImage } from './faulty-table.ts'
 
 const engine = useTestTable()
 

@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startP1Simulator } from '../../lib/simulators/p1.ts'
 import type { Simulator, SimulatorRequest } from '../../lib/simulators/server.ts'
-import { startReceiver } from '../e2e/callback-receiver.ts'
 import { type Gateway, startGateway } from '../e2e/start-gateway.ts'
-import { eventually } from '../e2e/video-api.ts'
+import { eventually, startReceiver } from '../e2e/video-client.ts'
 
 const UPSTREAM_KEY = 'upstream-credential-of-this-test'
 /** One pixel, which no upstream takes. */

@@ -1,8 +1,7 @@
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { CHAT, type RelayOperation, startRelayRig } from '../engines/relay-rig.ts'
-import { chatAnswer, sendJson } from '../engines/relay-upstream.ts'
+import { CHAT, chatAnswer, type RelayOperation, sendJson, startRelayRig } from '../engines/relay-rig.ts'
 import { useOpened } from '../engines/use-opened.ts'
 
 const realTimer = globalThis.setTimeout

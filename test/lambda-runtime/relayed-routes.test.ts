@@ -1,9 +1,8 @@
 import { once } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { parseFraming } from '../engines/framing-parser.ts'
-import { CHAT } from '../engines/relay-rig.ts'
 import {
+  CHAT,
   chatAnswer,
   DONE,
   FINISH,
@@ -12,7 +11,8 @@ import {
   sendStream,
   USAGE_CHUNK,
   word,
-} from '../engines/relay-upstream.ts'
+} from '../engines/relay-rig.ts'
+import { parseFraming } from '../engines/stream-handler.ts'
 import { type DeployedRelay, type RelayedOperation, startDeployedRelay } from './deployed-relay.ts'
 import type { Connection } from './runtime-api.ts'
 import type { Invoked } from './start-function.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { parseFraming } from '../engines/framing-parser.ts'
+import { parseFraming } from '../engines/stream-handler.ts'
 import { type DeployedRelay, startDeployedRelay } from './deployed-relay.ts'
 
 let relay: DeployedRelay

@@ -3,7 +3,7 @@ import { mockClient } from 'aws-sdk-client-mock'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { createTable } from '#local/dynamodb-engine.ts'
 import { JobTable } from '#stack/job-table.ts'
-import { resourcesOf, synthesizeAlone } from '../aws/synthesize-stack.ts'
+import { resourcesOf, synthesizeAlone } from '../stack/synthesize-stack.ts'
 
 const table = mockClient(DynamoDBClient)
 beforeEach(() => {

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest'
 import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
 import { seedSimulatedTimes } from '#local/simulated-times.ts'
 import { addGenerationTime, readUsualSeconds } from '#store/jobs/channels.ts'
-import { shippedConfiguration } from '../aws/synthesize-stack.ts'
-import { useTestTable } from '../engines/start-test-table.ts'
+import { useTestTable } from '../engines/test-table.ts'
+import { shippedConfiguration } from '../stack/synthesize-stack.ts'
 
 const engine = useTestTable()
 

@@ -4,8 +4,8 @@ import { catalogueHandler } from '#middleware/catalogue-handler.ts'
 import { revokeApiKey } from '#store/keys/api-keys.ts'
 import { generateApiKey, storeApiKey } from '#store/keys/key-changes.ts'
 import { CHAT, startRelayRig } from '../engines/relay-rig.ts'
-import { TESTER } from '../engines/tester.ts'
 import { useOpened } from '../engines/use-opened.ts'
+import { TESTER } from '../engines/video-jobs.ts'
 import { apiEvent, context } from './api-exchange.ts'
 
 const rig = useOpened(startRelayRig)

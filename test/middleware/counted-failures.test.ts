@@ -4,7 +4,7 @@ import { ServiceUnavailableError } from '#core/errors.ts'
 import type { ApiEvent, ApiResult } from '#middleware/api-event.ts'
 import { countedFailures } from '#middleware/counted-failures.ts'
 import { errorResponse } from '#middleware/error-response.ts'
-import { captureTelemetry } from '../engines/counted-facts.ts'
+import { captureTelemetry } from '../engines/emitted-metrics.ts'
 import { apiEvent, captureLog, context } from './api-exchange.ts'
 
 beforeEach(() => {

@@ -1,7 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { captureMetrics } from '../engines/emitted-metrics.ts'
-import { CHAT, startRelayRig } from '../engines/relay-rig.ts'
-import { chatAnswer, sendJson, word } from '../engines/relay-upstream.ts'
+import { CHAT, chatAnswer, sendJson, startRelayRig, word } from '../engines/relay-rig.ts'
 import { useOpened } from '../engines/use-opened.ts'
 
 const BODY = { model: CHAT, messages: [{ role: 'user', content: 'hello' }] }

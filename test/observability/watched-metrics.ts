@@ -1,5 +1,5 @@
 import type { Template } from 'aws-cdk-lib/assertions'
-import { resourcesOf } from '../aws/synthesize-stack.ts'
+import { resourcesOf } from '../stack/synthesize-stack.ts'
 
 /** A dimension's value: a text, or an expression of CloudFormation. */
 type Value = string | Readonly<Record<string, unknown>>

@@ -8,9 +8,9 @@ import {
   isCancelledByOperator,
 } from '#lambdas/pipeline/cancel-upstream-task.ts'
 import { openTable } from '#store/table/sdk-table.ts'
-import { ScriptedUpstream } from '../engines/scripted-upstream.ts'
+import { ScriptedUpstream } from '../engines/pipeline.ts'
 import { testCatalogue } from '../engines/test-catalogue.ts'
-import { videoJobRecord } from '../engines/video-job-record.ts'
+import { videoJobRecord } from '../engines/video-jobs.ts'
 import { setTestLogging } from '../logs/test-logging.ts'
 
 setTestLogging()

@@ -6,9 +6,9 @@ import { VideoJobConflictError, VideoJobNotFoundError } from '#core/errors.ts'
 import { cancelVideoJob } from '#lambdas/pipeline/cancel-video-job.ts'
 import { endFailedJob } from '#lambdas/pipeline/fail-video-job.ts'
 import type { NewVideoJob } from '#store/job-ledger/reserve-quota.ts'
-import { breakConnection } from '../engines/break-connection.ts'
-import type { Pipeline } from '../engines/create-pipeline.ts'
+import type { Pipeline } from '../engines/pipeline.ts'
 import { type Engines, startEngines } from '../engines/start-engines.ts'
+import { breakConnection } from '../engines/test-table.ts'
 
 const executions = mockClient(SFNClient)
 

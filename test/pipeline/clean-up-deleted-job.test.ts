@@ -4,7 +4,7 @@ import { putText } from '#store/bucket/bucket.ts'
 import { pendingCleanUps } from '#store/due-index.ts'
 import type { NewVideoJob } from '#store/job-ledger/reserve-quota.ts'
 import { markDeleted } from '#store/jobs/cancel-and-delete.ts'
-import type { Pipeline } from '../engines/create-pipeline.ts'
+import type { Pipeline } from '../engines/pipeline.ts'
 import { startEngines } from '../engines/start-engines.ts'
 import { useOpened } from '../engines/use-opened.ts'
 

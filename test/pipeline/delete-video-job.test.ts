@@ -3,9 +3,8 @@ import { deleteVideoJob } from '#lambdas/pipeline/delete-video-job.ts'
 import { auditEntry } from '#store/audit/audit-entry.ts'
 import { readAudit } from '#store/audit/read-audit.ts'
 import { getVideoJob } from '#store/jobs/job-reader.ts'
-import { useTestTable } from '../engines/start-test-table.ts'
-import { TESTER } from '../engines/tester.ts'
-import { openTenant, reserveJob } from '../engines/video-jobs.ts'
+import { useTestTable } from '../engines/test-table.ts'
+import { openTenant, reserveJob, TESTER } from '../engines/video-jobs.ts'
 
 const engine = useTestTable()
 

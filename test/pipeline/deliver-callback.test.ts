@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { endFailedJob } from '#lambdas/pipeline/fail-video-job.ts'
 import { sendJobCallback } from '#lambdas/pipeline/notify/send-job-callback.ts'
-import { startCallbackReceiver } from '../engines/callback-receiver.ts'
-import type { Pipeline } from '../engines/create-pipeline.ts'
+import type { Pipeline } from '../engines/pipeline.ts'
 import { type Engines, startEngines } from '../engines/start-engines.ts'
+import { startCallbackReceiver } from '../engines/test-servers.ts'
 
 let engines: Engines
 let receiver: Awaited<ReturnType<typeof startCallbackReceiver>>

@@ -3,10 +3,10 @@ import { ServiceUnavailableError } from '#core/errors.ts'
 import { endFailedJob, failVideoJob } from '#lambdas/pipeline/fail-video-job.ts'
 import { putText } from '#store/bucket/bucket.ts'
 import { recordFailure, recordPoll, recordStored } from '#store/jobs/job-progress.ts'
-import type { Pipeline } from '../engines/create-pipeline.ts'
-import { createVideoMachine } from '../engines/run-video-machine.ts'
+import type { Pipeline } from '../engines/pipeline.ts'
 import { startEngines } from '../engines/start-engines.ts'
 import { useOpened } from '../engines/use-opened.ts'
+import { createVideoMachine } from '../engines/video-machine.ts'
 
 const engines = useOpened(startEngines)
 let pipeline: Pipeline

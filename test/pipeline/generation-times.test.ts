@@ -4,13 +4,12 @@ import { pollVideoJob } from '#lambdas/pipeline/poll-video-job/poll-video-job.ts
 import { submitVideoJob } from '#lambdas/pipeline/submit-video-job/submit-video-job.ts'
 import { addGenerationTime, readUsualSeconds } from '#store/jobs/channels.ts'
 import { tableKeys } from '#store/table/table-keys.ts'
-import { breakConnection } from '../engines/break-connection.ts'
-import type { Pipeline } from '../engines/create-pipeline.ts'
-import { createVideoMachine } from '../engines/run-video-machine.ts'
-import { accepted, running, succeeded } from '../engines/scripted-upstream.ts'
+import { accepted, type Pipeline, running, succeeded } from '../engines/pipeline.ts'
 import { startEngines } from '../engines/start-engines.ts'
+import { breakConnection } from '../engines/test-table.ts'
 import { useOpened } from '../engines/use-opened.ts'
 import { newJob } from '../engines/video-jobs.ts'
+import { createVideoMachine } from '../engines/video-machine.ts'
 
 const engines = useOpened(startEngines)
 beforeEach(() => engines.reset())

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { JobRecordMissingError, loadVideoJobRequest, requireVideoJob } from '#lambdas/pipeline/job-record.ts'
 import { putText } from '#store/bucket/bucket.ts'
-import type { Pipeline } from '../engines/create-pipeline.ts'
+import type { Pipeline } from '../engines/pipeline.ts'
 import { startEngines } from '../engines/start-engines.ts'
 import { useOpened } from '../engines/use-opened.ts'
 import { newJob, requireReservation } from '../engines/video-jobs.ts'

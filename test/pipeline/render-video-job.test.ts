@@ -3,7 +3,7 @@ import type { VideoJob } from '#core/jobs/video-job.ts'
 import { ZERO } from '#core/money.ts'
 import { createJobRenderer } from '#lambdas/pipeline/render-video-job.ts'
 import { type Bucket, storeUpstreamText } from '#store/bucket/bucket.ts'
-import { startTestBucket } from '../engines/start-test-bucket.ts'
+import { startTestBucket } from '../engines/test-bucket.ts'
 import { useOpened } from '../engines/use-opened.ts'
 
 const engine = useOpened(startTestBucket)

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { reportRefusedResult } from '#lambdas/pipeline/report-refused-result.ts'
-import { captureTelemetry } from '../engines/counted-facts.ts'
-import { videoJobRecord } from '../engines/video-job-record.ts'
+import { captureTelemetry } from '../engines/emitted-metrics.ts'
+import { videoJobRecord } from '../engines/video-jobs.ts'
 import { captureLog } from '../middleware/api-exchange.ts'
 
 afterEach(() => {

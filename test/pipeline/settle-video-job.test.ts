@@ -2,10 +2,10 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { ServiceUnavailableError } from '#core/errors.ts'
 import { formatCredits } from '#core/money.ts'
 import { getTenant } from '#store/tenants/tenants.ts'
-import { createVideoMachine } from '../engines/run-video-machine.ts'
-import { inTurn, succeeded } from '../engines/scripted-upstream.ts'
+import { inTurn, succeeded } from '../engines/pipeline.ts'
 import { type Engines, startEngines } from '../engines/start-engines.ts'
 import { useOpened } from '../engines/use-opened.ts'
+import { createVideoMachine } from '../engines/video-machine.ts'
 
 const engines = useOpened(startEngines)
 beforeEach(() => engines.reset())

@@ -8,11 +8,10 @@ import type { NewVideoJob } from '#store/job-ledger/reserve-quota.ts'
 import { markCancelled } from '#store/jobs/cancel-and-delete.ts'
 import { claimSubmit } from '#store/jobs/job-progress.ts'
 import { getTenant } from '#store/tenants/tenants.ts'
-import { startCallbackReceiver } from '../engines/callback-receiver.ts'
-import type { Pipeline } from '../engines/create-pipeline.ts'
-import { createVideoMachine } from '../engines/run-video-machine.ts'
-import { accepted, inTurn, running, succeeded } from '../engines/scripted-upstream.ts'
+import { accepted, inTurn, type Pipeline, running, succeeded } from '../engines/pipeline.ts'
 import { type Engines, startEngines } from '../engines/start-engines.ts'
+import { startCallbackReceiver } from '../engines/test-servers.ts'
+import { createVideoMachine } from '../engines/video-machine.ts'
 
 let engines: Engines
 let receiver: Awaited<ReturnType<typeof startCallbackReceiver>>

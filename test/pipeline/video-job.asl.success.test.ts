@@ -2,11 +2,11 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { formatCredits } from '#core/money.ts'
 import { loadText } from '#store/bucket/bucket.ts'
 import { getTenant } from '#store/tenants/tenants.ts'
-import { CLIP } from '../engines/result-files.ts'
-import { createVideoMachine } from '../engines/run-video-machine.ts'
-import { inTurn, running, SUBMIT_TEXT, succeeded } from '../engines/scripted-upstream.ts'
+import { inTurn, running, SUBMIT_TEXT, succeeded } from '../engines/pipeline.ts'
 import { startEngines } from '../engines/start-engines.ts'
+import { CLIP } from '../engines/test-servers.ts'
 import { useOpened } from '../engines/use-opened.ts'
+import { createVideoMachine } from '../engines/video-machine.ts'
 
 const engines = useOpened(startEngines)
 beforeEach(() => engines.reset())

@@ -1,7 +1,7 @@
 import { StateMachine } from 'aws-local-stepfunctions'
 import { describe, expect, it } from 'vitest'
 import type { NextStep } from '#core/jobs/video-job.ts'
-import { readVideoMachine, type StateName } from '../engines/run-video-machine.ts'
+import { readVideoMachine, type StateName } from '../engines/video-machine.ts'
 
 const { StartAt, States, TimeoutSeconds } = readVideoMachine()
 const tasks = Object.entries(States).filter(([, { Type }]) => Type === 'Task')

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { eventually } from '../e2e/video-api.ts'
+import { eventually } from '../e2e/video-client.ts'
 import { type RelayArchive, startRelayArchive } from '../engines/relay-archive.ts'
 import { CHAT, startRelayRig } from '../engines/relay-rig.ts'
 import { useOpened } from '../engines/use-opened.ts'

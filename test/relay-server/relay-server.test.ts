@@ -6,10 +6,9 @@ import { keyIdOf } from '#core/api-key.ts'
 import { tokensByLength } from '#core/pricing/token-usage.ts'
 import { readTarget } from '#lambdas/relay-server/received-over-http.ts'
 import { revokeApiKey } from '#store/keys/api-keys.ts'
-import { CHAT, startRelayRig } from '../engines/relay-rig.ts'
-import { chatAnswer, sendJson } from '../engines/relay-upstream.ts'
-import { TESTER } from '../engines/tester.ts'
+import { CHAT, chatAnswer, sendJson, startRelayRig } from '../engines/relay-rig.ts'
 import { useOpened } from '../engines/use-opened.ts'
+import { TESTER } from '../engines/video-jobs.ts'
 
 const rig = useOpened(() =>
   startRelayRig({

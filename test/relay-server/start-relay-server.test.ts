@@ -6,7 +6,7 @@ import type { HttpServer } from '#adapters/http-server/http-server.ts'
 import type { RunningRelayServer } from '#lambdas/relay-server/start-relay-server.ts'
 import { CHAT, startRelayRig } from '../engines/relay-rig.ts'
 import { useOpened } from '../engines/use-opened.ts'
-import { startSecretsStub } from '../events/secrets-stub.ts'
+import { startSecretsStub } from '../events/stubs.ts'
 
 const SECRET_ARN = 'arn:aws:secretsmanager:us-east-1:000000000000:secret:front-door'
 const SPOILED_ARN = `${SECRET_ARN}-spoiled`

@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { boundSilence } from '#lambdas/relay/front-door-limit.ts'
-import { CHAT, type RelayOperation, startRelayRig } from '../engines/relay-rig.ts'
-import { chatAnswer, sendJson } from '../engines/relay-upstream.ts'
+import { CHAT, chatAnswer, type RelayOperation, sendJson, startRelayRig } from '../engines/relay-rig.ts'
 import { useOpened } from '../engines/use-opened.ts'
 
 /** The limit of a response through the front door, which passes in these tests so many times as fast. In a young process it is shorter. */

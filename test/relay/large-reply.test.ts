@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { cutReply, passOn } from '#lambdas/relay/large-reply.ts'
 import { rulesOf } from '../core/relay/reply-rules.ts'
-import { captureTelemetry } from '../engines/counted-facts.ts'
+import { captureTelemetry } from '../engines/emitted-metrics.ts'
 import type { FakeBody } from './fake-body.ts'
 import { fakeReply } from './fake-reply.ts'
 import { FakeResponse } from './fake-response.ts'

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { ABANDONED_MILLISECONDS_MAX, boundWhenGone, readLastBytes, reportCutReply } from '#lambdas/relay/leave-reply.ts'
-import { captureTelemetry } from '../engines/counted-facts.ts'
+import { captureTelemetry } from '../engines/emitted-metrics.ts'
 import { FakeBody } from './fake-body.ts'
 import { relayChannel } from './relay-channel.ts'
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { UpstreamFailedError, UpstreamTimeoutError } from '#core/errors.ts'
 import { readRefusal, readSuccessUpTo, refuseReply } from '#lambdas/relay/read-reply.ts'
 import { HIDDEN } from '../core/relay/reply-rules.ts'
-import { captureTelemetry } from '../engines/counted-facts.ts'
+import { captureTelemetry } from '../engines/emitted-metrics.ts'
 import { fakeReply } from './fake-reply.ts'
 
 const inAMinute = () => performance.now() + 60_000

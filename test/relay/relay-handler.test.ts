@@ -4,7 +4,7 @@ import type { RelayExchange } from '#lambdas/relay/relay-exchange.ts'
 import { relayHandlers } from '#lambdas/relay/relay-handler.ts'
 import { sendJson } from '#lambdas/relay/send-response.ts'
 import { startRelayRig } from '../engines/relay-rig.ts'
-import { runStreamHandler } from '../engines/run-stream-handler.ts'
+import { runStreamHandler } from '../engines/stream-handler.ts'
 import { useOpened } from '../engines/use-opened.ts'
 import { apiEvent, context } from '../middleware/api-exchange.ts'
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { NoChannelAvailableError, UpstreamFailedError } from '#core/errors.ts'
 import { createChatCompletion } from '#lambdas/api/create-chat-completion/create-chat-completion.ts'
-import { captureTelemetry } from '../engines/counted-facts.ts'
-import { chatAnswer, DONE, FINISH, USAGE_CHUNK, word } from '../engines/relay-upstream.ts'
+import { captureTelemetry } from '../engines/emitted-metrics.ts'
+import { chatAnswer, DONE, FINISH, USAGE_CHUNK, word } from '../engines/relay-rig.ts'
 import { captureLog } from '../middleware/api-exchange.ts'
 import { type FakedRequest, MODEL, startRequest } from './faked-request.ts'
 

@@ -8,8 +8,8 @@ import { type RelayedOperation, serveRelay } from '#lambdas/relay/serve-relay.ts
 import { receivedRequest } from '#middleware/received-request.ts'
 import { revokeApiKey } from '#store/keys/api-keys.ts'
 import { startRelayRig } from '../engines/relay-rig.ts'
-import { TESTER } from '../engines/tester.ts'
 import { useOpened } from '../engines/use-opened.ts'
+import { TESTER } from '../engines/video-jobs.ts'
 import { apiEvent } from '../middleware/api-exchange.ts'
 import { FakeResponse } from './fake-response.ts'
 

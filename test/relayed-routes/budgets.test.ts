@@ -3,10 +3,9 @@ import { parseBudgetLimit } from '#core/budgets.ts'
 import { generateApiKey, storeApiKey } from '#store/keys/key-changes.ts'
 import { changeTenant } from '#store/tenants/change-tenant.ts'
 import { keyBudgetOf, tenantBudgetOf } from '../engines/budgets.ts'
-import { CHAT, FREE, type RelayOperation, startRelayRig } from '../engines/relay-rig.ts'
-import { chatAnswer, sendJson } from '../engines/relay-upstream.ts'
-import { TESTER } from '../engines/tester.ts'
+import { CHAT, chatAnswer, FREE, type RelayOperation, sendJson, startRelayRig } from '../engines/relay-rig.ts'
 import { useOpened } from '../engines/use-opened.ts'
+import { TESTER } from '../engines/video-jobs.ts'
 
 const BODY = { model: CHAT, messages: [{ role: 'user', content: 'Say hi' }] }
 

@@ -1,10 +1,9 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { keyIdOf } from '#core/api-key.ts'
 import { generateApiKey, type KeySettings, setApiKey, storeApiKey } from '#store/keys/key-changes.ts'
-import { CHAT, FREE, startRelayRig } from '../engines/relay-rig.ts'
-import { chatAnswer, sendJson } from '../engines/relay-upstream.ts'
-import { TESTER } from '../engines/tester.ts'
+import { CHAT, chatAnswer, FREE, sendJson, startRelayRig } from '../engines/relay-rig.ts'
 import { useOpened } from '../engines/use-opened.ts'
+import { TESTER } from '../engines/video-jobs.ts'
 
 const rig = useOpened(() =>
   startRelayRig({

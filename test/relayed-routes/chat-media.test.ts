@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { CHAT, startRelayRig } from '../engines/relay-rig.ts'
-import { chatAnswer, sendJson } from '../engines/relay-upstream.ts'
+import { CHAT, chatAnswer, sendJson, startRelayRig } from '../engines/relay-rig.ts'
 import { useOpened } from '../engines/use-opened.ts'
 
 /** Prices are 1,000 and 2,000 credits per million: a token in is 1,000 millionths of a credit. */

@@ -4,18 +4,22 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { formatCredits } from '#core/money.ts'
 import { writeTokenizerRanks } from '../../lib/config/tokenizer-ranks.ts'
-import { CHAT, FREE, type RelayOperation, type RelayRig, startRelayRig } from '../engines/relay-rig.ts'
 import {
+  CHAT,
   chatAnswer,
   chatEvent,
   DONE,
   FINISH,
+  FREE,
+  type RelayOperation,
+  type RelayRig,
   sendJson,
   sendStream,
+  startRelayRig,
   USAGE,
   USAGE_CHUNK,
   word,
-} from '../engines/relay-upstream.ts'
+} from '../engines/relay-rig.ts'
 
 const BODY = { model: CHAT, messages: [{ role: 'user', content: 'hi' }], max_tokens: 10 }
 const ASKING = { ...BODY, stream: true, stream_options: { include_usage: true } }

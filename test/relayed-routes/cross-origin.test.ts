@@ -1,6 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { CHAT, type RelayRig, startRelayRig } from '../engines/relay-rig.ts'
-import { chatAnswer, DONE, FINISH, sendJson, sendStream, USAGE_CHUNK, word } from '../engines/relay-upstream.ts'
+import {
+  CHAT,
+  chatAnswer,
+  DONE,
+  FINISH,
+  type RelayRig,
+  sendJson,
+  sendStream,
+  startRelayRig,
+  USAGE_CHUNK,
+  word,
+} from '../engines/relay-rig.ts'
 
 const APP = 'https://app.example.com'
 const BODY = { model: CHAT, messages: [{ role: 'user', content: 'hi' }], max_tokens: 10 }

@@ -1,7 +1,17 @@
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { captureTelemetry } from '../engines/counted-facts.ts'
-import { CHAT, type RelayOperation, startRelayRig } from '../engines/relay-rig.ts'
-import { chatAnswer, DONE, FINISH, openStream, sendJson, sendStream, word } from '../engines/relay-upstream.ts'
+import { captureTelemetry } from '../engines/emitted-metrics.ts'
+import {
+  CHAT,
+  chatAnswer,
+  DONE,
+  FINISH,
+  openStream,
+  type RelayOperation,
+  sendJson,
+  sendStream,
+  startRelayRig,
+  word,
+} from '../engines/relay-rig.ts'
 import { useOpened } from '../engines/use-opened.ts'
 
 const MEBIBYTE = 1024 * 1024

@@ -3,18 +3,21 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { writeTokenizerRanks } from '../../lib/config/tokenizer-ranks.ts'
-import { CHAT, type RelayOperation, type RelayRig, startRelayRig } from '../engines/relay-rig.ts'
 import {
+  CHAT,
   chatAnswer,
   chatEvent,
   DONE,
   FINISH,
+  type RelayOperation,
+  type RelayRig,
   sendJson,
   sendStream,
+  startRelayRig,
   USAGE,
   USAGE_CHUNK,
   word,
-} from '../engines/relay-upstream.ts'
+} from '../engines/relay-rig.ts'
 
 const BODIES = {
   'create-chat-completion': { model: CHAT, messages: [{ role: 'user', content: 'hi' }], max_tokens: 10 },

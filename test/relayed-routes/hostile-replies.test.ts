@@ -1,7 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { CHAT, type RelayOperation, type RelayRig, startRelayRig } from '../engines/relay-rig.ts'
-import { FINISH, USAGE, word } from '../engines/relay-upstream.ts'
+import { CHAT, FINISH, type RelayOperation, type RelayRig, startRelayRig, USAGE, word } from '../engines/relay-rig.ts'
 
 const KEY = 'sk-up/Q9"x\\8vT2mZ'
 

@@ -2,10 +2,9 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { keyIdOf } from '#core/api-key.ts'
 import { generateApiKey, storeApiKey } from '#store/keys/key-changes.ts'
 import { resumeTenant, suspendTenant } from '#store/tenants/tenant-lifecycle.ts'
-import { CHAT, FREE, type RelayOperation, startRelayRig } from '../engines/relay-rig.ts'
-import { chatAnswer, sendJson } from '../engines/relay-upstream.ts'
-import { TESTER } from '../engines/tester.ts'
+import { CHAT, chatAnswer, FREE, type RelayOperation, sendJson, startRelayRig } from '../engines/relay-rig.ts'
 import { useOpened } from '../engines/use-opened.ts'
+import { TESTER } from '../engines/video-jobs.ts'
 
 const rig = useOpened(startRelayRig)
 beforeAll(async () => {

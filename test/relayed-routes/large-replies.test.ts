@@ -4,8 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { writeTokenizerRanks } from '../../lib/config/tokenizer-ranks.ts'
-import { CHAT, type RelayRig, startRelayRig } from '../engines/relay-rig.ts'
-import { openStream, USAGE, word } from '../engines/relay-upstream.ts'
+import { CHAT, openStream, type RelayRig, startRelayRig, USAGE, word } from '../engines/relay-rig.ts'
 
 const MEBIBYTE = 1024 * 1024
 const BODY = { model: CHAT, messages: [{ role: 'user', content: 'hi' }], max_tokens: 10 }

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { CHAT, type RelayRig, startRelayRig } from '../engines/relay-rig.ts'
-import { chatAnswer, sendJson } from '../engines/relay-upstream.ts'
+import { CHAT, chatAnswer, type RelayRig, sendJson, startRelayRig } from '../engines/relay-rig.ts'
 
 const BODY = { model: CHAT, messages: [{ role: 'user', content: 'Say hi' }] }
 const LIMITS = ['max_tokens', 'max_completion_tokens']

@@ -1,15 +1,18 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { CHAT, type RelayOperation, type RelayRig, startRelayRig } from '../engines/relay-rig.ts'
 import {
+  CHAT,
   chatAnswer,
   DONE,
   FINISH,
+  type RelayOperation,
+  type RelayRig,
   type RelayUpstream,
   sendJson,
   sendStream,
+  startRelayRig,
   USAGE_CHUNK,
   word,
-} from '../engines/relay-upstream.ts'
+} from '../engines/relay-rig.ts'
 
 const IGNORED = 'x-reelgate-ignored'
 const MESSAGES = [{ role: 'user', content: 'hi' }]

@@ -1,6 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import { CHAT, type RelayOperation, type RelayRig, startRelayRig, UNSERVED } from '../engines/relay-rig.ts'
-import { chatAnswer, sendJson } from '../engines/relay-upstream.ts'
+import {
+  CHAT,
+  chatAnswer,
+  type RelayOperation,
+  type RelayRig,
+  sendJson,
+  startRelayRig,
+  UNSERVED,
+} from '../engines/relay-rig.ts'
 import { useOpened } from '../engines/use-opened.ts'
 
 const GOOD: Readonly<Record<string, { body: Record<string, unknown>; unserved: string; answer: object }>> = {

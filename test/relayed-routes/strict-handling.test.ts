@@ -1,6 +1,17 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { CHAT, type RelayOperation, type RelayRig, startRelayRig } from '../engines/relay-rig.ts'
-import { chatAnswer, DONE, FINISH, sendJson, sendStream, USAGE_CHUNK, word } from '../engines/relay-upstream.ts'
+import {
+  CHAT,
+  chatAnswer,
+  DONE,
+  FINISH,
+  type RelayOperation,
+  type RelayRig,
+  sendJson,
+  sendStream,
+  startRelayRig,
+  USAGE_CHUNK,
+  word,
+} from '../engines/relay-rig.ts'
 
 const BODIES = {
   'create-chat-completion': { model: CHAT, messages: [{ role: 'user', content: 'hi' }], max_tokens: 10 },

@@ -6,7 +6,7 @@ import type { ChannelChange, ModelChange } from '#core/catalogue/switches.ts'
 import { revokeApiKey } from '#store/keys/api-keys.ts'
 import { changeSwitch, readSwitches } from '#store/switches.ts'
 import { CHAT, FREE, type RelayOperation, type RelayRig, startRelayRig } from '../engines/relay-rig.ts'
-import { TESTER } from '../engines/tester.ts'
+import { TESTER } from '../engines/video-jobs.ts'
 
 const BY = { actor: { name: 'operator', role: 'operator' }, at: 1 } as const
 

@@ -1,7 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { describe, expect, it } from 'vitest'
-import { CHAT, startRelayRig } from '../engines/relay-rig.ts'
-import { openStream, word } from '../engines/relay-upstream.ts'
+import { CHAT, openStream, startRelayRig, word } from '../engines/relay-rig.ts'
 import { useOpened } from '../engines/use-opened.ts'
 
 /** Prices are 1,000 and 2,000 credits per million: a token in is 1,000 millionths, one out is 2,000. */

@@ -1,8 +1,18 @@
 import fc from 'fast-check'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { captureTelemetry } from '../engines/counted-facts.ts'
-import { CHAT, type RelayOperation, startRelayRig } from '../engines/relay-rig.ts'
-import { chatAnswer, chatEvent, DONE, FINISH, sendJson, sendStream, word } from '../engines/relay-upstream.ts'
+import { captureTelemetry } from '../engines/emitted-metrics.ts'
+import {
+  CHAT,
+  chatAnswer,
+  chatEvent,
+  DONE,
+  FINISH,
+  type RelayOperation,
+  sendJson,
+  sendStream,
+  startRelayRig,
+  word,
+} from '../engines/relay-rig.ts'
 import { useOpened } from '../engines/use-opened.ts'
 
 const MESSAGES = [{ role: 'user', content: 'hello' }]

@@ -1,6 +1,14 @@
 import { describe, expect, it, vi } from 'vitest'
-import { CHAT, type RelayOperation, startRelayRig } from '../engines/relay-rig.ts'
-import { chatAnswer, chatEvent, openStream, sendJson, word } from '../engines/relay-upstream.ts'
+import {
+  CHAT,
+  chatAnswer,
+  chatEvent,
+  openStream,
+  type RelayOperation,
+  sendJson,
+  startRelayRig,
+  word,
+} from '../engines/relay-rig.ts'
 import { useOpened } from '../engines/use-opened.ts'
 
 const MEBIBYTE = 1024 * 1024

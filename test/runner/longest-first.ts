@@ -13,7 +13,7 @@ export const LONGEST = [
   'test/simulation/lifecycle.test.ts',
   'test/e2e/failures.test.ts',
   'test/faults/platform.test.ts',
-  'test/aws/reelgate-stack.test.ts',
+  'test/stack/reelgate-stack.test.ts',
   'test/e2e/switches.test.ts',
   'test/simulation/relayed.test.ts',
   'test/e2e/budgets.test.ts',
@@ -26,7 +26,7 @@ export const LONGEST = [
   'test/adapters/http-server/bodies-being-read.test.ts',
   'test/local/directory-lock.test.ts',
   'test/e2e/openai-sdk.test.ts',
-  'test/faults/bleed.test.ts',
+  'test/faults/traffic.test.ts',
 ]
 
 /** The order of the files of a run. */

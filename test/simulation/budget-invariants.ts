@@ -1,8 +1,42 @@
-import type { Budget } from '#core/budgets.ts'
-import { checkSpent, sharing, spentBy } from './budget-spending.ts'
-import type { RelayedRequest } from './relayed-request.ts'
-import { rule, sum } from './rule.ts'
-import { amount, type Snapshot } from './snapshot.ts'
+import { ALERT_THRESHOLDS, type Budget, budgetAt, crossedThresholds, periodAt } from '#core/budgets.ts'
+import type { RelayedRequest } from './relay-clients.ts'
+import { amount, type Balance, type Item, repeated, rule, type Snapshot, sum } from './snapshot.ts'
+
+/** A budget of a key that was set while nothing moved begins with exactly what its keys have spent. */
+export function checkLateStart(id: string, now: Snapshot): string[] {
+  const budget = now.keyBudgets.get(id)?.budget
+  const spent = budget === undefined ? 0n : spentBy(id, budget, now)
+  return rule(
+    budget?.spent === spent,
+    `the budget ${id} was set late with ${budget?.spent}, and its keys spent ${spent}`,
+  )
+}
+
+/** What the keys that share a budget have spent in its period. */
+export function spentBy(id: string, { period }: Budget, now: Snapshot): bigint {
+  const keys = sharing(id, now)
+  const own = now.rows.filter(({ item }) => isSettledIn(period, item) && keys.includes(String(item.keyId)))
+  return sum(own.map(({ item }) => amount(item.actual)))
+}
+
+/** The keys that count in a budget. */
+export function sharing(id: string, { keys }: Snapshot): string[] {
+  return [...keys].filter(([, { budgetId }]) => budgetId === id).map(([digest]) => digest)
+}
+
+/** The budget of a tenant has spent what the settlements of its period say. */
+export function checkSpent(tenantId: string, { period, spent }: Budget, { rows }: Snapshot): string[] {
+  const own = rows.filter((row) => row.tenantId === tenantId && isSettledIn(period, row.item))
+  const settled = sum(own.map(({ item }) => amount(item.actual)))
+  return rule(
+    spent === settled,
+    `the budget of ${tenantId} has spent ${spent} in ${period.id}, and settlements ${settled}`,
+  )
+}
+
+function isSettledIn({ kind, id }: Budget['period'], { kind: of, at }: Item): boolean {
+  return of === 'settle' && periodAt(kind, Number(at)).id === id
+}
 
 type Looks = { readonly before: Snapshot | undefined; readonly now: Snapshot }
 type Known = { readonly requests: ReadonlyMap<string, RelayedRequest> }
@@ -177,4 +211,80 @@ function checkNamed(
       `hold ${holdId} says ${said} of the budget ${id}, and names ${known}`,
     )
   })
+}
+
+type KnownAlerts = { readonly alerted: readonly string[] }
+type Alert = Snapshot['alerts'][number]
+
+/** The rules of alerts: each is recorded once, with its mark, and received under the one id that it has. */
+export function checkAlerts({ alerted }: KnownAlerts, { before, now }: Looks): string[] {
+  const known = new Set(now.alerts.map(({ id }) => id))
+  const subjects = new Set(now.alerts.map(({ subject }) => subject))
+  const told = new Set(alerted)
+  return [
+    ...[...subjects].flatMap((subject) =>
+      repeatedThresholds(now.alerts.filter((alert) => alert.subject === subject)).map(
+        (threshold) => `${subject} was alerted twice of ${threshold}`,
+      ),
+    ),
+    ...alerted.flatMap((id) => rule(known.has(id), `the alert ${id} was sent, and there is none`)),
+    ...now.alerts
+      .filter(({ operators, tenant }) => operators === 'delivered' || tenant === 'delivered')
+      .flatMap(({ id }) => rule(told.has(id), `the alert ${id} is said to be delivered`)),
+    ...now.alerts.filter(({ id }) => isNew(id, before)).flatMap((alert) => checkMark(alert, now)),
+  ]
+}
+
+/** Another kind of period is another budget, which is alerted afresh. */
+function repeatedThresholds(alerts: readonly Alert[]): string[] {
+  const found: string[] = []
+  let kind: string | undefined
+  let thresholds: string[] = []
+  for (const alert of alerts.toSorted((left, right) => left.at - right.at)) {
+    thresholds = alert.kind === kind ? thresholds : []
+    kind = alert.kind
+    thresholds.push(...alert.crossed.map((threshold) => `${threshold} % in ${alert.period}`))
+    found.push(...repeated(thresholds))
+  }
+  return found
+}
+
+function isNew(id: string, before: Snapshot | undefined): boolean {
+  return before !== undefined && !before.alerts.some((alert) => alert.id === id)
+}
+
+function checkMark({ subject, period, crossed }: Alert, { marks }: Snapshot): string[] {
+  const mark = marks.get(subject)
+  const isBalance = subject.endsWith(' balance')
+  const isKept = isBalance
+    ? mark?.isArmed === false
+    : mark?.period === period && crossed.every((threshold) => mark.crossed.includes(threshold))
+  return rule(isKept, `an alert of ${subject} was recorded without its mark`)
+}
+
+/** When nothing moves any more, Reconcile has found every budget and balance that calls for an alert, and has sent what it found. */
+export function missingAlerts(now: Snapshot, nowMilliseconds: number): string[] {
+  const budgets = [
+    ...[...now.keyBudgets].map(([id, { tenantId, budget }]) => ({ subject: `${tenantId} key#${id}`, budget })),
+    ...[...now.tenantBudgets].map(([tenantId, budget]) => ({ subject: `${tenantId} tenant`, budget })),
+  ]
+  return [
+    ...budgets.flatMap(({ subject, budget }) => {
+      const present = budgetAt(budget, nowMilliseconds)
+      const mark = now.marks.get(subject)
+      const isMarked = (threshold: number) => mark?.period === present.period.id && mark.crossed.includes(threshold)
+      const missing = crossedThresholds(present, ALERT_THRESHOLDS).filter((threshold) => !isMarked(threshold))
+      return missing.map((threshold) => `nobody was alerted that ${subject} reached ${threshold} %`)
+    }),
+    ...now.balances
+      .filter(([tenantId, balance]) => isLow(balance) && now.marks.get(`${tenantId} balance`)?.isArmed !== false)
+      .map(([tenantId]) => `nobody was alerted that the balance of ${tenantId} is low`),
+    ...now.alerts
+      .filter(({ operators, tenant }) => operators === 'due' || tenant === 'due')
+      .map(({ id }) => `the alert ${id} is still to be sent`),
+  ]
+}
+
+function isLow({ available, lowBalance }: Balance): boolean {
+  return lowBalance !== undefined && available < lowBalance
 }

@@ -5,8 +5,7 @@ import { findCaller } from '#store/callers.ts'
 import { PER_SECOND_MODEL } from '../engines/test-catalogue.ts'
 import { pick } from './faults.ts'
 import type { Operators } from './operators.ts'
-import { CALLBACK_HOST } from './simulated-catalogue.ts'
-import type { World } from './world.ts'
+import { CALLBACK_HOST, type World } from './world.ts'
 
 type Request = { readonly prompt: string; readonly digest: string; readonly idempotencyKey: string | undefined }
 

@@ -2,16 +2,127 @@ import { SWITCHES_MILLISECONDS_MAX } from '#adapters/config/current-catalogue.ts
 import { isTerminal, type VideoJob } from '#core/jobs/video-job.ts'
 import { microcredits, parseCredits } from '#core/money.ts'
 import type { Reservation } from '#store/job-ledger/reservation.ts'
-import { checkAlerts } from './alert-invariants.ts'
-import { checkBalance } from './balance-invariants.ts'
-import { checkBudgets } from './budget-invariants.ts'
-import type { RelayedRequest } from './relayed-request.ts'
+import { checkAlerts, checkBudgets } from './budget-invariants.ts'
+import { DEBT } from './operators.ts'
+import type { RelayedRequest } from './relay-clients.ts'
 import { checkRequests } from './request-invariants.ts'
-import { repeated, rule } from './rule.ts'
 import type { Claim } from './simulated-table.ts'
-import { readSnapshot, type Snapshot } from './snapshot.ts'
-import type { Item } from './table-mirror.ts'
-import { checkUsage } from './usage-invariants.ts'
+import { amount, type Balance, type Item, readSnapshot, repeated, rule, type Snapshot, sum } from './snapshot.ts'
+
+/** The rules of a tenant's money: its parts are sums of rows and of what is open. */
+export function checkBalance(tenant: string, balance: Balance, now: Snapshot): string[] {
+  const own = [...now.reservations.values()].filter(({ tenantId }) => tenantId === tenant)
+  const rows = now.rows.filter(({ tenantId }) => tenantId === tenant).map(({ item }) => item)
+  const of = (kind: string, member: string) =>
+    sum(rows.filter((row) => row.kind === kind).map((row) => amount(row[member])))
+  const overdraft = sum(rows.map((row) => overdraftOf(row)))
+  const { available, held, spent, granted, openJobs, openJobsMax } = balance
+  const open = own.filter(({ state }) => state === 'held')
+  const heldOfRequests = now.holds.filter(({ tenantId }) => tenantId === tenant)
+  return [
+    ...rule(available + held + spent === granted, `${tenant}: the parts are not what was granted`),
+    ...rule(
+      granted === of('grant', 'amount') + of('adjust', 'amount'),
+      `${tenant}: granted is not the sum of the grants and corrections`,
+    ),
+    ...rule(
+      held === sum([...open, ...heldOfRequests].map((each) => each.amount)),
+      `${tenant}: held is not the sum of the open reservations`,
+    ),
+    ...rule(spent === of('settle', 'actual'), `${tenant}: spent is not the sum of the settlements`),
+    ...own.flatMap((reservation) => checkRows(reservation, rows)),
+    ...rule(held >= 0n, `${tenant}: held is negative`),
+    ...rule(available >= -overdraft - sum(rows.map(debtOf)), `${tenant}: more was reserved than there was`),
+    ...rule(openJobs === open.length, `${tenant}: counts ${openJobs} open jobs and has ${open.length}`),
+    ...rule(openJobs <= openJobsMax, `${tenant}: was given more than ${openJobsMax} open jobs`),
+  ]
+}
+
+/** What was billed beyond its reservation (docs/decisions/0029). */
+function overdraftOf(row: Item): bigint {
+  const beyond = row.kind === 'settle' ? amount(row.actual) - amount(row.amount) : 0n
+  return beyond > 0n ? beyond : 0n
+}
+
+/** What was taken back whether it was there or not. */
+function debtOf({ kind, SK, amount: taken }: Item): bigint {
+  return kind === 'adjust' && String(SK).includes(DEBT) && amount(taken) < 0n ? -amount(taken) : 0n
+}
+
+const ROW_OF_STATE = { held: undefined, settled: 'settle', released: 'release' } as const
+
+/** One row for the reservation, and one under the one key of its resolution once it has one. */
+function checkRows(
+  { jobId, state }: { jobId: string; state: keyof typeof ROW_OF_STATE },
+  rows: readonly Item[],
+): string[] {
+  const kindAt = (sortKey: string) => rows.find((row) => row.SK === sortKey)?.kind
+  const own = rows.filter((row) => row.job === jobId)
+  const expected = ['reserve', ROW_OF_STATE[state]].filter((kind) => kind !== undefined)
+  return rule(
+    own.length === expected.length &&
+      kindAt(`${jobId}#1`) === 'reserve' &&
+      kindAt(`${jobId}#2`) === ROW_OF_STATE[state],
+    `the ledger does not say of ${jobId} that it is ${state}`,
+  )
+}
+
+/** Names of the sums of a counter that rows have as their usage. */
+const USAGE = [
+  'inputTokens',
+  'cachedInputTokens',
+  'cacheWriteTokens',
+  'outputTokens',
+  'videoMilliseconds',
+  'images',
+] as const
+
+/** The counters are the sums of the rows with the mark, and every settlement that cost something has the mark. */
+export function checkUsage(now: Snapshot): string[] {
+  const settled = now.rows.filter(({ item }) => item.kind === 'settle')
+  const expected = new Map<string, Map<string, bigint>>()
+  for (const { tenantId, item } of settled.filter(({ item }) => item.counted === true)) {
+    const name = counterOf(tenantId, item)
+    const sums = expected.get(name) ?? new Map<string, bigint>()
+    expected.set(name, sums)
+    for (const [part, value] of partsOf(item)) {
+      sums.set(part, (sums.get(part) ?? 0n) + value)
+    }
+  }
+  const stored = now.counters.map((counter) => ({ name: `${counter.tenantId} ${counter.id}`, counter }))
+  return [
+    ...stored.flatMap(({ name, counter }) =>
+      Object.entries(counter).flatMap(([part, value]) =>
+        typeof value === 'string'
+          ? []
+          : rule(
+              BigInt(value) === (expected.get(name)?.get(part) ?? 0n),
+              `counter ${name} has ${value} ${part}, and its rows ${expected.get(name)?.get(part)}`,
+            ),
+      ),
+    ),
+    ...[...expected.keys()].flatMap((name) =>
+      rule(
+        stored.some((each) => each.name === name),
+        `there is no counter ${name}, and rows that it counts`,
+      ),
+    ),
+    ...settled.flatMap(({ item }) =>
+      rule(item.counted === true || amount(item.actual) === 0n, `the settlement of ${item.job} is not counted`),
+    ),
+  ]
+}
+
+function counterOf(tenantId: string, { at, ...row }: Item): string {
+  const [keyId, operation, model] = [row.keyId, row.operation, row.model].map((name) => name ?? 'unknown')
+  const day = new Date(Number(at)).toISOString().slice(0, 10)
+  return `${tenantId} ${day}#${keyId}#${operation}#${model}`
+}
+
+function partsOf({ usage, actual }: Item): readonly (readonly [string, bigint])[] {
+  const counts: Record<string, unknown> = { ...Object(usage) }
+  return [['requests', 1n], ['cost', amount(actual)], ...USAGE.map((name) => [name, amount(counts[name])] as const)]
+}
 
 /** What the world outside of the table knows, for the rules that span both. */
 export type Outside = {

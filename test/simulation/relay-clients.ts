@@ -1,13 +1,127 @@
 import { InvalidApiKeyError } from '#core/errors.ts'
-import type { Caller } from '#store/callers.ts'
+import { microcredits } from '#core/money.ts'
+import { countedUsage } from '#core/pricing/usage.ts'
+import { type Caller, CallerDirectory } from '#store/callers.ts'
+import { RelayLedger } from '#store/relay-ledger/relay-ledger.ts'
 import type { RelayReservation, RelayResolution } from '#store/relay-ledger/relay-reservation.ts'
-import { drawReservation, drawResolution } from './draw-request.ts'
+import type { Table } from '#store/table/table.ts'
 import { pick } from './faults.ts'
 import type { Key } from './operators.ts'
-import { RelayProcess } from './relay-process.ts'
-import { lockedAfter, type RelayedRequest, type RelayedSums } from './relayed-request.ts'
+import { type Scheduler, SharedInvocation } from './scheduler.ts'
 import type { Written } from './simulated-table.ts'
 import type { World } from './world.ts'
+
+const AMOUNT_MICROCREDITS_MAX = 300_000
+
+/** A request of a key, as its reservation names it. */
+export function drawReservation(world: World, { tenantId, digest }: Key): RelayReservation {
+  const { scheduler } = world
+  return {
+    tenantId,
+    requestId: world.context().newJobId(),
+    keyDigest: digest,
+    keyId: digest,
+    model: pick(scheduler, ['chat-default', 'embedding']),
+    operation: 'create-chat-completion',
+    amount: microcredits(1 + Math.trunc(scheduler.random() * AMOUNT_MICROCREDITS_MAX)),
+    reservedAt: scheduler.nowMilliseconds(),
+  }
+}
+
+/** How a request ends: billed by usage, billed by estimate because it was cut, sometimes above its reservation, or given back. */
+export function drawResolution(scheduler: Scheduler, { reservation }: RelayedRequest): RelayResolution {
+  const share = scheduler.random()
+  if (share < 0.25) {
+    return { kind: 'release' }
+  }
+  const most = scheduler.random() < 0.1 ? 1.5 : 1
+  const actual = microcredits(Math.trunc(Number(reservation.amount) * scheduler.random() * most))
+  const usage = countedUsage({ inputTokens: Number(actual % 1000n), outputTokens: Number(actual % 7n) })
+  return { kind: 'settle', actual, estimated: share < 0.4, usage, channel: 'openai-main' }
+}
+
+/** The pause between two rounds of tries is drawn again, from the history's own dice. */
+const ROUND_MILLISECONDS_MAX = 1_000
+
+type Options = {
+  readonly scheduler: Scheduler
+  readonly table: Table
+  /** How much its clock is ahead of the others; negative for one that is behind. */
+  readonly skewMilliseconds: number
+}
+
+/** One process that relays requests: a ledger, callers and a clock of its own, and an end that takes everything with it. */
+export class RelayProcess {
+  readonly ledger: Pick<RelayLedger, 'reserve' | 'resolve'>
+  readonly callers: CallerDirectory
+  readonly nowMilliseconds: () => number
+  readonly #scheduler: Scheduler
+  readonly #invocation = new SharedInvocation()
+
+  constructor({ scheduler, table, skewMilliseconds }: Options) {
+    this.#scheduler = scheduler
+    this.nowMilliseconds = () => scheduler.nowMilliseconds() + skewMilliseconds
+    const pause = () => scheduler.pause(scheduler.random() * ROUND_MILLISECONDS_MAX)
+    const clock = { nowMilliseconds: this.nowMilliseconds, pause }
+    this.ledger = new RelayLedger(table, { clock })
+    this.callers = new CallerDirectory(table, clock)
+  }
+
+  get isDead(): boolean {
+    return this.#invocation.isDead
+  }
+
+  /** Serves one caller. Never settles when the process dies first, except for the caller, who gets an error. */
+  run<Result>(body: () => Promise<Result>): Promise<Result> {
+    return this.#scheduler.invoke(body, this.#invocation)
+  }
+
+  kill(): void {
+    this.#invocation.crash(new Error('the process was killed'))
+  }
+
+  freeze(milliseconds: number): void {
+    this.#scheduler.freeze(this.#invocation, milliseconds)
+  }
+}
+
+/** One relayed request, as its caller and its process know it. */
+export type RelayedRequest = {
+  readonly reservation: RelayReservation
+  /** `unknown`: the caller got an error that says nothing about the money, or the process died. */
+  locked: 'asked' | 'yes' | 'refused' | 'unknown'
+  /** Every resolution that its process asked for. */
+  readonly asked: RelayResolution[]
+  /** The resolutions that the ledger said were written by this call. */
+  readonly resolved: RelayResolution[]
+}
+
+/** Refusals by which a caller learns that nothing was locked. */
+const REFUSALS: readonly string[] = [
+  'InvalidApiKeyError',
+  'CallerChangedError',
+  'InsufficientQuotaError',
+  'BudgetExceededError',
+]
+
+/** What an error of a reservation says about the money. */
+export function lockedAfter(error: unknown): 'refused' | 'unknown' {
+  return error instanceof Error && REFUSALS.includes(error.name) ? 'refused' : 'unknown'
+}
+
+/** What came of the relayed requests of one history. */
+export type RelayedSums = {
+  readonly requests: number
+  readonly refused: number
+  readonly settled: number
+  /** Transactions of several requests. */
+  readonly groups: number
+  /** Outcomes of resolutions, errors of callers, ends of processes, by name. */
+  readonly happened: ReadonlyMap<string, number>
+}
+
+/** The sums of a history without relayed requests. */
+export const NOTHING_RELAYED: RelayedSums = { requests: 0, refused: 0, settled: 0, groups: 0, happened: new Map() }
 
 const PROCESSES = 3
 const SKEW_MILLISECONDS_MAX = 5_000

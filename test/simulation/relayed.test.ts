@@ -1,8 +1,8 @@
 import { describe, expect, it, vi } from 'vitest'
 import { useOpened } from '../engines/use-opened.ts'
+import { STORMS } from './faults.ts'
 import { type Guard, RELAY_GUARDS } from './guards.ts'
 import { describeFailure, openSimulation } from './open-simulation.ts'
-import { STORMS } from './storms.ts'
 
 /** Operators switch channels meanwhile. */
 const RELAYED = { relaysRequests: true, switching: 'seen' } as const

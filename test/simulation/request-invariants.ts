@@ -1,8 +1,6 @@
 import { unnamedRest } from '#store/relay-ledger/hold.ts'
-import type { RelayedRequest } from './relayed-request.ts'
-import { repeated, rule, sum } from './rule.ts'
-import { amount, type Snapshot } from './snapshot.ts'
-import type { Item } from './table-mirror.ts'
+import type { RelayedRequest } from './relay-clients.ts'
+import { amount, type Item, repeated, rule, type Snapshot, sum } from './snapshot.ts'
 
 /** No function lives for so long: what is older may be given back (docs/architecture.md). */
 const LIFETIME_MILLISECONDS = 16 * 60 * 1000

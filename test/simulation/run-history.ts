@@ -1,16 +1,147 @@
+import { isTerminal } from '#core/jobs/video-job.ts'
 import { seededRandom } from '../engines/seeded-random.ts'
-import { BudgetOperators } from './budget-operators.ts'
-import { checkLateStart } from './budget-spending.ts'
+import { checkLateStart, missingAlerts } from './budget-invariants.ts'
 import { Clients } from './clients.ts'
-import { drawEvent } from './events.ts'
+import { pick } from './faults.ts'
+import type { Guard } from './guards.ts'
 import { Invariants } from './invariants.ts'
-import { Operators } from './operators.ts'
-import { probeGuards } from './probe-guards.ts'
-import { RelayClients } from './relay-clients.ts'
-import { NOTHING_RELAYED, type RelayedSums } from './relayed-request.ts'
-import { leftovers, stillOpen } from './still-open.ts'
-import type { Item } from './table-mirror.ts'
+import { BudgetOperators, Operators } from './operators.ts'
+import { NOTHING_RELAYED, RelayClients, type RelayedSums } from './relay-clients.ts'
+import type { SimulatedTable, Written } from './simulated-table.ts'
+import { type Item, rule, type Snapshot } from './snapshot.ts'
 import { World, type WorldOptions } from './world.ts'
+
+type Actors = {
+  readonly world: World
+  readonly clients: Clients
+  readonly operators: Operators
+  readonly budgets: BudgetOperators
+  readonly relay: RelayClients | undefined
+}
+type Event = () => void
+
+const JUMPS_MILLISECONDS = [1_000, 60_000, 660_000]
+
+/** What clients, operators or time do next. */
+export function drawEvent(actors: Actors): Event {
+  const { world, relay } = actors
+  return pick(world.scheduler, relay === undefined ? eventsOfJobs(actors) : eventsOfBoth({ ...actors, relay }))
+}
+
+function eventsOfJobs({ world, clients, operators }: Actors): readonly Event[] {
+  return [
+    ...times(8, () => clients.create()),
+    ...times(3, () => clients.deleteOrCancel()),
+    ...times(2, () => stopExecution(world)),
+    ...eventsOfOperators({ world, operators }),
+  ]
+}
+
+function eventsOfBoth({
+  world,
+  clients,
+  operators,
+  budgets,
+  relay,
+}: Actors & { readonly relay: RelayClients }): readonly Event[] {
+  return [
+    ...times(12, () => relay.burst()),
+    ...times(3, () => clients.create()),
+    () => clients.deleteOrCancel(),
+    () => relay.killProcess(),
+    () => relay.freezeProcess(),
+    () => world.storms?.begin(),
+    ...times(2, () => operators.changeKey()),
+    ...times(2, () => operators.newKey()),
+    ...times(2, () => budgets.setTenantBudget()),
+    ...times(3, () => budgets.setKeyBudget()),
+    () => budgets.rotateKey(),
+    ...times(2, () => budgets.correct()),
+    ...times(2, () => operators.grant()),
+    ...eventsOfOperators({ world, operators }),
+  ]
+}
+
+function eventsOfOperators({ world, operators }: Pick<Actors, 'world' | 'operators'>): readonly Event[] {
+  return [
+    () => operators.revokeKey(),
+    () => operators.newKey(),
+    () => operators.grant(),
+    () => world.deploy(),
+    () => world.scheduler.jump(pick(world.scheduler, JUMPS_MILLISECONDS)),
+    () => world.reconcile(),
+  ]
+}
+
+function times(count: number, event: Event): readonly Event[] {
+  return Array.from({ length: count }, () => event)
+}
+
+function stopExecution({ scheduler, executions }: World): void {
+  if (executions.running.length > 0) {
+    executions.stop(pick(scheduler, executions.running))
+  }
+}
+
+/**
+ * Whether a part of a resolution has a guard of its own. Balances, budgets, usage counters and channel counts move with
+ * every job and have none, and a transaction of relayed requests may open reservations beside those that it closes.
+ */
+function isGuarded({ Put, Update, Delete }: Written['items'][number]): boolean {
+  const counterSortKey = '0'
+  const usagePartition = 'U#'
+  const isCounter = Update?.Key?.SK === counterSortKey || String(Update?.Key?.PK).startsWith(usagePartition)
+  const isRow = String(Put?.Item?.SK).endsWith('#2')
+  return isRow || Delete !== undefined || (Update !== undefined && !isCounter)
+}
+
+/**
+ * A resolution stands behind three guards, and no fault gets past one while the others stand. So each is tried alone:
+ * every part of a resolution that was carried out is sent once more by itself, and the table must refuse it.
+ * @returns the parts that it took, in words.
+ */
+export async function probeGuards(table: SimulatedTable, missing: readonly Guard[]): Promise<string[]> {
+  const taken: string[] = []
+  for (const { items } of table.transactions) {
+    const isResolution = items.some((item) => String(item.Put?.Item?.SK).endsWith('#2'))
+    for (const item of isResolution ? items : []) {
+      const key = String((item.Put?.Item ?? (item.Update ?? item.Delete)?.Key)?.SK)
+      if (isGuarded(item) && (await table.takes(item, missing))) {
+        taken.push(`the part ${key} of a resolution was taken a second time`)
+      }
+    }
+  }
+  return taken
+}
+
+/** What is not over yet, in words. @param requests relayed requests that are being served. */
+export function stillOpen(
+  snapshot: Snapshot | undefined,
+  { world, requests }: { readonly world: World; readonly requests: number },
+): string[] {
+  const held = [...(snapshot?.reservations ?? [])].filter(([, { state }]) => state === 'held')
+  return [
+    ...held.map(([jobId]) => `the reservation of ${jobId} stays open`),
+    ...(snapshot?.holds ?? []).map(({ holdId }) => `hold ${holdId} stays`),
+    ...(snapshot === undefined ? [] : missingAlerts(snapshot, world.scheduler.nowMilliseconds())),
+    ...rule(requests === 0, 'a relayed request never ends'),
+    ...rule((world.storms?.underWay ?? 0) === 0, 'a late transaction never arrives'),
+    ...world.executions.running.map(({ name }) => `execution ${name} never ends`),
+    ...(snapshot !== undefined && snapshot.cleanUps > 0 ? ['a deleted job is never cleaned up'] : []),
+  ]
+}
+
+/** At the end a video is there exactly when its job succeeded and was not deleted. */
+export function leftovers(snapshot: Snapshot | undefined, { objects }: Pick<World, 'objects'>): string[] {
+  const jobs = [...(snapshot?.jobs.values() ?? [])]
+  const expected = jobs.filter((job) => job.status === 'succeeded' && !job.isDeleted).map((job) => job.videoKey)
+  const stored = [...objects.keys()].filter((key) => key.startsWith('v/'))
+  return [
+    ...expected.filter((key) => !stored.includes(key)).map((key) => `the video ${key} is not there`),
+    ...stored.filter((key) => !expected.includes(key)).map((key) => `the video ${key} was left behind`),
+    ...jobs.filter((job) => !isTerminal(job)).map((job) => `job ${job.jobId} never ended`),
+  ]
+}
 
 /** Steps in which things still happen; afterwards everything works and whatever is open must come to its end. */
 const JOBS = { steps: 320, eventChance: 0.1 }

@@ -1,5 +1,6 @@
 import { S3Client } from '@aws-sdk/client-s3'
 import { v7 as uuidv7 } from 'uuid'
+import { CurrentCatalogue } from '#adapters/config/current-catalogue.ts'
 import type { Catalogue } from '#core/catalogue/catalogue.ts'
 import type { StepInput } from '#core/jobs/video-job.ts'
 import type { CreateContext } from '#lambdas/api/create-video-job/create-context.ts'
@@ -13,21 +14,138 @@ import { settleVideoJob } from '#lambdas/pipeline/settle-video-job.ts'
 import { storeVideo } from '#lambdas/pipeline/store-video/store-video.ts'
 import type { SubmitContext } from '#lambdas/pipeline/submit-video-job/submit-context.ts'
 import { submitVideoJob } from '#lambdas/pipeline/submit-video-job/submit-video-job.ts'
-import { readResult } from '../engines/scripted-upstream.ts'
-import type { TableWithClient } from '../engines/table-with-client.ts'
-import { unswitched } from '../engines/unswitched.ts'
-import { ChannelSwitching, type Switching } from './channel-switching.ts'
-import { Faults } from './faults.ts'
+import { changeSwitch } from '#store/switches.ts'
+import type { Table } from '#store/table/table.ts'
+import { readResult } from '../engines/pipeline.ts'
+import { seededRandom } from '../engines/seeded-random.ts'
+import { testCatalogue, unswitched } from '../engines/test-catalogue.ts'
+import type { TableWithClient } from '../engines/test-table.ts'
+import { Faults, pick, Storms } from './faults.ts'
 import type { Guard } from './guards.ts'
-import { Scheduler } from './scheduler.ts'
-import { drawCatalogue } from './simulated-catalogue.ts'
-import { SimulatedExecutions } from './simulated-executions.ts'
-import { SimulatedNetwork } from './simulated-network.ts'
-import { useServices } from './simulated-services.ts'
+import { Scheduler, useTimersOf } from './scheduler.ts'
+import { SimulatedNetwork, SimulatedUpstream } from './simulated-network.ts'
+import { SimulatedExecutions, useServices } from './simulated-services.ts'
 import { SimulatedTable } from './simulated-table.ts'
-import { SimulatedUpstream } from './simulated-upstream.ts'
-import { Storms } from './storms.ts'
-import { useTimersOf } from './virtual-timers.ts'
+
+/** `forgotten`: instances read the switches once and never again, which the rules must notice. */
+export type Switching = 'never' | 'seen' | 'forgotten'
+
+/** How often an operator switches, and how often a function runs in an instance that ran before. */
+const SWITCH_CHANCE = 0.05
+const WARM_CHANCE = 0.8
+
+/** Channels of every configuration of the simulation; a switch may outlive its channel. */
+const CHANNELS = ['main', 'spare', 'other']
+const OPERATOR = { name: 'operator', role: 'operator' } as const
+
+type Instance = { readonly configured: Catalogue; readonly currentCatalogue: SubmitContext['currentCatalogue'] }
+type Options = {
+  readonly scheduler: Scheduler
+  readonly seed: number
+  readonly switching: Exclude<Switching, 'never'>
+  readonly table: Table
+}
+
+/** Operators who switch channels, and the instances that see it. All draws are their own. */
+export class ChannelSwitching {
+  readonly #options: Options
+  readonly #random: () => number
+  readonly #idle = new Set<Instance>()
+
+  constructor(options: Options) {
+    this.#options = options
+    this.#random = seededRandom(options.seed)
+  }
+
+  /** Now and then: a switch, which a fault may befall. */
+  mayAct(): void {
+    if (this.#random() >= SWITCH_CHANCE) {
+      return
+    }
+    const { scheduler, table } = this.#options
+    const id = this.#pick(CHANNELS)
+    // Ends a disablement more often than it disables, so that jobs get through.
+    const action = this.#pick(['disable', 'disable', 'enable', 'enable', 'clear'] as const)
+    const change = { kind: 'channel', id, action } as const
+    const act = () => changeSwitch(table, change, { actor: OPERATOR, at: scheduler.nowMilliseconds() })
+    scheduler.spawn(() =>
+      scheduler.invoke(act).then(
+        () => {},
+        () => {},
+      ),
+    )
+  }
+
+  /** Runs a function in an instance, whose memory is there for the next run unless this one crashes. */
+  async inInstance<Result>(
+    configured: Catalogue,
+    body: (current: SubmitContext['currentCatalogue']) => Promise<Result>,
+  ): Promise<Result> {
+    const instance = this.#take(configured)
+    try {
+      return await body(instance.currentCatalogue)
+    } finally {
+      this.#idle.add(instance)
+    }
+  }
+
+  #take(configured: Catalogue): Instance {
+    const warm = [...this.#idle].filter((instance) => instance.configured === configured)
+    const instance = warm.length > 0 && this.#random() < WARM_CHANCE ? this.#pick(warm) : this.#start(configured)
+    this.#idle.delete(instance)
+    return instance
+  }
+
+  #start(configured: Catalogue): Instance {
+    const { scheduler, table, switching } = this.#options
+    const clock = switching === 'seen' ? scheduler : { nowMilliseconds: () => 0 }
+    return { configured, currentCatalogue: new CurrentCatalogue({ table, catalogue: configured, clock }) }
+  }
+
+  #pick<Value>(values: readonly Value[]): Value {
+    const value = values[Math.floor(this.#random() * values.length)]
+    if (value === undefined) {
+      throw new RangeError('there is nothing to pick')
+    }
+    return value
+  }
+}
+
+export const CALLBACK_HOST = 'hooks.example'
+
+type Channels = Parameters<typeof testCatalogue>[1]
+
+/** Deployments that may follow one another while jobs run. */
+const CATALOGUE_CHANNELS: readonly Channels[] = [
+  { main: { max_open_jobs: 2 }, spare: { max_open_jobs: 2 } },
+  { main: { max_open_jobs: 5 }, spare: { max_open_jobs: 5 } },
+  { main: { max_open_jobs: 1 }, spare: { max_open_jobs: 1 } },
+  // The channel that jobs may be running on leaves the configuration.
+  { main: { id: 'other', max_open_jobs: 2 }, spare: { max_open_jobs: 1 } },
+  { main: { max_open_jobs: 2, deadline_minutes: 3 }, spare: { deadline_minutes: 3 } },
+]
+const ALLOWLISTS = [[CALLBACK_HOST], [CALLBACK_HOST], [CALLBACK_HOST], [CALLBACK_HOST], []]
+const PRICES = ['0.14', '0.14', '0.20', '0.01']
+
+/** The catalogue of one deployment. */
+export function drawCatalogue(scheduler: Scheduler): Catalogue {
+  const price = pick(scheduler, PRICES)
+  const { config } = testCatalogue()
+  return testCatalogue(
+    {
+      submit_wait_seconds: 10,
+      queue_minutes: 20,
+      callback_allowlist: pick(scheduler, ALLOWLISTS),
+      models: config.models.map((model) => {
+        if (model.kind !== 'video' || model.billing !== 'per_second') {
+          return model
+        }
+        return { ...model, prices: model.prices.map((row) => ({ ...row, price })) }
+      }),
+    },
+    pick(scheduler, CATALOGUE_CHANNELS),
+  )
+}
 
 export type WorldOptions = {
   readonly seed: number

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { dataOf, eventsOf, useOpenAi } from './openai-client.ts'
-import { at, recorded, shapeOf } from './simulator-client.ts'
+import { at, dataOf, eventsOf, recorded, shapeOf, useOpenAi } from './simulator-client.ts'
 
 const MEGABYTE = 1024 * 1024
 const STREAM = { stream: true, max_tokens: 6 }

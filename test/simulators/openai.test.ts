@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { startOpenAiSimulator } from '../../lib/simulators/openai.ts'
-import { eventsOf, useOpenAi } from './openai-client.ts'
-import { at, type ClientResponse, recorded, shapeOf } from './simulator-client.ts'
+import { at, type ClientResponse, eventsOf, recorded, shapeOf, useOpenAi } from './simulator-client.ts'
 
 const contentOf = ({ body }: ClientResponse, choice = 0) => String(at(body, 'choices', choice, 'message', 'content'))
 const errorOf = ({ status, body }: ClientResponse, field: string) => [status, at(body, 'error', field)]

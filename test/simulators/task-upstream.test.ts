@@ -5,8 +5,7 @@ import { join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { startP1Simulator } from '../../lib/simulators/p1.ts'
-import { at } from './simulator-client.ts'
-import { type Provider, useVideo } from './video-client.ts'
+import { at, type Provider, useVideo } from './simulator-client.ts'
 
 const PROVIDERS: readonly Provider[] = ['p1', 'p2', 'p2-proxy']
 

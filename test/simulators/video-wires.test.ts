@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { at, type ClientResponse, recorded, shapeOf } from './simulator-client.ts'
-import { type Provider, useVideo } from './video-client.ts'
+import { at, type ClientResponse, type Provider, recorded, shapeOf, useVideo } from './simulator-client.ts'
 
 const DAY_SECONDS = 24 * 60 * 60
 const P2_TASKS = '/api/v3/contents/generations/tasks'

@@ -21,8 +21,7 @@ import { RelayLedger } from '#store/relay-ledger/relay-ledger.ts'
 import { ConditionsNotMetError, type TableWrite } from '#store/table/table.ts'
 import { type TableKey, tableKeys } from '#store/table/table-keys.ts'
 import { keyBudgetOf, storeKeyBudget, storeTenantBudget, tenantBudgetOf } from '../engines/budgets.ts'
-import { useTestTable } from '../engines/start-test-table.ts'
-import type { TableWithClient } from '../engines/table-with-client.ts'
+import { type TableWithClient, useTestTable } from '../engines/test-table.ts'
 import { openRelayingTenant, type RelayingTenant } from './relay-ledger/relaying-tenant.ts'
 
 describe('budget writes', () => {

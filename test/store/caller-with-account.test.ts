@@ -4,10 +4,8 @@ import { createCallerWithAccountReader } from '#store/caller-with-account.ts'
 import { revokeApiKey } from '#store/keys/api-keys.ts'
 import { putApiKey } from '#store/keys/key-changes.ts'
 import { grantCredits } from '#store/tenants/credits.ts'
-import { useTestTable } from '../engines/start-test-table.ts'
-import type { TableWithClient } from '../engines/table-with-client.ts'
-import { TESTER } from '../engines/tester.ts'
-import { openTenant, type TestTenant } from '../engines/video-jobs.ts'
+import { type TableWithClient, useTestTable } from '../engines/test-table.ts'
+import { openTenant, TESTER, type TestTenant } from '../engines/video-jobs.ts'
 
 const NOW = Math.trunc(Date.now() / 1000)
 

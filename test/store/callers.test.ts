@@ -7,10 +7,9 @@ import { putApiKey } from '#store/keys/key-changes.ts'
 import { RelayLedger } from '#store/relay-ledger/relay-ledger.ts'
 import type { Table } from '#store/table/table.ts'
 import { tableKeys } from '#store/table/table-keys.ts'
-import { useTestTable } from '../engines/start-test-table.ts'
-import type { TableWithClient } from '../engines/table-with-client.ts'
-import { TESTER } from '../engines/tester.ts'
+import { type TableWithClient, useTestTable } from '../engines/test-table.ts'
 import { useOpened } from '../engines/use-opened.ts'
+import { TESTER } from '../engines/video-jobs.ts'
 import { openRelayingTenant, type RelayingTenant, startRelayTable } from './relay-ledger/relaying-tenant.ts'
 
 describe('caller directory', () => {

@@ -4,7 +4,7 @@ import { resolveReservation } from '#store/job-ledger/resolve-reservation.ts'
 import { markDeleted, recordCleanedUp } from '#store/jobs/cancel-and-delete.ts'
 import { getVideoJob } from '#store/jobs/job-reader.ts'
 import type { Table } from '#store/table/table.ts'
-import { useTestTable } from '../engines/start-test-table.ts'
+import { useTestTable } from '../engines/test-table.ts'
 import { openTenant, RELEASE, requireReservation, reserveJob, type TestTenant } from '../engines/video-jobs.ts'
 
 const NOW = Math.trunc(Date.now() / 1000)

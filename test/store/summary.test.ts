@@ -12,9 +12,8 @@ import {
   writeSummary,
 } from '#store/summary.ts'
 import type { Table } from '#store/table/table.ts'
-import { settledJob } from '../engines/settled-job.ts'
-import { startTestTable, type TestTable, useTestTable } from '../engines/start-test-table.ts'
-import { openTenant, type TestTenant } from '../engines/video-jobs.ts'
+import { startTestTable, type TestTable, useTestTable } from '../engines/test-table.ts'
+import { openTenant, settledJob, type TestTenant } from '../engines/video-jobs.ts'
 
 describe('build summary', () => {
   const engine = useTestTable()

@@ -3,8 +3,7 @@ import { NO_SWITCHES, type SwitchChange } from '#core/catalogue/switches.ts'
 import { readAudit } from '#store/audit/read-audit.ts'
 import { changeSwitch, readSwitches } from '#store/switches.ts'
 import { ConditionsNotMetError } from '#store/table/table.ts'
-import { useTestTable } from '../engines/start-test-table.ts'
-import type { TableWithClient } from '../engines/table-with-client.ts'
+import { type TableWithClient, useTestTable } from '../engines/test-table.ts'
 
 describe('change-switch', () => {
   const engine = useTestTable()

@@ -14,7 +14,7 @@ import {
   spentInPeriod,
   streamUsageCounters,
 } from '#store/usage.ts'
-import { useTestTable } from '../engines/start-test-table.ts'
+import { useTestTable } from '../engines/test-table.ts'
 
 describe('usage counters', () => {
   const engine = useTestTable()

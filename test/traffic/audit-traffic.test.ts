@@ -1,8 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { checkOutcome } from './audit-traffic.ts'
-import { formatMark, kindOf } from './marked-request.ts'
-import type { Outcome } from './send-marked.ts'
-import { ratePerMinute } from './traffic-stage.ts'
+import { formatMark, kindOf, type Outcome, ratePerMinute } from './marked-traffic.ts'
 
 const MARK = { tenant: 3, request: 70 }
 const OWN = formatMark(MARK)

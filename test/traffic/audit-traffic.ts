@@ -1,9 +1,17 @@
 import * as z from 'zod'
 import { type LedgerRow, readLedgerRows } from '#lambdas/admin/ledger/read-ledger.ts'
 import type { Table } from '#store/table/table.ts'
-import { formatMark, inputTokens, kindOf, type Mark, marksIn } from './marked-request.ts'
-import type { Outcome } from './send-marked.ts'
-import { grantedCredits, ratePerMinute, type TrafficTenant } from './traffic-stage.ts'
+import {
+  formatMark,
+  grantedCredits,
+  inputTokens,
+  kindOf,
+  type Mark,
+  marksIn,
+  type Outcome,
+  ratePerMinute,
+  type TrafficTenant,
+} from './marked-traffic.ts'
 
 const requestLine = z.object({
   message: z.literal('request'),

@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { describeVideoExecution, executionName, startVideoExecution } from '#adapters/aws/video-executions.ts'
-import type { Pipeline } from '../../engines/create-pipeline.ts'
-import { createVideoMachine, type VideoMachine } from '../../engines/run-video-machine.ts'
+import type { Pipeline } from '../../engines/pipeline.ts'
 import { type Engines, startEngines } from '../../engines/start-engines.ts'
-import { startExecutions } from '../../engines/start-executions.ts'
+import { createVideoMachine, startExecutions, type VideoMachine } from '../../engines/video-machine.ts'
 
 let engines: Engines
 let executions: Awaited<ReturnType<typeof startExecutions>>

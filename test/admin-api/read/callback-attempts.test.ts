@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { VideoJob } from '#core/jobs/video-job.ts'
 import { attemptRows, callbackOf, mayResend } from '#lambdas/admin-api/read/callback-attempts.ts'
-import { videoJobRecord } from '../../engines/video-job-record.ts'
+import { videoJobRecord } from '../../engines/video-jobs.ts'
 
 const URL_WITH_SECRET = 'https://hooks.example.com:8443/in?token=secret'
 const attempt = (number: number) => ({ at: 10 + number, attempt: number, milliseconds: 5, delivered: false })

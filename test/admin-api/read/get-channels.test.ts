@@ -1,10 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { channelsResponse, overviewResponse } from '#core/admin/read-responses.ts'
 import { changeSwitchesTogether } from '#store/switches.ts'
-import { settledJob } from '../../engines/settled-job.ts'
-import { useTestTable } from '../../engines/start-test-table.ts'
-import { TESTER } from '../../engines/tester.ts'
-import { openTenant, type TestTenant } from '../../engines/video-jobs.ts'
+import { useTestTable } from '../../engines/test-table.ts'
+import { openTenant, settledJob, TESTER, type TestTenant } from '../../engines/video-jobs.ts'
 import { keyOf, readRig } from './read-rig.ts'
 
 process.env.CONSOLE_ORIGIN = 'loopback'

@@ -3,9 +3,8 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { videoDetailResponse } from '#core/admin/read-responses.ts'
 import type { ReadContext } from '#lambdas/admin-api/read/read-context.ts'
 import { tableKeys } from '#store/table/table-keys.ts'
-import { settledJob } from '../../engines/settled-job.ts'
-import { useTestTable } from '../../engines/start-test-table.ts'
-import { openTenant, reserveJob, type TestTenant } from '../../engines/video-jobs.ts'
+import { useTestTable } from '../../engines/test-table.ts'
+import { openTenant, reserveJob, settledJob, type TestTenant } from '../../engines/video-jobs.ts'
 import { keyOf, readRig } from './read-rig.ts'
 
 const engine = useTestTable()

@@ -14,10 +14,8 @@ import { microcredits } from '#core/money.ts'
 import { VerificationRate } from '#lambdas/admin-api/read/verification-rate.ts'
 import { adjustTenant } from '#store/tenants/credits.ts'
 import { suspendTenant } from '#store/tenants/tenant-lifecycle.ts'
-import { settledJob } from '../../engines/settled-job.ts'
-import { useTestTable } from '../../engines/start-test-table.ts'
-import { TESTER } from '../../engines/tester.ts'
-import { openTenant, type TestTenant } from '../../engines/video-jobs.ts'
+import { useTestTable } from '../../engines/test-table.ts'
+import { openTenant, settledJob, TESTER, type TestTenant } from '../../engines/video-jobs.ts'
 import { keyOf, readRig } from './read-rig.ts'
 
 const engine = useTestTable()

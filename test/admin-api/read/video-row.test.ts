@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { microcredits } from '#core/money.ts'
 import { videoRow } from '#lambdas/admin-api/read/video-row.ts'
-import { videoJobRecord } from '../../engines/video-job-record.ts'
+import { videoJobRecord } from '../../engines/video-jobs.ts'
 
 const ACME = { id: 'acme', name: 'Acme' }
 const CREATED = 1_795_000_000

@@ -3,8 +3,8 @@ import { TooManySignInsError } from '#core/admin/errors.ts'
 import { beginSignIn } from '#lambdas/admin-api/sign-in/begin-sign-in.ts'
 import { readAudit } from '#store/audit/read-audit.ts'
 import type { Table } from '#store/table/table.ts'
-import { captureTelemetry } from '../../engines/counted-facts.ts'
-import { useTestTable } from '../../engines/start-test-table.ts'
+import { captureTelemetry } from '../../engines/emitted-metrics.ts'
+import { useTestTable } from '../../engines/test-table.ts'
 import { adminEvent } from '../../middleware/admin-exchange.ts'
 
 const environment = { ...process.env }

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { makeSignInLink } from '#store/sessions/sessions.ts'
 import type { Table } from '#store/table/table.ts'
-import { useTestTable } from '../../engines/start-test-table.ts'
+import { useTestTable } from '../../engines/test-table.ts'
 import { captureLog } from '../../middleware/api-exchange.ts'
 import { Browser } from './browser.ts'
 

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { readAudit } from '#store/audit/read-audit.ts'
 import type { Table } from '#store/table/table.ts'
-import { startTestTable, type TestTable } from '../../engines/start-test-table.ts'
+import { startTestTable, type TestTable } from '../../engines/test-table.ts'
 import { captureLog } from '../../middleware/api-exchange.ts'
 import type { Browser } from './browser.ts'
 import { begin, comeBack, settingsFor } from './oidc-rig.ts'

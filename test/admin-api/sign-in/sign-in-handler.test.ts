@@ -2,8 +2,8 @@ import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vites
 import { readAudit } from '#store/audit/read-audit.ts'
 import { createAdminKey, revokeAdminKey } from '#store/sessions/admin-keys.ts'
 import type { Table } from '#store/table/table.ts'
-import { useTestTable } from '../../engines/start-test-table.ts'
-import { TESTER } from '../../engines/tester.ts'
+import { useTestTable } from '../../engines/test-table.ts'
+import { TESTER } from '../../engines/video-jobs.ts'
 import { captureLog } from '../../middleware/api-exchange.ts'
 import { Browser } from './browser.ts'
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { readKeyBody, respondWithTenant } from '#lambdas/admin-api/write/changed-target.ts'
-import { useTestTable } from '../../engines/start-test-table.ts'
 import { testCatalogue } from '../../engines/test-catalogue.ts'
+import { useTestTable } from '../../engines/test-table.ts'
 import { openTenant } from '../../engines/video-jobs.ts'
 
 const engine = useTestTable()

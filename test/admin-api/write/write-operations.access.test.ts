@@ -6,9 +6,8 @@ import { parseCredits } from '#core/money.ts'
 import { findCaller } from '#store/callers.ts'
 import { revokeApiKey } from '#store/keys/api-keys.ts'
 import { generateApiKey, storeApiKey } from '#store/keys/key-changes.ts'
-import { TESTER } from '../../engines/tester.ts'
 import { useOpened } from '../../engines/use-opened.ts'
-import { openTenant } from '../../engines/video-jobs.ts'
+import { openTenant, TESTER } from '../../engines/video-jobs.ts'
 import { startWriteRig, type WriteRig } from './write-rig.ts'
 
 const rig = useOpened(startWriteRig)

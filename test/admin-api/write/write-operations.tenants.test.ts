@@ -3,9 +3,8 @@ import { findCaller } from '#store/callers.ts'
 import { createPlaygroundKey } from '#store/keys/playground-key.ts'
 import { getTenant } from '#store/tenants/tenants.ts'
 import { readWebhookSecrets } from '#store/tenants/webhook-secrets.ts'
-import { TESTER } from '../../engines/tester.ts'
 import { useOpened } from '../../engines/use-opened.ts'
-import { openTenant } from '../../engines/video-jobs.ts'
+import { openTenant, TESTER } from '../../engines/video-jobs.ts'
 import { startWriteRig, type WriteRig } from './write-rig.ts'
 
 const rig = useOpened(startWriteRig)

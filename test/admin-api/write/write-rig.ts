@@ -11,8 +11,8 @@ import {
   ADMIN_WRITE_OPERATIONS,
   type AdminOperationDocument,
 } from '../../../lib/openapi/admin-operations.ts'
-import { startTestTable } from '../../engines/start-test-table.ts'
 import { testCatalogue } from '../../engines/test-catalogue.ts'
+import { startTestTable } from '../../engines/test-table.ts'
 import { adminEvent, tableWithSession } from '../../middleware/admin-exchange.ts'
 import { context as lambda } from '../../middleware/api-exchange.ts'
 

@@ -2,19 +2,21 @@ import { inspect } from 'node:util'
 import { describe, expect, it, vi } from 'vitest'
 import { logger } from '#adapters/telemetry/logger.ts'
 import { answerText, fixtureNames, readFixture } from '../../adapters/providers/upstream-fixture.ts'
-import { CHAT, FREE, startRelayRig } from '../../engines/relay-rig.ts'
 import {
+  CHAT,
   chatAnswer,
   chatEvent,
   DONE,
   FINISH,
+  FREE,
   sendJson,
   sendStream,
+  startRelayRig,
   USAGE_CHUNK,
+  withoutCost,
   word,
-} from '../../engines/relay-upstream.ts'
+} from '../../engines/relay-rig.ts'
 import { useOpened } from '../../engines/use-opened.ts'
-import { withoutCost } from '../../engines/without-cost.ts'
 
 const BODY = { model: CHAT, messages: [{ role: 'user', content: 'Say hi' }], max_tokens: 10 }
 const STREAMED = { ...BODY, stream: true }

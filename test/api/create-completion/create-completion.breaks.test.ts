@@ -1,8 +1,18 @@
 import type { ServerResponse } from 'node:http'
 import { expect, it } from 'vitest'
 import { textsOf } from '../../core/relay/completion-chunks.ts'
-import { CHAT, type RelayOperation, startRelayRig } from '../../engines/relay-rig.ts'
-import { chatEvent, DONE, FINISH, openStream, sendStream, USAGE_CHUNK, word } from '../../engines/relay-upstream.ts'
+import {
+  CHAT,
+  chatEvent,
+  DONE,
+  FINISH,
+  openStream,
+  type RelayOperation,
+  sendStream,
+  startRelayRig,
+  USAGE_CHUNK,
+  word,
+} from '../../engines/relay-rig.ts'
 import { useOpened } from '../../engines/use-opened.ts'
 
 const BODIES = {

@@ -4,7 +4,7 @@ import { NoChannelAvailableError, UpstreamFailedError } from '#core/errors.ts'
 import { createCompletion } from '#lambdas/api/create-completion/create-completion.ts'
 import { ClientGoneError } from '#lambdas/relay/client-response.ts'
 import { textsOf } from '../../core/relay/completion-chunks.ts'
-import { chatAnswer, chatEvent, DONE, FINISH, USAGE, USAGE_CHUNK, word } from '../../engines/relay-upstream.ts'
+import { chatAnswer, chatEvent, DONE, FINISH, USAGE, USAGE_CHUNK, word } from '../../engines/relay-rig.ts'
 import { type FakedRequest, MODEL, startRequest } from '../../relay/faked-request.ts'
 
 /** What one prompt costs by its usage: 9 tokens at 1,000 and 3 at 2,000. */

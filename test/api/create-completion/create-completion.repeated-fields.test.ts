@@ -1,6 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { CHAT, startRelayRig } from '../../engines/relay-rig.ts'
-import { chatAnswer, sendJson } from '../../engines/relay-upstream.ts'
+import { CHAT, chatAnswer, sendJson, startRelayRig } from '../../engines/relay-rig.ts'
 import { useOpened } from '../../engines/use-opened.ts'
 
 const operation = 'create-completion'

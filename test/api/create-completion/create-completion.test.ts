@@ -2,10 +2,20 @@ import { describe, expect, it } from 'vitest'
 import { readFixture } from '../../adapters/providers/upstream-fixture.ts'
 import { chunksOf, textsOf } from '../../core/relay/completion-chunks.ts'
 import { mapExchanges } from '../../core/relay/completion-fixture.ts'
-import { CHAT, FREE, startRelayRig } from '../../engines/relay-rig.ts'
-import { chatAnswer, DONE, FINISH, sendJson, sendStream, USAGE_CHUNK, word } from '../../engines/relay-upstream.ts'
+import {
+  CHAT,
+  chatAnswer,
+  DONE,
+  FINISH,
+  FREE,
+  sendJson,
+  sendStream,
+  startRelayRig,
+  USAGE_CHUNK,
+  withoutCost,
+  word,
+} from '../../engines/relay-rig.ts'
 import { useOpened } from '../../engines/use-opened.ts'
-import { withoutCost } from '../../engines/without-cost.ts'
 
 const operation = 'create-completion'
 const BODY = { model: CHAT, prompt: 'Once', max_tokens: 10 }

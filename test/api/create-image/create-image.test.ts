@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { answerText, readFixture } from '../../adapters/providers/upstream-fixture.ts'
-import { startRelayRig } from '../../engines/relay-rig.ts'
-import { sendJson } from '../../engines/relay-upstream.ts'
+import { sendJson, startRelayRig } from '../../engines/relay-rig.ts'
 import { useOpened } from '../../engines/use-opened.ts'
 
 const operation = 'create-image'

@@ -8,10 +8,9 @@ import { openBucket } from '#store/bucket/bucket.ts'
 import { type Caller, findCaller } from '#store/callers.ts'
 import { revokeApiKey } from '#store/keys/api-keys.ts'
 import { type KeySettings, setApiKey } from '#store/keys/key-changes.ts'
-import { testCatalogue } from '../../engines/test-catalogue.ts'
-import { TESTER } from '../../engines/tester.ts'
-import { unswitched } from '../../engines/unswitched.ts'
+import { testCatalogue, unswitched } from '../../engines/test-catalogue.ts'
 import { useOpened } from '../../engines/use-opened.ts'
+import { TESTER } from '../../engines/video-jobs.ts'
 import { BODY, type Client, startVideoRoutes } from '../video-routes.ts'
 
 const routes = useOpened(startVideoRoutes)

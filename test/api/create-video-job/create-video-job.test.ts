@@ -2,9 +2,8 @@ import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { claimSubmit, recordAccepted } from '#store/jobs/job-progress.ts'
 import { getVideoJob } from '#store/jobs/job-reader.ts'
 import { changeTenant } from '#store/tenants/change-tenant.ts'
-import { TESTER } from '../../engines/tester.ts'
 import { useOpened } from '../../engines/use-opened.ts'
-import { requireReservation } from '../../engines/video-jobs.ts'
+import { requireReservation, TESTER } from '../../engines/video-jobs.ts'
 import { BODY, type Client, startVideoRoutes, type VideoRoutes } from '../video-routes.ts'
 
 const routes = useOpened(startVideoRoutes)

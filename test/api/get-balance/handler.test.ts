@@ -1,9 +1,8 @@
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { revokeApiKey } from '#store/keys/api-keys.ts'
 import { storeApiKey } from '#store/keys/key-changes.ts'
-import { TESTER } from '../../engines/tester.ts'
 import { useOpened } from '../../engines/use-opened.ts'
-import { reserveJob } from '../../engines/video-jobs.ts'
+import { reserveJob, TESTER } from '../../engines/video-jobs.ts'
 import { type Client, startVideoRoutes, type VideoRoutes } from '../video-routes.ts'
 
 const routes = useOpened(startVideoRoutes)

@@ -5,9 +5,8 @@ import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vite
 import { markDeleted } from '#store/jobs/cancel-and-delete.ts'
 import { EVENT_STREAMS_MAX, takeEventStreamLease } from '#store/limits/event-stream-leases.ts'
 import { tableKeys } from '#store/table/table-keys.ts'
-import { runStreamHandler, type StreamClient, type StreamRun } from '../../engines/run-stream-handler.ts'
-import { settledJob, settleJob } from '../../engines/settled-job.ts'
-import { reserveJob } from '../../engines/video-jobs.ts'
+import { runStreamHandler, type StreamClient, type StreamRun } from '../../engines/stream-handler.ts'
+import { reserveJob, settledJob, settleJob } from '../../engines/video-jobs.ts'
 import { apiEvent } from '../../middleware/api-exchange.ts'
 import { type Client, startVideoRoutes } from '../video-routes.ts'
 

@@ -1,9 +1,8 @@
 import { v7 as uuidv7 } from 'uuid'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { markDeleted } from '#store/jobs/cancel-and-delete.ts'
-import { settledJob } from '../../engines/settled-job.ts'
 import { useOpened } from '../../engines/use-opened.ts'
-import { reserveJob } from '../../engines/video-jobs.ts'
+import { reserveJob, settledJob } from '../../engines/video-jobs.ts'
 import { type Client, startVideoRoutes, type VideoRoutes } from '../video-routes.ts'
 
 const routes = useOpened(startVideoRoutes)

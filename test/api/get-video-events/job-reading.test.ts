@@ -3,7 +3,7 @@ import type { VideoJob } from '#core/jobs/video-job.ts'
 import { readFollowedJob } from '#lambdas/api/get-video-events/job-reading.ts'
 import { markDeleted } from '#store/jobs/cancel-and-delete.ts'
 import { getVideoJob } from '#store/jobs/job-reader.ts'
-import { useTestTable } from '../../engines/start-test-table.ts'
+import { useTestTable } from '../../engines/test-table.ts'
 import { openTenant, reserveJob, type TestTenant } from '../../engines/video-jobs.ts'
 
 const engine = useTestTable()

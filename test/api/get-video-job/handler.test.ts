@@ -2,9 +2,8 @@ import { v7 as uuidv7 } from 'uuid'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { markDeleted } from '#store/jobs/cancel-and-delete.ts'
 import { revokeApiKey } from '#store/keys/api-keys.ts'
-import { TESTER } from '../../engines/tester.ts'
 import { useOpened } from '../../engines/use-opened.ts'
-import { reserveJob } from '../../engines/video-jobs.ts'
+import { reserveJob, TESTER } from '../../engines/video-jobs.ts'
 import { type Client, startVideoRoutes, type VideoRoutes } from '../video-routes.ts'
 
 const routes = useOpened(startVideoRoutes)

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { creationTimes, isSparse, type JobFilter, matchesFilter, parseListQuery } from '#core/jobs/list-query.ts'
 import { JOB_LIFETIME_SECONDS, VISIBLE_STATUSES, type VideoJobStatus } from '#core/jobs/video-job.ts'
-import { videoJobRecord } from '../../engines/video-job-record.ts'
+import { videoJobRecord } from '../../engines/video-jobs.ts'
 import { issuesOf } from '../shipped-catalogue.ts'
 
 /** No filter. */

@@ -16,7 +16,7 @@ import {
   visibleStatus,
   withReportedPercent,
 } from '#core/jobs/video-job.ts'
-import { videoJobRecord } from '../../engines/video-job-record.ts'
+import { videoJobRecord } from '../../engines/video-jobs.ts'
 
 describe('TRANSITIONS', () => {
   it('are the lifecycle: a job is created once, accepted before it can succeed, and may fail until it has ended', () => {

@@ -5,12 +5,11 @@ import type { VideoJobRequest } from '#core/catalogue/parameters.ts'
 import { checkReferences } from '#lambdas/pipeline/check-references/check-references.ts'
 import { claimSubmit } from '#store/jobs/job-progress.ts'
 import { jpegFile, pngFile, track, videoFile } from '../../core/media-files.ts'
-import type { Pipeline } from '../../engines/create-pipeline.ts'
-import { createVideoMachine } from '../../engines/run-video-machine.ts'
-import { inTurn, succeeded } from '../../engines/scripted-upstream.ts'
+import { inTurn, type Pipeline, succeeded } from '../../engines/pipeline.ts'
 import { type Engines, startEngines } from '../../engines/start-engines.ts'
 import { testCatalogue } from '../../engines/test-catalogue.ts'
 import { REQUEST } from '../../engines/video-jobs.ts'
+import { createVideoMachine } from '../../engines/video-machine.ts'
 
 const FILES: Readonly<Record<string, Buffer>> = {
   '/good.png': pngFile({ width: 640, height: 360 }),

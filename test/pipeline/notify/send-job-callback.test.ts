@@ -11,12 +11,11 @@ import type { NewVideoJob } from '#store/job-ledger/reserve-quota.ts'
 import { claimCallback } from '#store/jobs/callback-claims.ts'
 import { recordFailure, recordPoll } from '#store/jobs/job-progress.ts'
 import { rotateWebhookSecret } from '#store/tenants/webhook-secrets.ts'
-import { startCallbackReceiver } from '../../engines/callback-receiver.ts'
-import type { Pipeline } from '../../engines/create-pipeline.ts'
-import { createVideoMachine } from '../../engines/run-video-machine.ts'
-import { inTurn, succeeded } from '../../engines/scripted-upstream.ts'
+import { inTurn, type Pipeline, succeeded } from '../../engines/pipeline.ts'
 import { type Engines, startEngines } from '../../engines/start-engines.ts'
-import { TESTER } from '../../engines/tester.ts'
+import { startCallbackReceiver } from '../../engines/test-servers.ts'
+import { TESTER } from '../../engines/video-jobs.ts'
+import { createVideoMachine } from '../../engines/video-machine.ts'
 
 const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
 const signUrl = createUrlSigner({

@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { jobEvents } from '#core/jobs/job-events.ts'
-import { createVideoMachine } from '../../engines/run-video-machine.ts'
-import { inTurn, running, succeeded } from '../../engines/scripted-upstream.ts'
+import { inTurn, running, succeeded } from '../../engines/pipeline.ts'
 import { startEngines } from '../../engines/start-engines.ts'
 import { useOpened } from '../../engines/use-opened.ts'
+import { createVideoMachine } from '../../engines/video-machine.ts'
 
 const engines = useOpened(startEngines)
 beforeEach(() => engines.reset())

@@ -4,12 +4,11 @@ import { logger } from '#adapters/telemetry/logger.ts'
 import type { VideoJob } from '#core/jobs/video-job.ts'
 import { loadText } from '#store/bucket/bucket.ts'
 import type { NewVideoJob } from '#store/job-ledger/reserve-quota.ts'
-import { breakConnection } from '../../engines/break-connection.ts'
-import type { Pipeline } from '../../engines/create-pipeline.ts'
-import { createVideoMachine } from '../../engines/run-video-machine.ts'
-import { inTurn, running, succeeded } from '../../engines/scripted-upstream.ts'
+import { inTurn, type Pipeline, running, succeeded } from '../../engines/pipeline.ts'
 import { type Engines, startEngines } from '../../engines/start-engines.ts'
+import { breakConnection } from '../../engines/test-table.ts'
 import { useOpened } from '../../engines/use-opened.ts'
+import { createVideoMachine } from '../../engines/video-machine.ts'
 
 const engines = useOpened(startEngines)
 beforeEach(() => engines.reset())

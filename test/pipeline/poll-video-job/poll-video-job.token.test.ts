@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { takePollToken } from '#store/jobs/channels.ts'
-import { createVideoMachine } from '../../engines/run-video-machine.ts'
-import { succeeded } from '../../engines/scripted-upstream.ts'
+import { succeeded } from '../../engines/pipeline.ts'
 import { startEngines } from '../../engines/start-engines.ts'
 import { useOpened } from '../../engines/use-opened.ts'
+import { createVideoMachine } from '../../engines/video-machine.ts'
 
 const engines = useOpened(startEngines)
 

@@ -4,9 +4,9 @@ import type { OperatorMessage } from '#adapters/outbound/operator-topic.ts'
 import { deliverAlerts } from '#lambdas/pipeline/reconcile/deliver-alerts.ts'
 import { latestAlerts, putAlert } from '#store/alerts/alerts.ts'
 import { tableKeys } from '#store/table/table-keys.ts'
-import { startCallbackReceiver } from '../../engines/callback-receiver.ts'
-import type { Pipeline } from '../../engines/create-pipeline.ts'
+import type { Pipeline } from '../../engines/pipeline.ts'
 import { startEngines } from '../../engines/start-engines.ts'
+import { startCallbackReceiver } from '../../engines/test-servers.ts'
 import { useOpened } from '../../engines/use-opened.ts'
 
 const engines = useOpened(startEngines)

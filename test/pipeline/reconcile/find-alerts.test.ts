@@ -6,12 +6,11 @@ import { planKeyBudget } from '#store/key-budgets.ts'
 import { setApiKey } from '#store/keys/key-changes.ts'
 import { tableKeys } from '#store/table/table-keys.ts'
 import { changeTenant } from '#store/tenants/change-tenant.ts'
-import type { Pipeline } from '../../engines/create-pipeline.ts'
-import { settledJob } from '../../engines/settled-job.ts'
+import { putKeyBudget, watchBalance } from '../../engines/budgets.ts'
+import type { Pipeline } from '../../engines/pipeline.ts'
 import { startEngines } from '../../engines/start-engines.ts'
-import { TESTER } from '../../engines/tester.ts'
 import { useOpened } from '../../engines/use-opened.ts'
-import { putKeyBudget, watchBalance } from '../../engines/watched-items.ts'
+import { settledJob, TESTER } from '../../engines/video-jobs.ts'
 
 const engines = useOpened(startEngines)
 let pipeline: Pipeline

@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Pipeline } from '../../engines/create-pipeline.ts'
-import { startRecovery } from '../../engines/start-recovery.ts'
+import type { Pipeline } from '../../engines/pipeline.ts'
+import { startRecovery } from '../../engines/start-engines.ts'
 import { useOpened } from '../../engines/use-opened.ts'
 
 const before = { ...process.env }

@@ -1,12 +1,11 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { reconcile } from '#lambdas/pipeline/reconcile/reconcile.ts'
 import { claimSubmit } from '#store/jobs/job-progress.ts'
-import type { Pipeline } from '../../engines/create-pipeline.ts'
-import type { VideoMachine } from '../../engines/run-video-machine.ts'
-import { accepted } from '../../engines/scripted-upstream.ts'
-import { type Recovery, startRecovery } from '../../engines/start-recovery.ts'
+import { accepted, type Pipeline } from '../../engines/pipeline.ts'
+import { type Recovery, startRecovery } from '../../engines/start-engines.ts'
 import { useOpened } from '../../engines/use-opened.ts'
 import { requireReservation } from '../../engines/video-jobs.ts'
+import type { VideoMachine } from '../../engines/video-machine.ts'
 
 const recovery = useOpened(startRecovery)
 let pipeline: Pipeline

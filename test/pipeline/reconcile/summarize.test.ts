@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { summarize } from '#lambdas/pipeline/reconcile/summarize.ts'
 import { NEAR_BUDGETS_KEY, nearBudgetsOf, readSummary } from '#store/summary.ts'
-import { captureTelemetry } from '../../engines/counted-facts.ts'
-import { useTestTable } from '../../engines/start-test-table.ts'
+import { captureTelemetry } from '../../engines/emitted-metrics.ts'
+import { useTestTable } from '../../engines/test-table.ts'
 import { openTenant } from '../../engines/video-jobs.ts'
 
 const telemetry = captureTelemetry()

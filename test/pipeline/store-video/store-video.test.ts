@@ -5,12 +5,11 @@ import { failVideoJob } from '#lambdas/pipeline/fail-video-job.ts'
 import { storeVideo } from '#lambdas/pipeline/store-video/store-video.ts'
 import { putText } from '#store/bucket/bucket.ts'
 import type { NewVideoJob } from '#store/job-ledger/reserve-quota.ts'
-import type { Pipeline } from '../../engines/create-pipeline.ts'
-import { CLIP } from '../../engines/result-files.ts'
-import { createVideoMachine, type VideoMachine } from '../../engines/run-video-machine.ts'
-import { inTurn, succeeded } from '../../engines/scripted-upstream.ts'
+import { inTurn, type Pipeline, succeeded } from '../../engines/pipeline.ts'
 import { type Engines, startEngines } from '../../engines/start-engines.ts'
+import { CLIP } from '../../engines/test-servers.ts'
 import { useOpened } from '../../engines/use-opened.ts'
+import { createVideoMachine, type VideoMachine } from '../../engines/video-machine.ts'
 
 /** More than the parts that may be in flight at once. */
 const LARGE_BYTES = 40 * 1024 * 1024

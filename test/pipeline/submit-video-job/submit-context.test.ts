@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { openSubmitContext } from '#lambdas/pipeline/submit-video-job/submit-context.ts'
 import { changeSwitch } from '#store/switches.ts'
-import { useTestTable } from '../../engines/start-test-table.ts'
 import { PER_SECOND_MODEL, testCatalogue } from '../../engines/test-catalogue.ts'
+import { useTestTable } from '../../engines/test-table.ts'
 
 const engine = useTestTable()
 let directory: string

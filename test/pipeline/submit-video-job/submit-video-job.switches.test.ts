@@ -2,12 +2,11 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { CurrentCatalogue } from '#adapters/config/current-catalogue.ts'
 import type { ChannelChange, ModelChange } from '#core/catalogue/switches.ts'
 import { changeSwitch } from '#store/switches.ts'
-import type { Pipeline } from '../../engines/create-pipeline.ts'
-import { createVideoMachine } from '../../engines/run-video-machine.ts'
-import { accepted, inTurn, succeeded } from '../../engines/scripted-upstream.ts'
+import { accepted, inTurn, type Pipeline, succeeded } from '../../engines/pipeline.ts'
 import { startEngines } from '../../engines/start-engines.ts'
 import { PER_SECOND_MODEL } from '../../engines/test-catalogue.ts'
 import { useOpened } from '../../engines/use-opened.ts'
+import { createVideoMachine } from '../../engines/video-machine.ts'
 
 const engines = useOpened(startEngines)
 beforeEach(() => engines.reset())

@@ -5,12 +5,11 @@ import { ServiceUnavailableError } from '#core/errors.ts'
 import { loadText } from '#store/bucket/bucket.ts'
 import { claimSubmit } from '#store/jobs/job-progress.ts'
 import { tableKeys } from '#store/table/table-keys.ts'
-import { breakConnection } from '../../engines/break-connection.ts'
-import type { Pipeline } from '../../engines/create-pipeline.ts'
-import { createVideoMachine } from '../../engines/run-video-machine.ts'
-import { accepted, inTurn, succeeded } from '../../engines/scripted-upstream.ts'
+import { accepted, inTurn, type Pipeline, succeeded } from '../../engines/pipeline.ts'
 import { startEngines } from '../../engines/start-engines.ts'
+import { breakConnection } from '../../engines/test-table.ts'
 import { useOpened } from '../../engines/use-opened.ts'
+import { createVideoMachine } from '../../engines/video-machine.ts'
 
 const engines = useOpened(startEngines)
 beforeEach(() => engines.reset())

@@ -9,9 +9,9 @@ import {
 import { watchedItems } from '#store/alerts/alerts.ts'
 import { readAudit } from '#store/audit/read-audit.ts'
 import type { Table } from '#store/table/table.ts'
-import { useTestTable } from '../../engines/start-test-table.ts'
+import { collect } from '../../engines/budgets.ts'
+import { useTestTable } from '../../engines/test-table.ts'
 import { openTenant } from '../../engines/video-jobs.ts'
-import { collect } from '../../engines/watched-items.ts'
 
 const engine = useTestTable()
 let table: Table

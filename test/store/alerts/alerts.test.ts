@@ -11,9 +11,9 @@ import {
   watchedItems,
 } from '#store/alerts/alerts.ts'
 import type { Table } from '#store/table/table.ts'
-import { useTestTable } from '../../engines/start-test-table.ts'
+import { collect, putKeyBudget, watchBalance } from '../../engines/budgets.ts'
+import { useTestTable } from '../../engines/test-table.ts'
 import { openTenant } from '../../engines/video-jobs.ts'
-import { collect, putKeyBudget, watchBalance } from '../../engines/watched-items.ts'
 
 describe('alert', () => {
   const AT = 1_800_000_000_000

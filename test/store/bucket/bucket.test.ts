@@ -11,7 +11,7 @@ import {
   storeUpstreamText,
   videoKey,
 } from '#store/bucket/bucket.ts'
-import { startTestBucket } from '../../engines/start-test-bucket.ts'
+import { startTestBucket } from '../../engines/test-bucket.ts'
 import { useOpened } from '../../engines/use-opened.ts'
 
 describe('video-bucket', () => {

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import { describe, expect, it } from 'vitest'
 import { deleteObject, videoKey } from '#store/bucket/bucket.ts'
 import { uploadVideo } from '#store/bucket/upload-video.ts'
-import { startTestBucket } from '../../engines/start-test-bucket.ts'
+import { startTestBucket } from '../../engines/test-bucket.ts'
 import { useOpened } from '../../engines/use-opened.ts'
 
 const engine = useOpened(startTestBucket)

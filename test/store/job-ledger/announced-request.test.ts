@@ -8,10 +8,9 @@ import { IdempotencyKeyTakenError, type NewVideoJob, reserveWithRequest } from '
 import { revokeApiKey } from '#store/keys/api-keys.ts'
 import type { Table } from '#store/table/table.ts'
 import { auditTenant, readPartition } from '../../engines/audit.ts'
-import { startTestBucket, type TestBucket } from '../../engines/start-test-bucket.ts'
-import { startTestTable, type TestTable } from '../../engines/start-test-table.ts'
-import { TESTER } from '../../engines/tester.ts'
-import { newJob, openTenant, requireReservation, type TestTenant } from '../../engines/video-jobs.ts'
+import { startTestBucket, type TestBucket } from '../../engines/test-bucket.ts'
+import { startTestTable, type TestTable } from '../../engines/test-table.ts'
+import { newJob, openTenant, requireReservation, TESTER, type TestTenant } from '../../engines/video-jobs.ts'
 
 describe('announced-request', () => {
   const NOW = 1_000_000

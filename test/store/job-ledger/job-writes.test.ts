@@ -24,8 +24,7 @@ import {
   putResolutionRow,
   type Resolution,
 } from '#store/job-ledger/resolve-reservation.ts'
-import { videoJobRecord } from '../../engines/video-job-record.ts'
-import { newJob } from '../../engines/video-jobs.ts'
+import { newJob, videoJobRecord } from '../../engines/video-jobs.ts'
 
 const JOB = newJob({ tenantId: 'acme', keyDigest: 'abcdefghij', webhookSecret: '' }, { createdAt: 1_000 })
 const NONE = { key: undefined, tenant: undefined }

@@ -11,8 +11,8 @@ import {
 import type { NewVideoJob } from '#store/job-ledger/reserve-quota.ts'
 import { resolveReservation } from '#store/job-ledger/resolve-reservation.ts'
 import type { Table } from '#store/table/table.ts'
-import { startTestBucket, type TestBucket } from '../../engines/start-test-bucket.ts'
-import { startTestTable, type TestTable, useTestTable } from '../../engines/start-test-table.ts'
+import { startTestBucket, type TestBucket } from '../../engines/test-bucket.ts'
+import { startTestTable, type TestTable, useTestTable } from '../../engines/test-table.ts'
 import { openTenant, RELEASE, requireReservation, reserveJob } from '../../engines/video-jobs.ts'
 
 describe('reservation', () => {

@@ -11,7 +11,6 @@ import { revokeApiKey } from '#store/keys/api-keys.ts'
 import { tableKeys } from '#store/table/table-keys.ts'
 import { getTenant } from '#store/tenants/tenants.ts'
 import { auditTenant, readPartition } from '../../engines/audit.ts'
-import { breakConnection } from '../../engines/break-connection.ts'
 import {
   clearTenantBudget,
   keyBudgetOf,
@@ -19,9 +18,7 @@ import {
   storeTenantBudget,
   tenantBudgetOf,
 } from '../../engines/budgets.ts'
-import { useTestTable } from '../../engines/start-test-table.ts'
-import type { TableWithClient } from '../../engines/table-with-client.ts'
-import { TESTER } from '../../engines/tester.ts'
+import { breakConnection, type TableWithClient, useTestTable } from '../../engines/test-table.ts'
 import {
   credits,
   ESTIMATE,
@@ -29,6 +26,7 @@ import {
   openTenant,
   requireReservation,
   reserveJob,
+  TESTER,
   type TestTenant,
 } from '../../engines/video-jobs.ts'
 

@@ -13,7 +13,6 @@ import { type TableKey, tableKeys } from '#store/table/table-keys.ts'
 import { getTenant } from '#store/tenants/tenants.ts'
 import { streamUsageCounters } from '#store/usage.ts'
 import { auditTenant, readPartition } from '../../engines/audit.ts'
-import { breakConnection } from '../../engines/break-connection.ts'
 import {
   clearTenantBudget,
   keyBudgetOf,
@@ -21,8 +20,7 @@ import {
   storeTenantBudget,
   tenantBudgetOf,
 } from '../../engines/budgets.ts'
-import { useTestTable } from '../../engines/start-test-table.ts'
-import type { TableWithClient } from '../../engines/table-with-client.ts'
+import { breakConnection, type TableWithClient, useTestTable } from '../../engines/test-table.ts'
 import {
   openTenant,
   RELEASE,

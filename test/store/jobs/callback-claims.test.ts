@@ -7,11 +7,8 @@ import { resolveReservation } from '#store/job-ledger/resolve-reservation.ts'
 import { claimCallback, claimResend, recordCallbackAttempt } from '#store/jobs/callback-claims.ts'
 import { markDeleted } from '#store/jobs/cancel-and-delete.ts'
 import { getVideoJob } from '#store/jobs/job-reader.ts'
-import { breakConnection } from '../../engines/break-connection.ts'
-import { useTestTable } from '../../engines/start-test-table.ts'
-import type { TableWithClient } from '../../engines/table-with-client.ts'
-import { TESTER } from '../../engines/tester.ts'
-import { openTenant, RELEASE, requireReservation, reserveJob } from '../../engines/video-jobs.ts'
+import { breakConnection, type TableWithClient, useTestTable } from '../../engines/test-table.ts'
+import { openTenant, RELEASE, requireReservation, reserveJob, TESTER } from '../../engines/video-jobs.ts'
 
 const engine = useTestTable()
 let table: TableWithClient

@@ -4,10 +4,8 @@ import { createCallerWithJobReader } from '#store/jobs/caller-with-job.ts'
 import { markDeleted } from '#store/jobs/cancel-and-delete.ts'
 import { revokeApiKey } from '#store/keys/api-keys.ts'
 import { putApiKey } from '#store/keys/key-changes.ts'
-import { useTestTable } from '../../engines/start-test-table.ts'
-import type { TableWithClient } from '../../engines/table-with-client.ts'
-import { TESTER } from '../../engines/tester.ts'
-import { openTenant, reserveJob, type TestTenant } from '../../engines/video-jobs.ts'
+import { type TableWithClient, useTestTable } from '../../engines/test-table.ts'
+import { openTenant, reserveJob, TESTER, type TestTenant } from '../../engines/video-jobs.ts'
 
 const NOW = Math.trunc(Date.now() / 1000)
 

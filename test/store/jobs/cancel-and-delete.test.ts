@@ -6,9 +6,13 @@ import { resolveReservation } from '#store/job-ledger/resolve-reservation.ts'
 import { markCancelled, markDeleted, recordCleanedUp } from '#store/jobs/cancel-and-delete.ts'
 import { claimSubmit } from '#store/jobs/job-progress.ts'
 import { getVideoJob } from '#store/jobs/job-reader.ts'
-import { breakConnection } from '../../engines/break-connection.ts'
-import { startTestTable, type TestTable, useTestTable } from '../../engines/start-test-table.ts'
-import type { TableWithClient } from '../../engines/table-with-client.ts'
+import {
+  breakConnection,
+  startTestTable,
+  type TableWithClient,
+  type TestTable,
+  useTestTable,
+} from '../../engines/test-table.ts'
 import { openTenant, RELEASE, requireReservation, reserveJob } from '../../engines/video-jobs.ts'
 
 describe('the mark of a cancelled job', () => {

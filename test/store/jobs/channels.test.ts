@@ -11,7 +11,7 @@ import {
 import { claimSubmit } from '#store/jobs/job-progress.ts'
 import type { Table } from '#store/table/table.ts'
 import { tableKeys } from '#store/table/table-keys.ts'
-import { useTestTable } from '../../engines/start-test-table.ts'
+import { useTestTable } from '../../engines/test-table.ts'
 import { openTenant, reserveJob } from '../../engines/video-jobs.ts'
 
 describe('channel load', () => {

@@ -17,9 +17,7 @@ import {
   releaseSubmitClaim,
 } from '#store/jobs/job-progress.ts'
 import { getVideoJob } from '#store/jobs/job-reader.ts'
-import { breakConnection } from '../../engines/break-connection.ts'
-import { useTestTable } from '../../engines/start-test-table.ts'
-import type { TableWithClient } from '../../engines/table-with-client.ts'
+import { breakConnection, type TableWithClient, useTestTable } from '../../engines/test-table.ts'
 import { openTenant, RELEASE, requireReservation, reserveJob, type TestTenant } from '../../engines/video-jobs.ts'
 
 describe('submission', () => {

@@ -11,8 +11,7 @@ import {
   storedTextAttributes,
 } from '#store/jobs/job-reader.ts'
 import { tableKeys } from '#store/table/table-keys.ts'
-import { useTestTable } from '../../engines/start-test-table.ts'
-import type { TableWithClient } from '../../engines/table-with-client.ts'
+import { type TableWithClient, useTestTable } from '../../engines/test-table.ts'
 import { openTenant, reserveJob, type TestTenant } from '../../engines/video-jobs.ts'
 
 describe('job reader', () => {

@@ -10,10 +10,8 @@ import {
 } from '#store/keys/api-keys.ts'
 import { putApiKey } from '#store/keys/key-changes.ts'
 import type { Table } from '#store/table/table.ts'
-import { breakConnection } from '../../engines/break-connection.ts'
-import { useTestTable } from '../../engines/start-test-table.ts'
-import { type TableWithClient, tableWithClient } from '../../engines/table-with-client.ts'
-import { TESTER } from '../../engines/tester.ts'
+import { breakConnection, type TableWithClient, tableWithClient, useTestTable } from '../../engines/test-table.ts'
+import { TESTER } from '../../engines/video-jobs.ts'
 
 describe('api-key-listing', () => {
   const engine = useTestTable()

@@ -9,11 +9,8 @@ import { generateApiKey, type KeySettings, putApiKey, setApiKey, storeApiKey } f
 import type { Table } from '#store/table/table.ts'
 import { tableKeys } from '#store/table/table-keys.ts'
 import { readPartition } from '../../engines/audit.ts'
-import { breakConnection } from '../../engines/break-connection.ts'
-import { useTestTable } from '../../engines/start-test-table.ts'
-import { type TableWithClient, tableWithClient } from '../../engines/table-with-client.ts'
-import { TESTER } from '../../engines/tester.ts'
-import { ESTIMATE, openTenant, reserveJob, type TestTenant } from '../../engines/video-jobs.ts'
+import { breakConnection, type TableWithClient, tableWithClient, useTestTable } from '../../engines/test-table.ts'
+import { ESTIMATE, openTenant, reserveJob, TESTER, type TestTenant } from '../../engines/video-jobs.ts'
 
 describe('an api key', () => {
   const NOW = 1_800_000_000

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { countForHolder, takeMinutePlace, takeSignInPlace } from '#store/limits/console-rates.ts'
 import { tableKeys } from '#store/table/table-keys.ts'
-import { useTestTable } from '../../engines/start-test-table.ts'
+import { useTestTable } from '../../engines/test-table.ts'
 
 describe('console rates', () => {
   const engine = useTestTable()

@@ -2,8 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { EVENT_STREAMS_MAX, releaseEventStreamLease, takeEventStreamLease } from '#store/limits/event-stream-leases.ts'
 import { tableKeys } from '#store/table/table-keys.ts'
-import { breakConnection } from '../../engines/break-connection.ts'
-import { useTestTable } from '../../engines/start-test-table.ts'
+import { breakConnection, useTestTable } from '../../engines/test-table.ts'
 
 const NOW = 1_000
 const UNTIL = 1_800

@@ -4,7 +4,7 @@ import { ServiceUnavailableError } from '#core/errors.ts'
 import { KeyRateLimiter } from '#store/limits/key-rate-limiter.ts'
 import type { Table } from '#store/table/table.ts'
 import { tableKeys } from '#store/table/table-keys.ts'
-import type { TableWithClient } from '../../engines/table-with-client.ts'
+import type { TableWithClient } from '../../engines/test-table.ts'
 import { useOpened } from '../../engines/use-opened.ts'
 import { startRelayTable } from '../relay-ledger/relaying-tenant.ts'
 

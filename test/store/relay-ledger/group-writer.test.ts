@@ -6,7 +6,7 @@ import { readHoldItem } from '#store/relay-ledger/hold.ts'
 import { releaseHold } from '#store/relay-ledger/release-hold.ts'
 import { ConditionsNotMetError, type NamedWrites, type Table } from '#store/table/table.ts'
 import { auditTenant, readPartition } from '../../engines/audit.ts'
-import { useTestTable } from '../../engines/start-test-table.ts'
+import { useTestTable } from '../../engines/test-table.ts'
 import { openRelayingTenant, type RelayingTenant, settle } from './relaying-tenant.ts'
 
 const engine = useTestTable()

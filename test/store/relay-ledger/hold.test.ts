@@ -16,8 +16,7 @@ import type { Table } from '#store/table/table.ts'
 import { tableKeys } from '#store/table/table-keys.ts'
 import { auditTenant, readPartition } from '../../engines/audit.ts'
 import { keyBudgetOf, storeKeyBudget } from '../../engines/budgets.ts'
-import { useTestTable } from '../../engines/start-test-table.ts'
-import type { TableWithClient } from '../../engines/table-with-client.ts'
+import { type TableWithClient, useTestTable } from '../../engines/test-table.ts'
 import { openRelayingTenant, type RelayingTenant, settle } from './relaying-tenant.ts'
 
 describe('hold item', () => {

@@ -15,9 +15,9 @@ import {
   storeTenantBudget,
   tenantBudgetOf,
 } from '../../engines/budgets.ts'
-import { captureTelemetry } from '../../engines/counted-facts.ts'
+import { captureTelemetry } from '../../engines/emitted-metrics.ts'
 import { seededRandom } from '../../engines/seeded-random.ts'
-import type { TableWithClient } from '../../engines/table-with-client.ts'
+import type { TableWithClient } from '../../engines/test-table.ts'
 import { useOpened } from '../../engines/use-opened.ts'
 import { newJob } from '../../engines/video-jobs.ts'
 import {

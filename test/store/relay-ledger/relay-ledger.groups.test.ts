@@ -7,8 +7,8 @@ import { RelayLedger } from '#store/relay-ledger/relay-ledger.ts'
 import type { RelayReservation } from '#store/relay-ledger/relay-reservation.ts'
 import { ConditionsNotMetError, type Table } from '#store/table/table.ts'
 import { auditTenant } from '../../engines/audit.ts'
-import { TESTER } from '../../engines/tester.ts'
 import { useOpened } from '../../engines/use-opened.ts'
+import { TESTER } from '../../engines/video-jobs.ts'
 import {
   countOf,
   openRelayingTenant,

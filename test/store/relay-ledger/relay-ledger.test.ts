@@ -8,10 +8,10 @@ import type { Table } from '#store/table/table.ts'
 import { tableKeys } from '#store/table/table-keys.ts'
 import { grantCredits } from '#store/tenants/credits.ts'
 import { auditTenant, readPartition } from '../../engines/audit.ts'
-import { captureTelemetry } from '../../engines/counted-facts.ts'
-import type { TableWithClient } from '../../engines/table-with-client.ts'
-import { TESTER } from '../../engines/tester.ts'
+import { captureTelemetry } from '../../engines/emitted-metrics.ts'
+import type { TableWithClient } from '../../engines/test-table.ts'
 import { useOpened } from '../../engines/use-opened.ts'
+import { TESTER } from '../../engines/video-jobs.ts'
 import {
   countOf,
   openRelayingTenant,

@@ -5,10 +5,8 @@ import type { RelayReservation } from '#store/relay-ledger/relay-reservation.ts'
 import { openLeanTable } from '#store/table/lean-table.ts'
 import type { Loopback } from '../../adapters/outbound/loopback.ts'
 import { storeKeyBudget, storeTenantBudget } from '../../engines/budgets.ts'
-import { CostMeter } from '../../engines/cost-meter.ts'
-import { startMeteredTable } from '../../engines/metered-table.ts'
-import { useTestTable } from '../../engines/start-test-table.ts'
-import type { TableWithClient } from '../../engines/table-with-client.ts'
+import { CostMeter, startMeteredTable } from '../../engines/cost-meter.ts'
+import { type TableWithClient, useTestTable } from '../../engines/test-table.ts'
 import { openRelayingTenant, type RelayingTenant, settle } from './relaying-tenant.ts'
 
 const meter = new CostMeter()

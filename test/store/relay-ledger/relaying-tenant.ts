@@ -7,10 +7,8 @@ import type { RelayReservation, RelayResolution } from '#store/relay-ledger/rela
 import { openLeanTable } from '#store/table/lean-table.ts'
 import type { Table } from '#store/table/table.ts'
 import { getTenant } from '#store/tenants/tenants.ts'
-import { startTestTable } from '../../engines/start-test-table.ts'
-import type { TableWithClient } from '../../engines/table-with-client.ts'
-import { TESTER } from '../../engines/tester.ts'
-import { openTenant, type TestTenant } from '../../engines/video-jobs.ts'
+import { startTestTable, type TableWithClient } from '../../engines/test-table.ts'
+import { openTenant, TESTER, type TestTenant } from '../../engines/video-jobs.ts'
 
 export const RELEASE: RelayResolution = { kind: 'release' }
 

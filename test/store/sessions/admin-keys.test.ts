@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { readAudit } from '#store/audit/read-audit.ts'
 import { createAdminKey, listAdminKeys, revokeAdminKey } from '#store/sessions/admin-keys.ts'
 import { readPartition } from '../../engines/audit.ts'
-import { useTestTable } from '../../engines/start-test-table.ts'
-import { TESTER } from '../../engines/tester.ts'
+import { useTestTable } from '../../engines/test-table.ts'
+import { TESTER } from '../../engines/video-jobs.ts'
 
 const engine = useTestTable()
 

@@ -17,8 +17,8 @@ import {
 import { ConditionsNotMetError, type Table } from '#store/table/table.ts'
 import { tableKeys } from '#store/table/table-keys.ts'
 import { makeTenant } from '#store/tenants/tenant-lifecycle.ts'
-import { startTestTable, useTestTable } from '../../engines/start-test-table.ts'
-import { TESTER } from '../../engines/tester.ts'
+import { startTestTable, useTestTable } from '../../engines/test-table.ts'
+import { TESTER } from '../../engines/video-jobs.ts'
 import { ADA, OPENING } from './signed-in.ts'
 
 describe('openSession', () => {

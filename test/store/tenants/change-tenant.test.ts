@@ -16,11 +16,16 @@ import { grantCredits, grantTenant } from '#store/tenants/credits.ts'
 import { getTenant } from '#store/tenants/tenants.ts'
 import { auditTenant } from '../../engines/audit.ts'
 import { tenantBudgetOf } from '../../engines/budgets.ts'
-import { settledJob } from '../../engines/settled-job.ts'
-import { type TestTable, useTestTable } from '../../engines/start-test-table.ts'
-import type { TableWithClient } from '../../engines/table-with-client.ts'
-import { TESTER } from '../../engines/tester.ts'
-import { openTenant, RELEASE, requireReservation, reserveJob, type TestTenant } from '../../engines/video-jobs.ts'
+import { type TableWithClient, type TestTable, useTestTable } from '../../engines/test-table.ts'
+import {
+  openTenant,
+  RELEASE,
+  requireReservation,
+  reserveJob,
+  settledJob,
+  TESTER,
+  type TestTenant,
+} from '../../engines/video-jobs.ts'
 
 describe('change-tenant', () => {
   const engine = useTestTable()

@@ -6,11 +6,8 @@ import type { Table } from '#store/table/table.ts'
 import { adjustTenant, grantCredits } from '#store/tenants/credits.ts'
 import { getTenant } from '#store/tenants/tenants.ts'
 import { auditTenant } from '../../engines/audit.ts'
-import { breakConnection } from '../../engines/break-connection.ts'
-import { useTestTable } from '../../engines/start-test-table.ts'
-import { type TableWithClient, tableWithClient } from '../../engines/table-with-client.ts'
-import { TESTER } from '../../engines/tester.ts'
-import { credits, openTenant, reserveJob } from '../../engines/video-jobs.ts'
+import { breakConnection, type TableWithClient, tableWithClient, useTestTable } from '../../engines/test-table.ts'
+import { credits, openTenant, reserveJob, TESTER } from '../../engines/video-jobs.ts'
 
 describe('a grant', () => {
   const engine = useTestTable()

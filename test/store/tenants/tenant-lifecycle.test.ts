@@ -13,11 +13,15 @@ import { grantTenant } from '#store/tenants/credits.ts'
 import { makeTenant, resumeTenant, suspendTenant } from '#store/tenants/tenant-lifecycle.ts'
 import { getTenant } from '#store/tenants/tenants.ts'
 import { auditTenant } from '../../engines/audit.ts'
-import { breakConnection } from '../../engines/break-connection.ts'
-import { useTestTable } from '../../engines/start-test-table.ts'
-import { type TableWithClient, tableWithClient } from '../../engines/table-with-client.ts'
-import { TESTER } from '../../engines/tester.ts'
-import { openTenant, RELEASE, requireReservation, reserveJob, type TestTenant } from '../../engines/video-jobs.ts'
+import { breakConnection, type TableWithClient, tableWithClient, useTestTable } from '../../engines/test-table.ts'
+import {
+  openTenant,
+  RELEASE,
+  requireReservation,
+  reserveJob,
+  TESTER,
+  type TestTenant,
+} from '../../engines/video-jobs.ts'
 
 describe('a tenant', () => {
   const engine = useTestTable()

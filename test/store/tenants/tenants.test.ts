@@ -13,9 +13,8 @@ import {
   type TenantState,
 } from '#store/tenants/tenants.ts'
 import { auditTenant } from '../../engines/audit.ts'
-import { useTestTable } from '../../engines/start-test-table.ts'
-import { TESTER } from '../../engines/tester.ts'
-import { credits, openTenant, reserveJob } from '../../engines/video-jobs.ts'
+import { useTestTable } from '../../engines/test-table.ts'
+import { credits, openTenant, reserveJob, TESTER } from '../../engines/video-jobs.ts'
 
 describe('tenant store', () => {
   const engine = useTestTable()

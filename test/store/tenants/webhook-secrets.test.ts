@@ -4,9 +4,8 @@ import type { Table } from '#store/table/table.ts'
 import { tableKeys } from '#store/table/table-keys.ts'
 import { getTenant } from '#store/tenants/tenants.ts'
 import { readWebhookSecrets, rotateWebhookSecret } from '#store/tenants/webhook-secrets.ts'
-import { useTestTable } from '../../engines/start-test-table.ts'
-import { TESTER } from '../../engines/tester.ts'
-import { openTenant } from '../../engines/video-jobs.ts'
+import { useTestTable } from '../../engines/test-table.ts'
+import { openTenant, TESTER } from '../../engines/video-jobs.ts'
 
 const engine = useTestTable()
 let table: Table

@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { progressWords } from '#web/core/progress-words.ts'
+import { staleMinutes } from '#web/core/summary-age.ts'
 import {
   absoluteTime,
   clockTime,
@@ -66,5 +68,30 @@ describe('time', () => {
       undefined,
       undefined,
     ])
+  })
+})
+
+describe('summary age', () => {
+  it.each([
+    [null, undefined],
+    [1_000_000, undefined],
+    [999_700, undefined],
+    [999_699, 5],
+    [992_800, 120],
+    [1_000_900, undefined],
+  ])('staleMinutes of numbers as of %p is %p', (asOf, minutes) => {
+    expect(staleMinutes(asOf, 1_000_000)).toBe(minutes)
+  })
+})
+
+describe('progress words', () => {
+  it.each([
+    [null, null, ''],
+    [40.9, null, ' 40 %'],
+    [40, 12, ' 40 %, about 12 s left'],
+    [91, 0, ' 91 %'],
+    [5, 80, ' 5 %, about 1 min 20 s left'],
+  ])('progressWords of %p percent and %p seconds are "%s"', (percent, eta_seconds, words) => {
+    expect(progressWords({ percent, eta_seconds })).toBe(words)
   })
 })

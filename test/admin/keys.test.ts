@@ -1,0 +1,71 @@
+import { describe, expect, it } from 'vitest'
+import { parseCredits, ZERO } from '#core/money.ts'
+import { stateOf } from '#lambdas/admin/keys/key-state.ts'
+import { keyView } from '#lambdas/admin/keys/key-view.ts'
+import { endAfterRotation, requireUsable, rotateKey } from '#lambdas/admin/keys/rotate-key.ts'
+import { getApiKey, revokeApiKey } from '#store/keys/api-keys.ts'
+import { useTestTable } from '../engines/test-table.ts'
+import { openTenant, TESTER } from '../engines/video-jobs.ts'
+
+describe('key-state', () => {
+  it.each([
+    [{ state: 'revoked', suspended: true, expiresAt: 1 }, 'revoked'],
+    [{ state: 'active', suspended: true, expiresAt: 1 }, 'expired'],
+    [{ state: 'active', suspended: true, expiresAt: null }, 'suspended'],
+    [{ state: 'active', suspended: false, expiresAt: 3 }, 'active'],
+  ] as const)('%j is %s: the first state that applies counts', (key, state) => {
+    expect(stateOf(key, 2)).toBe(state)
+  })
+})
+
+const KEY = {
+  ...({ keyId: 'k1', tenantId: 'acme', name: null, state: 'active', suspended: false, models: null } as const),
+  ...{ expiresAt: 9_000, endBeforeReplacement: undefined, ratePerMinute: 5, createdAt: 1_999, revision: 2 },
+  budget: { id: 'k1', kind: 'total' } as const,
+}
+const FIVE = parseCredits('5')
+
+describe('key-view', () => {
+  it('shows times in Unix seconds and the budget as it counts now, and nothing else of the key', () => {
+    const budget = {
+      amount: FIVE,
+      period: { kind: 'total', id: 'total' } as const,
+      spent: ZERO,
+      held: ZERO,
+      left: FIVE,
+      free: FIVE,
+    }
+    expect(keyView(KEY, budget, 8_000)).toEqual({
+      ...{ id: 'k1', name: null, tenant: 'acme', state: 'active', models: null, rate_per_minute: 5 },
+      budget: { amount: '5', period: 'total', spent: '0', held: '0', resets_at: null },
+      ...{ created_at: 1, expires_at: 9, last_used_at: null },
+    })
+    expect(keyView(KEY, undefined, 9_000)).toMatchObject({ state: 'expired', budget: null })
+  })
+})
+
+describe('rotate-key', () => {
+  const engine = useTestTable()
+
+  it('makes one successor of a key that two owners rotate at once, and says when the old key ends', async () => {
+    const { table } = engine
+    const keyId = (await openTenant(table)).keyDigest.slice(0, 8)
+    const { listing } = await getApiKey(table, keyId)
+    expect(endAfterRotation(listing)).toBeUndefined()
+    const now = Date.now()
+    const rotate = () =>
+      rotateKey(table, listing, { overlapMilliseconds: 60_000, endsAt: undefined, actor: TESTER, nowMilliseconds: now })
+    const outcomes = await Promise.allSettled([rotate(), rotate(), rotate()])
+    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+    const end = endAfterRotation((await getApiKey(table, keyId)).listing)
+    expect(end).toBe(Math.trunc((now + 60_000) / 1000) * 1000)
+  })
+
+  it('refuses a revoked key', async () => {
+    const { table } = engine
+    const keyId = (await openTenant(table)).keyDigest.slice(0, 8)
+    await revokeApiKey(table, keyId, TESTER)
+    const { listing } = await getApiKey(table, keyId)
+    expect(() => requireUsable(listing, 0)).toThrow(`key ${keyId} is revoked: it cannot be used any more`)
+  })
+})

@@ -1,0 +1,479 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { sha256Hex } from '#adapters/crypto/sha256.ts'
+import { type Budget, periodAt } from '#core/budgets.ts'
+import { parseCredits } from '#core/money.ts'
+import { findCaller } from '#store/callers.ts'
+import { revokeApiKey } from '#store/keys/api-keys.ts'
+import { generateApiKey, putApiKey, storeApiKey } from '#store/keys/key-changes.ts'
+import type { Table } from '#store/table/table.ts'
+import { CommandValues } from '../../../lib/cli/admin/command.ts'
+import {
+  describeKeys,
+  describeNewKey,
+  findKey,
+  keyCreate,
+  keyList,
+  keyRevoke,
+  keyRotate,
+  keyRow,
+  keySet,
+  readExpiry,
+  readModels,
+  readRate,
+  unknownModels,
+} from '../../../lib/cli/admin/keys.ts'
+import { tenantSuspend } from '../../../lib/cli/admin/tenants.ts'
+import { testCatalogue } from '../../engines/test-catalogue.ts'
+import { useTestTable } from '../../engines/test-table.ts'
+import { openTenant, TESTER } from '../../engines/video-jobs.ts'
+import { runCommand } from './run-command.ts'
+
+describe('key commands', () => {
+  const engine = useTestTable()
+  let table: Table
+  let tenant: string
+  const dataDirectory = mkdtempSync(join(tmpdir(), 'reelgate-admin-'))
+  beforeAll(async () => {
+    writeFileSync(join(dataDirectory, 'gateway.json'), JSON.stringify(testCatalogue().config))
+  })
+  beforeEach(async () => {
+    table = await engine.fresh()
+    tenant = (await openTenant(table)).tenantId
+  })
+  afterAll(async () => {
+    rmSync(dataDirectory, { recursive: true })
+  })
+
+  const DAY = 86_400_000
+  const create = async (options: Record<string, string> = {}) =>
+    Object((await runCommand(keyCreate, { table, options: { tenant, ...options } })).json)
+  const rotate = async (key: string, options: Record<string, string> = {}) =>
+    Object((await runCommand(keyRotate, { table, options: { key, ...options } })).json)
+  const list = async (options: Record<string, string> = {}) =>
+    Object((await runCommand(keyList, { table, options })).json).keys
+  const row = async (id: string) => (await list()).find((key: { id: string }) => key.id === id)
+  const callerOf = (key: string, inMilliseconds = 0) =>
+    findCaller(table, sha256Hex(key), Math.trunc((Date.now() + inMilliseconds) / 1000))
+
+  describe('key-commands: a new key', () => {
+    it('without limits is told with the four members that it always had', async () => {
+      const made = await create({ rate: 'none' })
+      expect(made).toEqual({ id: expect.any(String), key: expect.any(String), tenant, models: null })
+      expect(await callerOf(made.key)).toMatchObject({ ratePerMinute: undefined })
+    })
+
+    it('has a rate, unless told otherwise', async () => {
+      const made = await create()
+      expect(made).toMatchObject({ rate_per_minute: 60 })
+      expect(await callerOf(made.key)).toMatchObject({ ratePerMinute: 60 })
+      expect(await callerOf((await rotate(made.id)).key)).toMatchObject({ ratePerMinute: 60 })
+    })
+
+    it('made before keys had a rate has none, and its successor has none', async () => {
+      const id = await storeApiKey(table, { key: 'of-before', tenantId: tenant, models: null }, TESTER)
+      expect(await row(id)).toMatchObject({ rate_per_minute: null })
+      expect(await callerOf((await rotate(id)).key)).toMatchObject({ ratePerMinute: undefined })
+    })
+
+    it('has the name, models, end and rate that were asked for, and works until then', async () => {
+      const made = await create({ name: 'web shop', models: 'a, b', expires: '90d', rate: '120' })
+      expect(made).toMatchObject({ models: ['a', 'b'], name: 'web shop', rate_per_minute: 120 })
+      expect(Math.abs(Date.parse(made.expires_at) - Date.now() - 90 * DAY)).toBeLessThan(60_000)
+      expect(await row(made.id)).toEqual({
+        id: made.id,
+        budget: null,
+        tenant,
+        state: 'active',
+        models: ['a', 'b'],
+        created_at: expect.any(String),
+        name: 'web shop',
+        expires_at: made.expires_at,
+        rate_per_minute: 120,
+      })
+      expect(await callerOf(made.key, 89 * DAY)).toMatchObject({ models: ['a', 'b'], ratePerMinute: 120 })
+      expect(await callerOf(made.key, 91 * DAY)).toBeUndefined()
+    })
+
+    it.each([
+      [{ rate: '0' }, '--rate 0: use a whole number from 1'],
+      [{ rate: '1e3' }, '--rate 1e3: use a whole number from 1'],
+      [{ name: 'a\u001b[2J' }, '--name contains a control character'],
+      [{ rate: '60001' }, '--rate 60001: use at most 60000, or none'],
+      [{ expires: '2020-01-01' }, '--expires 2020-01-01: use a time in the future'],
+      [{ models: ' , ' }, '--models is empty: name at least one model'],
+      [{ tenant: 'nobody' }, 'no tenant nobody'],
+    ])('is refused with %j, and none is stored', async (options, sentence) => {
+      await expect(create(options)).rejects.toThrow(sentence)
+      expect(await list({ tenant })).toHaveLength(1)
+    })
+
+    it('for a model that the running configuration does not know is made with a warning that names the nearest', async () => {
+      const warnings: string[] = []
+      const context = { table, local: true, dataDirectory, outputs: { BaseUrl: 'http://x' } }
+      const options = { tenant, models: 'famA-2,famB-1.0-t2w' }
+      const warn = (sentence: string) => warnings.push(sentence)
+      await runCommand(keyCreate, { ...context, warn, options })
+      expect(warnings).toEqual(['the deployed configuration has no model famB-1.0-t2w; did you mean famB-1.0-t2v?'])
+    })
+  })
+
+  describe('key-commands: the list of keys', () => {
+    it('is of one tenant when told so, and says what a request with each key meets', async () => {
+      const other = (await openTenant(table)).tenantId
+      const revoked = await create()
+      await runCommand(keyRevoke, { table, options: { key: revoked.id } })
+      const ending = await create({ expires: '1s' })
+      const past = Date.now() + 2_000
+      expect((await list({ tenant: other })).map((key: { tenant: string }) => key.tenant)).toEqual([other])
+      expect((await row(revoked.id)).state).toBe('revoked')
+      await runCommand(tenantSuspend, { table, options: { tenant } })
+      expect((await row(revoked.id)).state).toBe('revoked')
+      expect(await callerOf(ending.key, past - Date.now())).toBeUndefined()
+      const states = (await list({ tenant })).map(({ state }: { state: string }) => state)
+      expect(states).toContain('suspended')
+    })
+  })
+
+  describe('key-commands: the keys of a tenant', () => {
+    it('are an error when there is no such tenant, and not an empty list', async () => {
+      await expect(list({ tenant: 'nope' })).rejects.toThrow('no tenant nope')
+    })
+
+    it('are made with a warning while it is suspended', async () => {
+      await runCommand(tenantSuspend, { table, options: { tenant } })
+      const warnings: string[] = []
+      const warn = (sentence: string) => void warnings.push(sentence)
+      await runCommand(keyCreate, { table, options: { tenant }, warn })
+      expect(warnings).toEqual([`tenant ${tenant} is suspended: the key is refused until \`tenant resume\``])
+    })
+  })
+})
+
+describe('key set command', () => {
+  const engine = useTestTable()
+  let table: Table
+  let key: string
+  let id: string
+  beforeEach(async () => {
+    table = await engine.fresh()
+    const { tenantId } = await openTenant(table)
+    key = generateApiKey()
+    id = await storeApiKey(table, { key, tenantId, models: null, name: 'web', ratePerMinute: 60 }, TESTER)
+  })
+
+  const set = (options: Readonly<Record<string, string>>, warn: (sentence: string) => void = () => undefined) =>
+    runCommand(keySet, { table, local: true, warn, options: { key: id, ...options } })
+  const callerOf = (given: string) => findCaller(table, sha256Hex(given), Date.now() / 1000)
+
+  describe('key set', () => {
+    it('changes what it names and leaves the rest, by the id or the name of the key', async () => {
+      const { json } = await set({ key: 'web', models: 'chat-default, famB-1.1-t2v', expires: '2099-01-31' })
+      expect(json).toMatchObject({
+        ...{ id, name: 'web', models: ['chat-default', 'famB-1.1-t2v'], rate_per_minute: 60 },
+        expires_at: '2099-01-31T00:00:00.000Z',
+      })
+      expect(await callerOf(key)).toMatchObject({ models: ['chat-default', 'famB-1.1-t2v'], ratePerMinute: 60 })
+    })
+
+    it('removes the name and the limits by their words', async () => {
+      await set({ models: 'chat-default', expires: '90d' })
+      const { json, text } = await set({ name: '', models: 'all', rate: 'none', expires: 'none' })
+      expect(json).toMatchObject({ name: null, models: null, rate_per_minute: null, expires_at: null })
+      expect(text).toMatch(/models +all/)
+    })
+
+    it('says when nothing was changed', async () => {
+      const warnings: string[] = []
+      await set({ name: 'web', rate: '60', models: 'all' }, (sentence) => warnings.push(sentence))
+      expect(warnings).toEqual([`key ${id} has these settings already: nothing was changed`])
+    })
+
+    it('is kept by a rotation: name, models, rate and lifetime', async () => {
+      await set({ name: 'shop', models: 'chat-default', rate: '5' })
+      const rotated = Object((await runCommand(keyRotate, { table, options: { key: 'shop' } })).json)
+      expect(rotated).toMatchObject({ name: 'shop', models: ['chat-default'], rate_per_minute: 5, replaces: id })
+      expect(await callerOf(rotated.key)).toMatchObject({ models: ['chat-default'], ratePerMinute: 5 })
+    })
+
+    it('gives a key a budget, and takes it away', async () => {
+      expect((await set({ budget: '5/month' })).json).toMatchObject({ name: 'web', budget: { amount: '5' } })
+      expect(await callerOf(key)).toMatchObject({ budget: { id, kind: 'month' }, revision: 1 })
+      expect((await set({ budget: 'none' })).json).toMatchObject({ name: 'web', budget: null })
+      expect((await callerOf(key))?.budget).toBeUndefined()
+    })
+
+    it('of a revoked key is refused', async () => {
+      await runCommand(keyRevoke, { table, options: { key: id } })
+      await expect(set({ name: 'shop' })).rejects.toThrow('the key is revoked, which is final')
+    })
+
+    it.each([
+      [{}, 'nothing to change: use --name, --models, --rate, --expires, --budget'],
+      [{ rate: '0' }, '--rate 0: use a whole number from 1'],
+      [{ expires: '2020-01-01' }, '--expires 2020-01-01: use a time in the future'],
+      [{ name: 'a\nb' }, '--name contains a control character'],
+      [{ key: 'nobody', name: 'x' }, 'no key nobody'],
+    ])('refuses %j', async (options, message) => {
+      await expect(set(options)).rejects.toThrow(message)
+    })
+  })
+
+  describe('a key with a budget', () => {
+    it('is created, listed, and rotated with the same budget', async () => {
+      const { tenantId: tenant } = await openTenant(table)
+      const made = Object(
+        (await runCommand(keyCreate, { table, local: true, options: { tenant, budget: '5/total' } })).json,
+      )
+      expect(made).toMatchObject({ budget: { amount: '5', period: 'total', spent: '0', resets_at: null } })
+      const next = Object((await runCommand(keyRotate, { table, options: { key: made.id } })).json)
+      expect(next).toMatchObject({ replaces: made.id, budget: { amount: '5' } })
+      expect(await callerOf(next.key)).toMatchObject({ budget: { id: made.id, kind: 'total' } })
+      const { keys } = Object((await runCommand(keyList, { table, options: { tenant } })).json)
+      expect(keys).toEqual(
+        expect.arrayContaining(
+          [made.id, next.id].map((listed) =>
+            expect.objectContaining({ id: listed, budget: expect.objectContaining({ left: '5' }) }),
+          ),
+        ),
+      )
+    })
+  })
+})
+
+describe('key-rotation: a rotated key', () => {
+  const engine = useTestTable()
+  let table: Table
+  let tenant: string
+  beforeEach(async () => {
+    table = await engine.fresh()
+    tenant = (await openTenant(table)).tenantId
+  })
+
+  const DAY = 86_400_000
+  const create = async (options: Record<string, string> = {}) =>
+    Object((await runCommand(keyCreate, { table, options: { tenant, ...options } })).json)
+  const rotate = async (key: string, options: Record<string, string> = {}) =>
+    Object((await runCommand(keyRotate, { table, options: { key, ...options } })).json)
+  const list = async (options: Record<string, string> = {}) =>
+    Object((await runCommand(keyList, { table, options })).json).keys
+  const row = async (id: string) => (await list()).find((key: { id: string }) => key.id === id)
+  const callerOf = (key: string, inMilliseconds = 0) =>
+    findCaller(table, sha256Hex(key), Math.trunc((Date.now() + inMilliseconds) / 1000))
+
+  it('has a successor with its name, models, rate and lifetime, and works on for the overlap alone', async () => {
+    const old = await create({ name: 'shop', models: 'a', rate: '7', expires: '90d' })
+    const made = await rotate(old.id, { overlap: '1h' })
+    expect(made).toMatchObject({ tenant, models: ['a'], name: 'shop', rate_per_minute: 7, replaces: old.id })
+    expect(Math.abs(Date.parse(made.expires_at) - Date.now() - 90 * DAY)).toBeLessThan(60_000)
+    expect(await callerOf(old.key, 3_500_000)).toBeDefined()
+    expect(await callerOf(old.key, 3_700_000)).toBeUndefined()
+    expect(await callerOf(made.key, 3_700_000)).toMatchObject({ tenantId: tenant, ratePerMinute: 7 })
+    expect((await row(old.id)).expires_at).toBe(made.old_expires_at)
+  })
+
+  it('that never ended has a successor that never ends, or ends when told so', async () => {
+    const first = await rotate((await create()).id)
+    expect(first.expires_at).toBeUndefined()
+    expect(Math.abs(Date.parse(first.old_expires_at) - Date.now() - DAY)).toBeLessThan(60_000)
+    const second = await rotate(first.id, { expires: '2099-01-01' })
+    expect(second.expires_at).toBe('2099-01-01T00:00:00.000Z')
+  })
+
+  it('is not rotated again unasked, and its end is never put off', async () => {
+    const old = await create()
+    const { old_expires_at } = await rotate(old.id, { overlap: '1h' })
+    const confirm = () => Promise.reject(new Error('asked'))
+    await expect(runCommand(keyRotate, { table, confirm, options: { key: old.id } })).rejects.toThrow('asked')
+    expect(await list({ tenant })).toHaveLength(3)
+    const again = await rotate(old.id, { overlap: '7d' })
+    expect(again.old_expires_at).toBe(old_expires_at)
+    expect(again.expires_at).toBeUndefined()
+  })
+
+  it('has a second successor with the lifetime that it had before the first', async () => {
+    const old = await create({ expires: '90d' })
+    await rotate(old.id, { overlap: '1h' })
+    const { expires_at } = await rotate(old.id)
+    expect(Math.abs(Date.parse(expires_at) - Date.now() - 90 * DAY)).toBeLessThan(60_000)
+  })
+
+  it('that ends within the overlap anyway ends no later, and nobody is asked', async () => {
+    const old = await create({ expires: '2h' })
+    const confirm = () => Promise.reject(new Error('asked'))
+    const made = await runCommand(keyRotate, { table, confirm, options: { key: old.id, overlap: '24h' } })
+    expect(made.json).toMatchObject({ old_expires_at: old.expires_at })
+  })
+
+  it('that is revoked or unknown is refused', async () => {
+    const old = await create()
+    await runCommand(keyRevoke, { table, options: { key: old.id } })
+    await expect(rotate(old.id)).rejects.toThrow(`key ${old.id} is revoked: it cannot be used any more`)
+    await expect(rotate('nothing')).rejects.toThrow('no key nothing')
+    expect(await list({ tenant })).toHaveLength(2)
+  })
+})
+
+describe('find-key', () => {
+  const engine = useTestTable()
+  let table: Table
+  beforeAll(async () => {
+    table = engine.table
+    await store('k-1', 'web')
+    await store('k-2', 'twin')
+    await store('k-3', 'twin')
+    await store('k-4', 'old')
+    await store('k-5', 'old')
+    await revokeApiKey(table, 'k-4', TESTER)
+    await store('k-6', 'k-1')
+    await store('k-7', 'gone')
+    await revokeApiKey(table, 'k-7', TESTER)
+  })
+
+  const store = (keyId: string, name: string) =>
+    putApiKey(
+      table,
+      { keyId, name, tenantId: 'acme', models: null, createdAt: 1, digest: `digest-of-${keyId}` },
+      TESTER,
+    )
+
+  it.each([
+    ['k-2', 'k-2'],
+    ['web', 'k-1'],
+    ['k-1', 'k-1'],
+    ['old', 'k-5'],
+    ['gone', 'k-7'],
+  ])('%s means the key %s: an id before a name, a key in use before a revoked one', async (text, keyId) => {
+    expect(await findKey(table, text)).toMatchObject({ keyId })
+  })
+
+  it('an id needs one read, however many keys there are', async () => {
+    const queryPage = () => Promise.reject(new Error('all keys are read'))
+    expect(await findKey({ ...table, queryPage }, 'k-2')).toMatchObject({ keyId: 'k-2', name: 'twin' })
+  })
+
+  it('a name of several keys in use is refused with their ids', async () => {
+    await expect(findKey(table, 'twin')).rejects.toThrow(
+      '--key twin: 2 keys have this name; use the id: k-2 of tenant acme, k-3 of tenant acme',
+    )
+  })
+
+  it('a word that no key has is refused', async () => {
+    await expect(findKey(table, 'x'.repeat(1025))).rejects.toMatchObject({ code: 'not_found' })
+    await expect(findKey(table, 'nobody')).rejects.toMatchObject({ code: 'not_found' })
+  })
+})
+
+const KEY = {
+  keyId: 'k-1',
+  tenantId: 'acme',
+  name: 'web',
+  state: 'active',
+  suspended: false,
+  models: ['chat'],
+  expiresAt: Date.parse('2099-01-31T00:00:00Z'),
+  endBeforeReplacement: undefined,
+  ratePerMinute: 60,
+  budget: { id: 'k-0', kind: 'total' },
+  createdAt: 0,
+  revision: undefined,
+} as const
+
+const BUDGET: Budget = {
+  amount: parseCredits('5'),
+  period: periodAt('total', 0),
+  spent: parseCredits('1'),
+  held: parseCredits('0'),
+  left: parseCredits('4'),
+  free: parseCredits('5'),
+}
+
+describe('describe-key', () => {
+  it('shows a key by its public id with its limits', () => {
+    expect(keyRow({ ...KEY, budget: null }, undefined)).toEqual({
+      id: 'k-1',
+      tenant: 'acme',
+      state: 'active',
+      models: ['chat'],
+      created_at: '1970-01-01T00:00:00.000Z',
+      name: 'web',
+      expires_at: '2099-01-31T00:00:00.000Z',
+      rate_per_minute: 60,
+      budget: null,
+    })
+    const { text } = describeKeys([{ ...KEY, budget: null }], new Map())
+    expect(text).toMatch(/k-1 +acme +web +active +2099-\S+ +60\/min +- +- +chat/)
+  })
+
+  it('shows the budget of a key and what is left of it, or that it is missing', () => {
+    const { json, text } = describeKeys([KEY], new Map([['k-0', BUDGET]]))
+    expect(json).toMatchObject({ keys: [{ id: 'k-1', budget: { amount: '5', period: 'total', left: '4' } }] })
+    expect(text).toMatch(/60\/min +5\/total +4 +chat/)
+    expect(describeKeys([KEY], new Map()).text).toMatch(/60\/min +missing +- +chat/)
+  })
+
+  it('shows the budget of a new key only if there is one', () => {
+    const wish = { models: null, name: undefined, expiresAt: undefined, ratePerMinute: undefined }
+    const made = describeNewKey({ id: 'k1', key: 'rg_x', tenant: 'acme', budget: BUDGET, ...wish })
+    expect(made.text).toContain('budget 5/total: 1 spent, 0 held, 4 left')
+    expect(made.json).toMatchObject({ budget: { amount: '5' } })
+    const without = describeNewKey({ id: 'k1', key: 'rg_x', tenant: 'acme', budget: undefined, ...wish })
+    expect(without.json).not.toHaveProperty('budget')
+  })
+})
+
+const NOW = Date.parse('2026-11-22T00:00:00Z')
+const given = (option: string, text: string) => new CommandValues(new Map([[option, text]]))
+const nothing = new CommandValues(new Map())
+
+describe('read-key-limits', () => {
+  it('tell an option that was not given from its word for no limit', () => {
+    expect([readModels(nothing), readRate(nothing), readExpiry(nothing, NOW)]).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ])
+    expect(readRate(given('rate', 'none'))).toBeNull()
+  })
+
+  it('read models, a rate and an expiry', () => {
+    expect(readModels(given('models', 'a, b,,'))).toEqual(['a', 'b'])
+    expect(readRate(given('rate', '60'))).toBe(60)
+    expect(readExpiry(given('expires', '1d'), NOW)).toBe(NOW + 86_400_000)
+  })
+
+  it.each([
+    [() => readModels(given('models', ' , ')), '--models is empty'],
+    [() => readRate(given('rate', '60001')), '--rate 60001: use at most 60000, or none'],
+    [() => readRate(given('rate', 'fast')), '--rate fast: use a whole number'],
+    [() => readExpiry(given('expires', '2020-01-01'), NOW), '--expires 2020-01-01: use a time in the future'],
+  ])('refuse what is none: %#', (read, message) => {
+    expect(read).toThrow(message)
+  })
+})
+
+describe('unknown-models', () => {
+  const dataDirectory = mkdtempSync(join(tmpdir(), 'reelgate-models-'))
+  beforeAll(() => writeFileSync(join(dataDirectory, 'gateway.json'), JSON.stringify(testCatalogue().config)))
+  afterAll(() => rmSync(dataDirectory, { recursive: true }))
+
+  const context = { local: true, stage: 'dev', dataDirectory, output: async () => 'http://x' }
+  const find = (models: string[] | null, directory = dataDirectory) =>
+    unknownModels({ ...context, dataDirectory: directory }, models)
+
+  it('names each model that the deployed configuration does not have, with the nearest that it has', async () => {
+    expect(await find(['famA-2', 'famB-1.0-t2w', 'something-else'])).toEqual([
+      'the deployed configuration has no model famB-1.0-t2w; did you mean famB-1.0-t2v?',
+      'the deployed configuration has no model something-else',
+    ])
+  })
+
+  it.each([
+    ['every model is allowed', null, dataDirectory],
+    ['the configuration cannot be read', ['anything'], join(dataDirectory, 'nowhere')],
+  ])('is empty where %s', async (_, models, directory) => {
+    expect(await find(models, directory)).toEqual([])
+  })
+})

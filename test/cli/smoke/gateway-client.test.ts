@@ -1,0 +1,70 @@
+import { describe, expect, it } from 'vitest'
+import { GatewayClient, outOfTime, SmokeFailure, withoutQuery } from '../../../lib/cli/smoke/gateway-client.ts'
+import { useOpened } from '../../engines/use-opened.ts'
+import { KEY, type StubAnswers, startSmokeStub } from './smoke-stub.ts'
+
+describe('gateway client', () => {
+  const stub = useOpened(() => startSmokeStub(() => answers))
+  let answers: StubAnswers = {}
+
+  const client = (signal = new AbortController().signal, baseUrl = stub.origin) =>
+    new GatewayClient({ baseUrl, apiKey: KEY, signal })
+
+  describe('gateway-client: json', () => {
+    it('sends the key and returns the object of the expected status', async () => {
+      answers = { 'POST /v1/things': { status: 201, body: { id: 1 } } }
+      expect(await client().json('/v1/things', { status: 201, body: { n: 1 } })).toEqual({ id: 1 })
+      expect(stub.requests.at(-1)).toBe(`POST /v1/things Bearer ${KEY}`)
+    })
+
+    it('fails for another status with its request id, its body and where to look', async () => {
+      answers = { 'GET /v1/things': { status: 401, body: 'not you', type: 'text/plain' } }
+      await expect(client().json('/v1/things', { status: 200 })).rejects.toMatchObject({
+        name: 'SmokeFailure',
+        message: 'GET /v1/things returned 401 (x-request-id request-7) not you',
+        lookAt: expect.stringContaining('key list'),
+      })
+    })
+
+    it('fails for a body that is not a JSON object', async () => {
+      answers = { 'GET /v1/things': { status: 200, body: '<html>', type: 'text/html' } }
+      await expect(client().json('/v1/things', { status: 200 })).rejects.toThrow('did not return a JSON object: <html>')
+    })
+  })
+
+  describe('gateway-client: download', () => {
+    it('sends no key, and names a url without its signature', async () => {
+      answers = { 'GET /v/1.mp4': { status: 403, body: 'ended', type: 'text/plain' } }
+      const failure = client().download(`${stub.origin}/v/1.mp4?Signature=secret`)
+      await expect(failure).rejects.toThrow(`GET ${stub.origin}/v/1.mp4 returned 403`)
+      expect(stub.requests.at(-1)).toBe('GET /v/1.mp4 without a key')
+      expect(withoutQuery('https://a/b?Signature=secret')).toBe('https://a/b')
+    })
+  })
+
+  describe('gateway-client: an unreachable address', () => {
+    it('is named with the reason', async () => {
+      await expect(client(undefined, 'http://127.0.0.1:1').send('/v1/models', { status: 200 })).rejects.toMatchObject({
+        message: expect.stringMatching(/^http:\/\/127\.0\.0\.1:1\/v1\/models cannot be reached: /),
+        lookAt: expect.stringContaining('--base-url'),
+      })
+    })
+
+    it('reports the time limit of the whole test', async () => {
+      await expect(client(AbortSignal.abort()).send('/v1/models', { status: 200 })).rejects.toThrow(
+        'the time limit of the whole test is over',
+      )
+    })
+  })
+})
+
+describe('smoke-failure', () => {
+  it('has an optional place to look at', () => {
+    expect(new SmokeFailure('no video', 'the bucket').lookAt).toBe('the bucket')
+    expect(new SmokeFailure('no video').lookAt).toBeUndefined()
+  })
+
+  it('names the option for more time', () => {
+    expect(outOfTime()).toMatchObject({ name: 'SmokeFailure', lookAt: expect.stringContaining('--timeout-seconds') })
+  })
+})
