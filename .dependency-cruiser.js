@@ -2,7 +2,7 @@
 const NODE_CORE =
   '^(node:)?(fs|http|https|net|tls|dns|crypto|child_process|os|path|stream|timers|worker_threads|process|zlib)'
 
-const WITH_OUR_OWN_ITEMS = '^lambdas/(store|adapters|admin|admin-api|api|middleware|pipeline|relay)/'
+const WITH_OUR_OWN_ITEMS = '^lambdas/(store|platform|upstream|admin|admin-api|api|middleware|pipeline|relay)/'
 
 /** Folders with a handler of their own: they never import each other. */
 const HANDLERS = '(?:admin-api|api|pipeline)/[^/]+|cdn-signing-key|console-files|relay-(?:code|smoke)'
@@ -54,21 +54,39 @@ export default {
       ['relay-ledger/', 'job-ledger/'],
       ['tenants/', 'keys/', 'jobs/'],
       ['key-budgets\\.ts', 'due-index\\.ts', 'caller-with-account\\.ts', 'sessions/', 'alerts/'],
-      ['summary\\.ts'],
+      ['summary\\.ts', 'current-catalogue\\.ts'],
     ]),
     ...floors('lambdas', [
       ['core/'],
-      ['adapters/', 'store/'],
+      ['platform/'],
+      ['store/', 'upstream/'],
       ['middleware/'],
       ['relay/', 'pipeline/', 'admin/', 'cdn-signing-key/', 'console-files/'],
       ['api/', 'admin-api/'],
       ['api-shared/'],
       ['relay-server/'],
     ]),
-    forbid('relay-apart-from-pipeline', 'relayed requests and video jobs share adapters only', '^lambdas/relay/', {
+    forbid('store-apart-from-upstream', 'the table and upstreams share platform only', '^lambdas/store/', {
+      path: '^lambdas/upstream/',
+    }),
+    forbid('upstream-apart-from-store', 'the table and upstreams share platform only', '^lambdas/upstream/', {
+      path: '^lambdas/store/',
+    }),
+    ...floors('lambdas/platform', [
+      ['(cache|clock|concurrency|configuration|crypto|callback-signature)\\.ts'],
+      ['http/', 'http-server/', 'telemetry/'],
+      ['aws/'],
+      ['secrets\\.ts', 'replace-secret\\.ts'],
+      ['cdn/'],
+    ]),
+    ...floors('lambdas/upstream', [
+      ['tokens/', 'measures\\.ts', 'guard/'],
+      ['providers/', 'send-callback\\.ts'],
+    ]),
+    forbid('relay-apart-from-pipeline', 'relayed requests and video jobs share the rooms below only', '^lambdas/relay/', {
       path: '^lambdas/pipeline/',
     }),
-    forbid('pipeline-apart-from-relay', 'relayed requests and video jobs share adapters only', '^lambdas/pipeline/', {
+    forbid('pipeline-apart-from-relay', 'relayed requests and video jobs share the rooms below only', '^lambdas/pipeline/', {
       path: '^lambdas/relay/',
     }),
     {
@@ -89,7 +107,7 @@ export default {
     ),
     onlyTo('config-imports-core', '^lib/config/', [
       'lambdas/core/',
-      'lambdas/adapters/tokens/',
+      'lambdas/upstream/tokens/token-ranks\\.ts$',
       'lib/config/',
       'lib/cli/terminal\\.ts$',
     ]),
@@ -110,7 +128,8 @@ export default {
     ...floors('web/src', [['core/'], ['state/'], ['api/'], ['components/'], ['shell/', 'pages/']]),
     onlyTo('commands-import-no-handlers', '^lib/cli/(admin/|preflight/|(output|findings|demo)\\.ts$)', [
       'lambdas/core/',
-      'lambdas/adapters/',
+      'lambdas/platform/',
+      'lambdas/upstream/',
       'lambdas/store/',
       'lambdas/admin/',
       'lambdas/pipeline/[^/]+\\.ts$',
@@ -122,7 +141,7 @@ export default {
       'lib/cli/smoke/',
       'lib/cli/terminal\\.ts$',
     ]),
-    onlyTo('emulator-imports-no-adapters', '^lib/cli/(emulator|serve-simulators)\\.ts$', [
+    onlyTo('emulator-imports-no-use-cases', '^lib/cli/(emulator|serve-simulators)\\.ts$', [
       'lambdas/core/',
       'lib/cli/(emulator|serve-simulators|failures|terminal)\\.ts$',
       'lib/(local|config)/',
@@ -162,7 +181,7 @@ export default {
       path: '^(bin|scripts)/|^test/(?!engines/)',
     }),
     forbid(
-      'adapters-check-with-the-small-zod',
+      'our-own-items-are-checked-with-the-small-zod',
       'zod/mini checks our own items; every cold start loads it',
       WITH_OUR_OWN_ITEMS,
       {

@@ -1,4 +1,4 @@
-import { sha256Hex } from '#adapters/crypto/sha256.ts'
+import { sha256Hex } from '#platform/crypto.ts'
 import {
   type CloudFrontClient,
   CreateKeyGroupCommand,

@@ -1,14 +1,14 @@
 import { generateKeyPairSync } from 'node:crypto'
 import type { SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
-import { publicKeyOf } from '#adapters/cdn/public-key-of.ts'
+import { neededUntil, SIGNING_KEY_BITS, SIGNING_KEYS_MAX, whyKeyStays } from '#core/cdn-signing-keys.ts'
 import {
   type PublishedSigningKey,
   parseSigningKeySecret,
+  publicKeyOf,
   publishedKeys,
   type StoredSigningKey,
-} from '#adapters/cdn/signing-key-secret.ts'
-import { readSecretVersion, replaceSecret, type SecretVersion } from '#adapters/secrets/replace-secret.ts'
-import { neededUntil, SIGNING_KEY_BITS, SIGNING_KEYS_MAX, whyKeyStays } from '#core/cdn-signing-keys.ts'
+} from '#platform/cdn/signing-key-secret.ts'
+import { readSecretVersion, replaceSecret, type SecretVersion } from '#platform/replace-secret.ts'
 import type { KeyGroup } from './key-group.ts'
 
 /** An action is not possible now; the message is for the operator. */

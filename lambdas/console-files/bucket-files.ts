@@ -3,7 +3,7 @@ import {
   ListObjectsV2Command,
   PutObjectCommand,
   type S3Client,
-} from '#store/bucket/bucket-client.ts'
+} from '#platform/aws/bucket-client.ts'
 
 /** A bucket that holds the console and nothing else. */
 export type ConsoleBucket = { readonly client: Pick<S3Client, 'send'>; readonly name: string }

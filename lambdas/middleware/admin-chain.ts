@@ -1,6 +1,15 @@
+import type { MiddlewareObj } from '@middy/core'
 import middy from '@middy/core'
 import type { Context } from 'aws-lambda'
-import { once } from '#adapters/once.ts'
+import {
+  type ConsoleSite,
+  consoleSite,
+  cookieValues,
+  crossSiteProblem,
+  isLoopbackHost,
+  sessionCookieName,
+} from '#core/admin/console-site.ts'
+import { CrossSiteError, ForbiddenError, NotSignedInError } from '#core/admin/errors.ts'
 import {
   ADMIN_ROUTES,
   type AdminFunction,
@@ -9,18 +18,163 @@ import {
   adminMethods,
   routeAdminRequest,
 } from '#core/admin/routes.ts'
-import { MethodNotAllowedError, RouteNotFoundError } from '#core/errors.ts'
+import { mayAccess, type Session } from '#core/admin/session.ts'
+import { InvalidRequestError, MethodNotAllowedError, RouteNotFoundError } from '#core/errors.ts'
+import { FRONT_DOOR_HEADER } from '#core/http.ts'
+import type { CountedFact } from '#core/measures.ts'
+import { once } from '#platform/cache.ts'
+import { isFrontDoor } from '#platform/secrets.ts'
+import { count } from '#platform/telemetry/measures.ts'
+import type { Actor } from '#store/audit/audit-entry.ts'
+import { type FoundSession, findSession } from '#store/sessions/find-session.ts'
 import { openTable } from '#store/table/sdk-table.ts'
 import type { Table } from '#store/table/table.ts'
-import type { AdminResponse } from './admin-event.ts'
-import { currentSite, requireFrontDoor, requireSameSite } from './admin-gate.ts'
-import { checkQuery, readAdminBody } from './admin-input.ts'
-import { requireSession } from './admin-session.ts'
-import type { ApiEvent, ApiResult } from './api-event.ts'
-import { countedFailures } from './counted-failures.ts'
-import { errorResponse } from './error-response.ts'
-import { neverStored } from './never-stored.ts'
+import {
+  type ApiEvent,
+  type ApiResult,
+  headerLinesOf,
+  headerOf,
+  MiddlewareOrderError,
+  receivedRequest,
+} from './api-event.ts'
+import { readJsonBody } from './request-input.ts'
 import { requestIdOf, requestLog } from './request-log.ts'
+import { errorResponse, neverStored } from './responses.ts'
+
+/** Where the console of this deployment is served, from `CONSOLE_ORIGIN`. */
+export function currentSite(environment: Readonly<Record<string, string | undefined>> = process.env): ConsoleSite {
+  return consoleSite(environment.CONSOLE_ORIGIN)
+}
+
+/**
+ * Lets requests through that came by the front door, where the environment names its secret (`FRONT_DOOR_SECRET_ARN`): to all
+ * others the admin API does not exist.
+ * @throws RouteNotFoundError, and the errors of a secret that cannot be read.
+ */
+export async function requireFrontDoor(event: ApiEvent): Promise<void> {
+  const secretArn = process.env.FRONT_DOOR_SECRET_ARN
+  if (secretArn && !(await isFrontDoor(secretArn, headerOf(event, FRONT_DOOR_HEADER)))) {
+    throw new RouteNotFoundError()
+  }
+}
+
+/**
+ * Refuses requests that a page of another site may have sent, and on loopback requests to a name that is not this machine's.
+ * @throws CrossSiteError
+ */
+export function requireSameSite(event: ApiEvent, site: ConsoleSite): void {
+  const host = headerOf(event, 'host')
+  if (site.isLoopback && !isLoopbackHost(host)) {
+    throw new CrossSiteError('use the address that `npm start` prints, or localhost')
+  }
+  const problem = crossSiteProblem(
+    {
+      method: event.httpMethod,
+      origin: headerOf(event, 'origin'),
+      fetchSite: headerOf(event, 'sec-fetch-site'),
+      consoleHeader: headerOf(event, 'x-reelgate-console'),
+      contentType: event.body ? (headerOf(event, 'content-type') ?? '') : undefined,
+      host,
+    },
+    site,
+  )
+  if (problem !== undefined) {
+    throw new CrossSiteError(problem)
+  }
+}
+
+/** The largest request names some hundred models. */
+const BODY_BYTES_MAX = 64 * 1024
+
+/** No request of the admin API nests deeper than a list in an object. */
+const BODY_DEPTH_MAX = 8
+
+/**
+ * Refuses query parameters that the operation does not know, and parameters that are given twice: proxies disagree on which of
+ * them counts.
+ * @throws InvalidRequestError naming the parameter.
+ */
+export function checkQuery(
+  event: ApiEvent,
+  { query = [], isQueryOpen }: Pick<AdminRoute, 'query' | 'isQueryOpen'>,
+): void {
+  for (const [name, values] of Object.entries(event.multiValueQueryStringParameters ?? {})) {
+    const path = name.slice(0, NAME_CHARACTERS_MAX)
+    if (!query.includes(name) && !isQueryOpen) {
+      const known = query.length === 0 ? 'this operation has none' : `use ${query.join(', ')}`
+      throw new InvalidRequestError([{ path, message: `the query parameter \`${path}\` is unknown: ${known}` }])
+    }
+    if ((values?.length ?? 0) > 1) {
+      throw new InvalidRequestError([{ path, message: `the query parameter \`${path}\` is given twice: send it once` }])
+    }
+  }
+}
+
+/** Longer names are cut in an error. */
+const NAME_CHARACTERS_MAX = 64
+
+/**
+ * The parsed body; an empty object for a request without one, so that an operation names the fields that it misses.
+ * @throws RequestBodyTooLargeError, InvalidRequestError for a body that is not JSON.
+ */
+export async function readAdminBody(event: ApiEvent): Promise<unknown> {
+  return event.body
+    ? (await readJsonBody(receivedRequest(event), { bytesMax: BODY_BYTES_MAX, depthMax: BODY_DEPTH_MAX })).json
+    : {}
+}
+
+/** The header with the secret that the page holds on loopback. */
+const PAGE_HEADER = 'x-reelgate-page'
+
+type AskedRoute = Pick<AdminRoute, 'access' | 'readsTenant'>
+
+type SessionContext = { readonly site: ConsoleSite; readonly table: () => Pick<Table, 'readItems'> }
+
+/**
+ * Finds the session of a request, with the tenant that the page is about, and checks that its role may call the operation.
+ * @throws NotSignedInError without a valid session; ForbiddenError for a role that may not call it.
+ */
+export async function requireSession(
+  event: ApiEvent,
+  { access, readsTenant }: AskedRoute,
+  context: SessionContext,
+): Promise<FoundSession> {
+  const tenantId = readsTenant ? event.queryStringParameters?.tenant : undefined
+  const found = await readSession(event, tenantId, context)
+  if (found === undefined) {
+    throw new NotSignedInError()
+  }
+  const { session } = found
+  if (!mayAccess(session.role, access)) {
+    throw new ForbiddenError(`this needs the role ${access}, and this session has the role ${session.role}`)
+  }
+  return found
+}
+
+/** Two cookies of one name are none: another site of the same domain may have set one of them. */
+async function readSession(
+  event: ApiEvent,
+  tenantId: string | undefined,
+  { site, table }: SessionContext,
+): Promise<FoundSession | undefined> {
+  const name = sessionCookieName(site, headerOf(event, 'host'))
+  const [token, ...others] = cookieValues(headerLinesOf(event, 'cookie'), name)
+  if (token === undefined || others.length > 0) {
+    return undefined
+  }
+  const pageSecret = headerOf(event, PAGE_HEADER)
+  return await findSession(table(), { token, pageSecret, nowMilliseconds: Date.now(), tenantId })
+}
+
+/** Counts responses with the status 500. Stands outside of `errorResponse`, which gives failures their status. */
+export function countedFailures(fact: CountedFact): MiddlewareObj<ApiEvent, ApiResult> {
+  const finish = (request: { response?: ApiResult | null | undefined }) => {
+    if (request.response?.statusCode === 500) {
+      count(fact)
+    }
+  }
+  return { after: finish, onError: finish }
+}
 
 /** Serves one operation of the admin API. */
 export type AdminOperation = (event: ApiEvent, context: Context) => Promise<AdminResponse>
@@ -118,4 +272,29 @@ function resultOf(
     ...(cookies.length === 0 ? {} : { multiValueHeaders: { 'set-cookie': [...cookies] } }),
     body: typeof body === 'object' ? JSON.stringify(body) : (body ?? ''),
   }
+}
+
+/** What an operation of the admin API responds. */
+export type AdminResponse = {
+  /** Left out for the success of the row; an error is thrown, unless people see its page. */
+  readonly status?: number
+  /** An object is sent as JSON, a string as it is; left out for no body. */
+  readonly body?: object | string
+  readonly headers?: Readonly<Record<string, string>>
+  /** `Set-Cookie` headers. */
+  readonly cookies?: readonly string[]
+}
+
+/** The signed-in user. @throws MiddlewareOrderError for an operation that anybody may call. */
+export function sessionOf({ session }: ApiEvent): Session {
+  if (session === undefined) {
+    throw new MiddlewareOrderError('an operation without a session has no signed-in user')
+  }
+  return session
+}
+
+/** The signed-in user, for the audit log. @throws MiddlewareOrderError as {@link sessionOf}. */
+export function actorOf(event: ApiEvent): Actor {
+  const { actor, role } = sessionOf(event)
+  return { name: actor, role, requestId: event.requestContext.requestId }
 }

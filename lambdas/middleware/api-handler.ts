@@ -1,5 +1,5 @@
 import type { Context } from 'aws-lambda'
-import { once } from '#adapters/once.ts'
+import { once } from '#platform/cache.ts'
 import { findCaller } from '#store/callers.ts'
 import { KeyRateLimiter } from '#store/limits/key-rate-limiter.ts'
 import { openTable } from '#store/table/sdk-table.ts'
@@ -7,7 +7,7 @@ import type { Table } from '#store/table/table.ts'
 import type { ApiEvent, ApiResult } from './api-event.ts'
 import type { Found, ShownKey } from './authenticate.ts'
 import { handlerChain } from './handler-chain.ts'
-import type { UnknownFields } from './strict-handling.ts'
+import type { UnknownFields } from './request-input.ts'
 
 type ApiOptions = {
   readonly operation: string

@@ -1,12 +1,19 @@
 import type { MiddlewareObj } from '@middy/core'
-import { sha256Hex } from '#adapters/crypto/sha256.ts'
 import type { AccountView } from '#core/api/balance.ts'
 import { bearerKey, isPlausibleKey } from '#core/api-key.ts'
-import { InvalidApiKeyError } from '#core/errors.ts'
+import { InvalidApiKeyError, KeyRateExceededError } from '#core/errors.ts'
 import type { VideoJob } from '#core/jobs/video-job.ts'
+import type { RateState } from '#core/limits.ts'
+import { sha256Hex } from '#platform/crypto.ts'
 import type { Caller } from '#store/callers.ts'
-import type { ApiEvent, ApiResult } from './api-event.ts'
-import { type ReceivedRequest, receivedRequest } from './received-request.ts'
+import type { KeyRateLimiter } from '#store/limits/key-rate-limiter.ts'
+import {
+  type ApiEvent,
+  type ApiResult,
+  authenticatedCaller,
+  type ReceivedRequest,
+  receivedRequest,
+} from './api-event.ts'
 
 /** What a look-up finds for a key: the caller, and what else was read in the same request to the table. */
 export type Found = {
@@ -49,4 +56,50 @@ export function presentedKey({ headerLines }: Pick<ReceivedRequest, 'headerLines
     throw new InvalidApiKeyError()
   }
   return key
+}
+
+/** Counts the requests of a key. */
+export type Limiter = Pick<KeyRateLimiter, 'take'>
+
+/**
+ * Counts a request against the limit of its key.
+ * @param note receives what the key has left, whether the request passes or not; undefined for a key without a limit.
+ * @throws KeyRateExceededError when the key has sent too many.
+ * @throws ServiceUnavailableError when the table stays out of reach.
+ */
+export async function countRequest(
+  limiter: Limiter,
+  caller: Caller,
+  note: (left: RateState | undefined) => void,
+): Promise<void> {
+  const verdict = await limiter.take(caller)
+  note(verdict?.state)
+  if (verdict?.retryAfterSeconds !== undefined) {
+    throw new KeyRateExceededError(verdict.retryAfterSeconds)
+  }
+}
+
+/** Counts each request after authentication, before anything else of the request is read. */
+export function limitRate(limiter: () => Limiter): MiddlewareObj<ApiEvent, ApiResult> {
+  const before = async ({ event }: { event: ApiEvent }) => {
+    await countRequest(limiter(), authenticatedCaller(event), (left) => {
+      event.rate = left
+    })
+  }
+  return { before }
+}
+
+/**
+ * What a key has left, in the headers that OpenAI's clients read (OpenAI API reference, "Rate limits"), with a duration
+ * such as `8.64s`. No headers for a key without a limit.
+ */
+export function rateHeaders(state: RateState | undefined): Record<string, string> {
+  if (state === undefined) {
+    return {}
+  }
+  return {
+    'x-ratelimit-limit-requests': String(state.limit),
+    'x-ratelimit-remaining-requests': String(state.remaining),
+    'x-ratelimit-reset-requests': `${state.resetMilliseconds / 1000}s`,
+  }
 }

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
-import { sha256Hex } from '#adapters/crypto/sha256.ts'
-import { SMALL_BODY_BYTES } from '#adapters/http-server/bodies-being-read.ts'
 import { InvalidApiKeyError } from '#core/errors.ts'
+import { sha256Hex } from '#platform/crypto.ts'
+import { SMALL_BODY_BYTES } from '#platform/http-server/request-bodies.ts'
 import { presentedKey } from './authenticate.ts'
 import { openCallerContext } from './caller-context.ts'
 

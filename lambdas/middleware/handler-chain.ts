@@ -1,13 +1,10 @@
 import middy from '@middy/core'
 import { queryOf } from '#core/api/routes.ts'
 import type { ApiEvent, ApiResult } from './api-event.ts'
-import { authenticate, type KeyLookup } from './authenticate.ts'
-import { allowedOrigins, crossOrigin } from './cross-origin.ts'
-import { errorResponse } from './error-response.ts'
-import { jsonBody } from './json-body.ts'
-import { type Limiter, limitRate } from './limit-rate.ts'
+import { authenticate, type KeyLookup, type Limiter, limitRate } from './authenticate.ts'
+import { jsonBody, strictHandling, type UnknownFields } from './request-input.ts'
 import { requestLog } from './request-log.ts'
-import { strictHandling, type UnknownFields } from './strict-handling.ts'
+import { allowedOrigins, crossOrigin, errorResponse } from './responses.ts'
 
 type Steps = {
   readonly operation: string

@@ -1,11 +1,11 @@
 import type { MiddlewareObj, Request } from '@middy/core'
 import type { Context } from 'aws-lambda'
-import { logger } from '#adapters/telemetry/logger.ts'
 import { NO_SNIFFING } from '#core/http.ts'
 import { isRequestId } from '#core/ids.ts'
+import { logger } from '#platform/telemetry/logger.ts'
 import type { ApiEvent, ApiResult } from './api-event.ts'
-import { rateHeaders } from './rate-headers.ts'
-import { handlingHeaders } from './strict-handling.ts'
+import { rateHeaders } from './authenticate.ts'
+import { handlingHeaders } from './request-input.ts'
 
 type ApiRequest = Request<ApiEvent, ApiResult, Error, Context>
 

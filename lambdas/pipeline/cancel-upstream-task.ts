@@ -1,8 +1,7 @@
-import type { CancelOutcome, VideoProvider } from '#adapters/providers/video/video-provider.ts'
-import { jobFacts } from '#adapters/telemetry/job-facts.ts'
-import { logger } from '#adapters/telemetry/logger.ts'
 import { FAILURE_TEXT, type VideoJob } from '#core/jobs/video-job.ts'
+import { jobFacts, logger } from '#platform/telemetry/logger.ts'
 import { recordFailure, recordPoll } from '#store/jobs/job-progress.ts'
+import type { CancelOutcome, VideoProvider } from '#upstream/providers/video-provider.ts'
 import type { StepContext } from './step-context.ts'
 
 /**

@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto'
-import { startCancellation } from '#adapters/aws/video-executions.ts'
-import { jobFacts } from '#adapters/telemetry/job-facts.ts'
-import { logger } from '#adapters/telemetry/logger.ts'
 import { VideoJobConflictError, VideoJobNotFoundError } from '#core/errors.ts'
 import { isJobId } from '#core/ids.ts'
 import { isTerminal, type VideoJob } from '#core/jobs/video-job.ts'
+import { startCancellation } from '#platform/aws/video-executions.ts'
+import { jobFacts, logger } from '#platform/telemetry/logger.ts'
 import { markCancelled } from '#store/jobs/cancel-and-delete.ts'
 import type { Table } from '#store/table/table.ts'
 

@@ -1,6 +1,3 @@
-import { count } from '#adapters/telemetry/count.ts'
-import { jobFacts } from '#adapters/telemetry/job-facts.ts'
-import { logger } from '#adapters/telemetry/logger.ts'
 import {
   FAILURE_TEXT,
   failureTextOf,
@@ -10,6 +7,8 @@ import {
   type VideoJob,
   visibleError,
 } from '#core/jobs/video-job.ts'
+import { jobFacts, logger } from '#platform/telemetry/logger.ts'
+import { count } from '#platform/telemetry/measures.ts'
 import { deleteObject } from '#store/bucket/bucket.ts'
 import { resolveVideoJob } from './resolve-video-job.ts'
 import { settlementOf } from './settle-video-job.ts'

@@ -1,13 +1,12 @@
-import { reportedGenerationSeconds } from '#adapters/providers/reported-generation-time.ts'
-import { jobFacts } from '#adapters/telemetry/job-facts.ts'
-import { logger } from '#adapters/telemetry/logger.ts'
-import { measure } from '#adapters/telemetry/measure.ts'
 import { upstreamModelId } from '#core/catalogue/catalogue.ts'
 import type { VideoChannel } from '#core/catalogue/channel.ts'
 import type { VideoJobRequest } from '#core/catalogue/parameters.ts'
 import type { VideoJob } from '#core/jobs/video-job.ts'
 import { classNameOf, detectionLagSeconds, type JobTiming, sampleSeconds } from '#core/jobs/waits.ts'
+import { jobFacts, logger } from '#platform/telemetry/logger.ts'
+import { measure } from '#platform/telemetry/measures.ts'
 import { addGenerationTime, readUsualSeconds } from '#store/jobs/channels.ts'
+import { reportedGenerationSeconds } from '#upstream/providers/registry.ts'
 import { nowSeconds, type StepContext } from './step-context.ts'
 
 /**

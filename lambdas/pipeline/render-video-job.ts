@@ -1,8 +1,7 @@
-import type { UrlSigner } from '#adapters/cdn/signed-url.ts'
-import { type OpenUrlSigner, openVideoUrlSigner } from '#adapters/cdn/video-url-signer.ts'
-import { once } from '#adapters/once.ts'
 import { videoJobBody } from '#core/api/video-job-view.ts'
 import type { VideoJob } from '#core/jobs/video-job.ts'
+import { once } from '#platform/cache.ts'
+import { type OpenUrlSigner, openVideoUrlSigner, type UrlSigner } from '#platform/cdn/video-urls.ts'
 import { loadTextIfThere, type OpenBucket } from '#store/bucket/bucket.ts'
 
 /** Renders a job for readers. Reads the signing key only for a job with a url. */

@@ -1,7 +1,6 @@
-import { count } from '#adapters/telemetry/count.ts'
-import { jobFacts } from '#adapters/telemetry/job-facts.ts'
-import { logger } from '#adapters/telemetry/logger.ts'
 import type { VideoJob } from '#core/jobs/video-job.ts'
+import { jobFacts, logger } from '#platform/telemetry/logger.ts'
+import { count } from '#platform/telemetry/measures.ts'
 
 /**
  * Reports an upstream success whose result is not a video, or must not be fetched. The job fails and is not billed, while

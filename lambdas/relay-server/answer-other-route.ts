@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { type AllowedOrigins, crossOriginHeaders, preflightOf } from '#core/api/cross-origin.ts'
-import { errorResult } from '#middleware/error-response.ts'
+import { errorResult } from '#middleware/responses.ts'
 
 /** A request of no operation, and what its response needs. */
 export type OtherRoute = {

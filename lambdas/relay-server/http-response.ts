@@ -1,10 +1,14 @@
 import type { ServerResponse } from 'node:http'
-import { BAD_ANSWER, SHUTTING_DOWN, sendGatewayError } from '#adapters/http-server/gateway-error.ts'
-import { type HeldResponse, WAITING_STREAM_BYTES } from '#adapters/http-server/unread-responses.ts'
-import { whenClosed } from '#adapters/http-server/when-closed.ts'
-import { SLICE_BYTES, writeInSlices } from '#adapters/http-server/write-in-slices.ts'
 import { Abort, type AbortNotice } from '#core/abort-notice.ts'
 import { isEventStream } from '#core/relay/event-stream-type.ts'
+import { BAD_ANSWER, SHUTTING_DOWN, sendGatewayError } from '#platform/http-server/gateway-error.ts'
+import {
+  type HeldResponse,
+  SLICE_BYTES,
+  WAITING_STREAM_BYTES,
+  whenClosed,
+  writeInSlices,
+} from '#platform/http-server/unread-responses.ts'
 import type { ClientResponse, ResponseHead, ResponseHeaders } from '../relay/client-response.ts'
 import { OUT_OF_TIME } from '../relay/event-sender.ts'
 

@@ -1,5 +1,5 @@
-import { environmentVariable } from '#adapters/environment.ts'
-import { logger } from '#adapters/telemetry/logger.ts'
+import { environmentVariable } from '#platform/configuration.ts'
+import { logger } from '#platform/telemetry/logger.ts'
 import { openRelayContext } from '../relay/relay-context.ts'
 import { type ListenAddress, listenAddress } from './listen-address.ts'
 import { startRelayServer } from './start-relay-server.ts'

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import type { ReceivedRequest } from '#middleware/received-request.ts'
+import type { ReceivedRequest } from '#middleware/api-event.ts'
 
 /** Lambda Web Functions name each request in this header; a client's own is removed by the platform. */
 const PLATFORM_REQUEST_ID = 'lambda-web-request-id'

@@ -1,5 +1,3 @@
-import { RecentValues } from '#adapters/recent-values.ts'
-import { count } from '#adapters/telemetry/count.ts'
 import type { RelayChannel } from '#core/catalogue/channel.ts'
 import {
   admitCall,
@@ -15,6 +13,8 @@ import {
   restMilliseconds,
   rowOf,
 } from '#core/relay/breaker.ts'
+import { RecentValues } from '#platform/cache.ts'
+import { count } from '#platform/telemetry/measures.ts'
 
 type BreakerChannel = Pick<RelayChannel, 'id' | 'breaker'>
 

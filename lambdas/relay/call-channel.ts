@@ -1,10 +1,9 @@
-import type { HttpResponse, SendOutcome } from '#adapters/http/send-once.ts'
-import type { UpstreamConnections } from '#adapters/providers/openai/upstream-connections.ts'
-import { measureUpstreamCall } from '#adapters/telemetry/upstream-calls.ts'
-import { errorClassOfStatus } from '#adapters/telemetry/upstream-errors.ts'
 import type { AbortNotice } from '#core/abort-notice.ts'
 import type { RelayChannel } from '#core/catalogue/channel.ts'
 import { type CredentialFilter, credentialFilter } from '#core/redaction.ts'
+import type { HttpResponse, SendOutcome } from '#platform/http/send-once.ts'
+import { errorClassOfStatus, measureUpstreamCall } from '#upstream/measures.ts'
+import type { UpstreamConnections } from '#upstream/providers/openai.ts'
 import { type ChannelFailure, judgeReply } from './judge-reply.ts'
 
 /** What calling a channel takes from outside. */

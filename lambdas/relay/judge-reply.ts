@@ -1,15 +1,15 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { retryAfterSeconds } from '#adapters/http/retry-after.ts'
-import type { HttpResponse } from '#adapters/http/send-once.ts'
-import { memberAt, parseJson } from '#adapters/providers/video/json-reading.ts'
+import { isRequestId } from '#core/ids.ts'
+import { type HttpResponse, retryAfterSeconds } from '#platform/http/send-once.ts'
 import {
   errorMeaning,
   errorReason,
   isKeyRefused,
+  memberAt,
+  parseJson,
   readUpstreamError,
   type UpstreamError,
-} from '#adapters/providers/video/upstream-error.ts'
-import { isRequestId } from '#core/ids.ts'
+} from '#upstream/providers/reply-reading.ts'
 
 /** Why a channel did not take a request. */
 export type ChannelFailure = {

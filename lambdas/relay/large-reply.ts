@@ -1,6 +1,6 @@
-import { ResponseBrokenError } from '#adapters/http/response-broken-error.ts'
 import { UpstreamFailedError } from '#core/errors.ts'
 import { type PassingForm, PassingReply } from '#core/relay/passing-reply.ts'
+import { ResponseBrokenError } from '#platform/http/response-body.ts'
 import type { ClientResponse } from './client-response.ts'
 import { ABANDONED_MILLISECONDS_MAX, type CutReply, reportCutReply } from './leave-reply.ts'
 import { sendPiece } from './send-response.ts'

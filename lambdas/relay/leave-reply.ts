@@ -1,5 +1,5 @@
-import { count } from '#adapters/telemetry/count.ts'
-import { logger } from '#adapters/telemetry/logger.ts'
+import { logger } from '#platform/telemetry/logger.ts'
+import { count } from '#platform/telemetry/measures.ts'
 import type { ClientResponse } from './client-response.ts'
 import type { UpstreamReply } from './upstream-reply.ts'
 

@@ -1,4 +1,4 @@
-import { measure } from '#adapters/telemetry/measure.ts'
+import { measure } from '#platform/telemetry/measures.ts'
 
 /**
  * Emits the metrics of one relayed request. A request that named no model has none.

@@ -1,5 +1,5 @@
-import { ResponseBrokenError } from '#adapters/http/response-broken-error.ts'
 import { EndlessEventError } from '#core/relay/sse-events.ts'
+import { ResponseBrokenError } from '#platform/http/response-body.ts'
 import { type ClientResponse, hasLeft } from './client-response.ts'
 import { type EventSender, UPSTREAM_BROKE_OFF } from './event-sender.ts'
 import { boundWhenGone, type CutReply, readLastBytes, reportCutReply } from './leave-reply.ts'

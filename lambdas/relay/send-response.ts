@@ -1,8 +1,8 @@
-import { logger } from '#adapters/telemetry/logger.ts'
 import { DO_NOT_RETRY } from '#core/http.ts'
 import { formatCredits, type Microcredits } from '#core/money.ts'
 import { COST_HEADER } from '#core/relay/cost-field.ts'
-import { errorResult } from '#middleware/error-response.ts'
+import { errorResult } from '#middleware/responses.ts'
+import { logger } from '#platform/telemetry/logger.ts'
 import { ClientGoneError, type ClientResponse } from './client-response.ts'
 
 /** The headers of a response that is not streamed: what its request costs; none where nothing is billed. */

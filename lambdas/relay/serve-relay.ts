@@ -1,5 +1,3 @@
-import { sha256Hex } from '#adapters/crypto/sha256.ts'
-import { logger } from '#adapters/telemetry/logger.ts'
 import { type AllowedOrigins, crossOriginHeaders } from '#core/api/cross-origin.ts'
 import {
   InvalidApiKeyError,
@@ -10,12 +8,11 @@ import {
   ServiceUnavailableError,
 } from '#core/errors.ts'
 import { repeatedField } from '#core/json/json-fields.ts'
-import { presentedKey } from '#middleware/authenticate.ts'
-import { readJsonBody } from '#middleware/json-body.ts'
-import { countRequest } from '#middleware/limit-rate.ts'
-import { rateHeaders } from '#middleware/rate-headers.ts'
-import { headerValue } from '#middleware/received-request.ts'
-import { handlingOf, namesInBody } from '#middleware/strict-handling.ts'
+import { headerValue } from '#middleware/api-event.ts'
+import { countRequest, presentedKey, rateHeaders } from '#middleware/authenticate.ts'
+import { handlingOf, namesInBody, readJsonBody } from '#middleware/request-input.ts'
+import { sha256Hex } from '#platform/crypto.ts'
+import { logger } from '#platform/telemetry/logger.ts'
 import type { Caller } from '#store/callers.ts'
 import { measureRequest } from './measure-request.ts'
 import { openRelayContext, type RelayContext, type RelayProcess } from './relay-context.ts'

@@ -1,8 +1,8 @@
 import { finished } from 'node:stream/promises'
 import type { StreamifyHandler } from 'aws-lambda'
 import { isEventStream } from '#core/relay/event-stream-type.ts'
+import { outliveStreamError } from '#lambdas/relay/outlive-stream-error.ts'
 import type { ApiEvent } from '#middleware/api-event.ts'
-import { outliveStreamError } from '#middleware/outlive-stream-error.ts'
 import type { ClientResponse, ResponseHead, ResponseHeaders } from './client-response.ts'
 import { OUT_OF_TIME } from './event-sender.ts'
 

@@ -8,7 +8,7 @@ import {
   periodAt,
 } from '#core/budgets.ts'
 import { ServiceUnavailableError } from '#core/errors.ts'
-import { RecentValues } from '../adapters/recent-values.ts'
+import { RecentValues } from '../platform/cache.ts'
 import { readKeyBudget, readTenantBudget } from './budgets.ts'
 import type { BudgetOfKey } from './callers.ts'
 import { ConditionsNotMetError, type NamedWrites, type Table, type TableWrite } from './table/table.ts'

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import type { AccountView } from '#core/api/balance.ts'
-import { RecentValues } from '../adapters/recent-values.ts'
+import { RecentValues } from '../platform/cache.ts'
 import { readKeyBudget, readTenantBudget } from './budgets.ts'
 import { type Caller, callerOf, readApiKeyRecord } from './callers.ts'
 import type { Item, Table } from './table/table.ts'

@@ -1,8 +1,8 @@
 import * as z from 'zod/mini'
 import { PERIOD_KINDS, type PeriodKind } from '#core/budgets.ts'
 import { InvalidApiKeyError } from '#core/errors.ts'
-import { type Clock, systemClock } from '../adapters/clock.ts'
-import { RecentValues } from '../adapters/recent-values.ts'
+import { RecentValues } from '../platform/cache.ts'
+import { type Clock, systemClock } from '../platform/clock.ts'
 import type { ConditionCheck, Table } from './table/table.ts'
 import { tableKeys } from './table/table-keys.ts'
 

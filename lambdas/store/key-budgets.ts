@@ -1,6 +1,6 @@
 import { type Budget, type BudgetLimit, type BudgetPeriod, budgetAt, movingPeriod, periodAt } from '#core/budgets.ts'
 import type { Microcredits } from '#core/money.ts'
-import { type Clock, systemClock } from '../adapters/clock.ts'
+import { type Clock, systemClock } from '../platform/clock.ts'
 import { putKeyBudget, readKeyBudget } from './budgets.ts'
 import type { BudgetOfKey } from './callers.ts'
 import { readReservationItem } from './job-ledger/reservation.ts'

@@ -1,14 +1,14 @@
 import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import cl100kBase from 'js-tiktoken/ranks/cl100k_base'
-import { BrokenTokenRanksError, parseTokenRanks, type TokenRanksFile } from '#adapters/tokens/token-ranks.ts'
+import { BrokenTokenRanksError, parseTokenRanks, type TokenRanksFile } from '#upstream/tokens/token-ranks.ts'
 import { replaceFile } from './replace-file.ts'
 
 /** Deployed functions run as another user and must be able to read the file. */
 const ALL_READ = 0o644
 
 /**
- * Writes the vocabulary of cl100k_base, about a megabyte, which `lambdas/adapters/tokens/read-ranks.ts` reads from
+ * Writes the vocabulary of cl100k_base, about a megabyte, which `lambdas/upstream/tokens/bound-input-tokens.ts` reads from
  * `TOKENIZER_RANKS_FILE` or from `cl100k_base.json` beside the code of a function.
  */
 export function writeTokenizerRanks(file: string): void {

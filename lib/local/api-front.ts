@@ -2,17 +2,18 @@ import { isUtf8 } from 'node:buffer'
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda'
-import { BodiesBeingRead } from '#adapters/http-server/bodies-being-read.ts'
-import { closeInStages } from '#adapters/http-server/close-in-stages.ts'
-import { BAD_ANSWER, sendGatewayError } from '#adapters/http-server/gateway-error.ts'
-import { REQUEST_BYTES_MAX, readBody, refusalOf } from '#adapters/http-server/read-body.ts'
-import { RunningWork } from '#adapters/http-server/running-work.ts'
-import { type HeldResponse, UnreadResponses } from '#adapters/http-server/unread-responses.ts'
-import { whenClosed } from '#adapters/http-server/when-closed.ts'
-import { writeInSlices } from '#adapters/http-server/write-in-slices.ts'
-import { once } from '#adapters/once.ts'
 import { type AdminFunction, routeAdminRequest } from '#core/admin/routes.ts'
 import { matchPath, methodsOf, ROUTES, type Route } from '#core/api/routes.ts'
+import { once } from '#platform/cache.ts'
+import { BAD_ANSWER, closeInStages, sendGatewayError } from '#platform/http-server/gateway-error.ts'
+import { RunningWork } from '#platform/http-server/in-flight.ts'
+import { BodiesBeingRead, REQUEST_BYTES_MAX, readBody, refusalOf } from '#platform/http-server/request-bodies.ts'
+import {
+  type HeldResponse,
+  UnreadResponses,
+  whenClosed,
+  writeInSlices,
+} from '#platform/http-server/unread-responses.ts'
 import { FUNCTION_TIMEOUT_SECONDS } from '../config/platform-facts.ts'
 import { ResponseStream } from './awslambda.ts'
 import { invokeFunction, invokeStreamingFunction, type LocalFunction } from './lambda-runtime.ts'

@@ -5,8 +5,6 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { promisify } from 'node:util'
 import { GetObjectCommand, type GetObjectCommandOutput, HeadObjectCommand, S3Client } from '@aws-sdk/client-s3'
-import { publicKeyOf } from '#adapters/cdn/public-key-of.ts'
-import { UnreadResponses } from '#adapters/http-server/unread-responses.ts'
 import {
   type AllowedOrigins,
   allowedOriginOf,
@@ -14,6 +12,8 @@ import {
   PREFLIGHT_SECONDS,
 } from '#core/api/cross-origin.ts'
 import { SIGNING_KEY_BITS } from '#core/cdn-signing-keys.ts'
+import { publicKeyOf } from '#platform/cdn/signing-key-secret.ts'
+import { UnreadResponses } from '#platform/http-server/unread-responses.ts'
 import { replaceFile } from '../config/replace-file.ts'
 
 /** What S3 names for a bucket with rules, whichever of them apply. */

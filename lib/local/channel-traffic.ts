@@ -182,9 +182,9 @@ type Breaker = NonNullable<ChannelTraffic['channels'][string]['breaker']>
 
 /** Watches the channels of this process from now on. @returns what describes them at a moment. */
 export async function watchChannels(): Promise<() => ChannelTraffic> {
-  const { provideFigures } = await import('#adapters/telemetry/current-figures.ts')
-  const { observeMeasures } = await import('#adapters/telemetry/measure-observer.ts')
-  const { observeUpstreams } = await import('#adapters/telemetry/upstream-observer.ts')
+  const { provideFigures } = await import('#platform/telemetry/current-figures.ts')
+  const { observeMeasures } = await import('#platform/telemetry/measures.ts')
+  const { observeUpstreams } = await import('#upstream/measures.ts')
   const { openRelayContext } = await import('#lambdas/relay/relay-context.ts')
   const recent = new Map<string, RecentCalls>()
   const traffic = new RecentTraffic()

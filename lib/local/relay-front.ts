@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { once } from '#adapters/once.ts'
+import { once } from '#platform/cache.ts'
 
 type Serve = (request: IncomingMessage, response: ServerResponse) => Promise<void>
 

@@ -1,8 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import * as z from 'zod'
-import { BAD_ANSWER, sendGatewayError } from '#adapters/http-server/gateway-error.ts'
-import type { HeldResponse } from '#adapters/http-server/unread-responses.ts'
-import { SLICE_BYTES, writeInSlices } from '#adapters/http-server/write-in-slices.ts'
+import { BAD_ANSWER, sendGatewayError } from '#platform/http-server/gateway-error.ts'
+import { type HeldResponse, SLICE_BYTES, writeInSlices } from '#platform/http-server/unread-responses.ts'
 import type { ResponseSink } from './awslambda.ts'
 
 /** Status and headers of a streamed response. Each header name occurs once, in its first spelling. */

@@ -1,9 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { count } from '#adapters/telemetry/count.ts'
-import { measure } from '#adapters/telemetry/measure.ts'
 import { COUNTED_FACTS, MEASURES } from '#core/measures.ts'
+import { count, measure } from '#platform/telemetry/measures.ts'
 import { ASSUMPTIONS } from '../../bench/capacity/assumptions.ts'
 import { QUOTED_SECTIONS, readCapacityCommand, withQuotedSections } from '../../bench/capacity/command.ts'
 import {

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { type HttpServer, listen } from '#adapters/http-server/http-server.ts'
+import { type HttpServer, listen } from '#platform/http-server/http-server.ts'
 import {
   type DeployPhase,
   deployToEmulator,

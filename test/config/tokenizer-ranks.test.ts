@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync, truncateSync, writeFileSyn
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { parseTokenRanks } from '#adapters/tokens/token-ranks.ts'
+import { parseTokenRanks } from '#upstream/tokens/token-ranks.ts'
 import { keepTokenizerRanks } from '../../lib/config/tokenizer-ranks.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'reelgate-ranks-'))

@@ -1,6 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import { sha256Hex } from '#adapters/crypto/sha256.ts'
-import { createWebhookSecret } from '#adapters/outbound/callback-signature.ts'
 import { formatSessionToken } from '#core/admin/session.ts'
 import { formatAdminKey } from '#core/api-key.ts'
 import {
@@ -12,6 +10,8 @@ import {
   printableLines,
   withoutSecrets,
 } from '#core/redaction.ts'
+import { createWebhookSecret } from '#platform/callback-signature.ts'
+import { sha256Hex } from '#platform/crypto.ts'
 import { generateApiKey } from '#store/keys/key-changes.ts'
 
 describe('without-secrets', () => {

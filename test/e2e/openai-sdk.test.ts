@@ -10,11 +10,18 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { requireDocumented } from '../openapi/documented-answer.ts'
 import { FREE_MODEL, type RelayGateway, startRelayGateway, UNSERVED_MODEL } from './relay-gateway.ts'
 
+let gateway: RelayGateway
+beforeAll(async () => {
+  gateway = await startRelayGateway()
+})
+afterAll(async () => {
+  await gateway.stop()
+})
+
 describe('openai sdk', () => {
   const MODEL = 'chat-default'
   const say = (content: string) => [{ role: 'user' as const, content }]
 
-  let gateway: RelayGateway
   let client: OpenAI
   /** Requests that the client has sent, its own retries included. */
   let sent = 0
@@ -45,12 +52,8 @@ describe('openai sdk', () => {
     throw new TypeError('the request was answered')
   }
 
-  beforeAll(async () => {
-    gateway = await startRelayGateway()
+  beforeAll(() => {
     client = clientOf('e2e-key')
-  })
-  afterAll(async () => {
-    await gateway.stop()
   })
 
   describe('the official SDK, with nothing but base url and key', () => {
@@ -392,15 +395,6 @@ describe('what the official SDK reads of the cost', () => {
   const CHAT = { model: MODEL, messages: say('[usage-details] What do you cost?'), max_tokens: 20 }
   const ASKING = { stream: true, stream_options: { include_usage: true } } as const
   const IMAGE = { model: 'image-v2', prompt: 'a city', n: 2, size: '256x256' } as const
-
-  let gateway: RelayGateway
-
-  beforeAll(async () => {
-    gateway = await startRelayGateway()
-  })
-  afterAll(async () => {
-    await gateway.stop()
-  })
 
   type Shown = {
     /** `usage.cost` of the response, or of the last usage of a stream. */

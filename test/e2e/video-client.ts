@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
-import { listenHttp } from '../adapters/outbound/loopback.ts'
 import { pngFile } from '../core/media-files.ts'
 import { requireDocumented } from '../openapi/documented-answer.ts'
+import { listenHttp } from '../platform/http/loopback.ts'
 
 export type Answer = {
   readonly status: number

@@ -1,7 +1,7 @@
 import { type IncomingHttpHeaders, request as sendRequest } from 'node:http'
 import { LOCAL_STATE_MACHINE_ARN } from '#local/aws-front.ts'
 import { tableKeys } from '#store/table/table-keys.ts'
-import { type Loopback, listenHttp } from '../adapters/outbound/loopback.ts'
+import { type Loopback, listenHttp } from '../platform/http/loopback.ts'
 
 /** What was asked of AWS, by the names of its operations, and the table units that this consumed. */
 export type Cost = {

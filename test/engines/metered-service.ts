@@ -12,9 +12,9 @@ import { storeApiKey } from '#store/keys/key-changes.ts'
 import { tableKeys } from '#store/table/table-keys.ts'
 import { makeTenant } from '#store/tenants/tenant-lifecycle.ts'
 import { loadGatewayConfig } from '../../lib/config/load-gateway-config.ts'
-import { type Loopback, listenHttp } from '../adapters/outbound/loopback.ts'
-import { answerText, readFixture } from '../adapters/providers/upstream-fixture.ts'
 import { setTestLogging } from '../logs/test-logging.ts'
+import { type Loopback, listenHttp } from '../platform/http/loopback.ts'
+import { answerText, readFixture } from '../upstream/providers/upstream-fixture.ts'
 import {
   CostMeter,
   startMeteredBucket,

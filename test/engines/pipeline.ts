@@ -1,9 +1,3 @@
-import type {
-  CancelOutcome,
-  PollOutcome,
-  SubmitOutcome,
-  VideoProvider,
-} from '#adapters/providers/video/video-provider.ts'
 import type { Catalogue } from '#core/catalogue/catalogue.ts'
 import type { VideoChannel } from '#core/catalogue/channel.ts'
 import { isTerminal, type VideoJob, type VideoResult } from '#core/jobs/video-job.ts'
@@ -19,6 +13,7 @@ import { markDeleted } from '#store/jobs/cancel-and-delete.ts'
 import { readChannelCount } from '#store/jobs/channels.ts'
 import { claimSubmit, recordAccepted } from '#store/jobs/job-progress.ts'
 import { getTenant } from '#store/tenants/tenants.ts'
+import type { CancelOutcome, PollOutcome, SubmitOutcome, VideoProvider } from '#upstream/providers/video-provider.ts'
 import { auditTenant } from './audit.ts'
 import { seededRandom } from './seeded-random.ts'
 import { testCatalogue, unswitched } from './test-catalogue.ts'

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { outliveStreamError } from '#middleware/outlive-stream-error.ts'
+import { outliveStreamError } from '#lambdas/relay/outlive-stream-error.ts'
 
 type Stream = awslambda.HttpResponseStream
 

@@ -1,6 +1,6 @@
-import type { CurrentCatalogue } from '#adapters/config/current-catalogue.ts'
 import { type Catalogue, createCatalogue } from '#core/catalogue/catalogue.ts'
 import { type GatewayConfig, gatewayConfigSchema } from '#core/catalogue/gateway-config.ts'
+import type { CurrentCatalogue } from '#store/current-catalogue.ts'
 
 /** Billed by the second at 0.14: five seconds are 0.70 credits. */
 export const PER_SECOND_MODEL = 'famB-1.0-t2v'

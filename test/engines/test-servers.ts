@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
-import { type Loopback, listenHttp } from '../adapters/outbound/loopback.ts'
+import { type Loopback, listenHttp } from '../platform/http/loopback.ts'
 
 /** A playable clip of three seconds. */
 export const CLIP = readFileSync(new URL('../../lib/simulators/clips/16x9-03s.mp4', import.meta.url))

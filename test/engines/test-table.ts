@@ -1,7 +1,7 @@
 import { DeleteTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb'
-import type { Clock } from '#adapters/clock.ts'
 import { createTable, type DynamoDbEngine, startDynamoDbEngine } from '#local/dynamodb-engine.ts'
+import type { Clock } from '#platform/clock.ts'
 import { createDocumentClient, openTable } from '#store/table/sdk-table.ts'
 import type { Table } from '#store/table/table.ts'
 import { useOpened } from './use-opened.ts'

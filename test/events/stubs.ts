@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { type HttpServer, listen } from '#adapters/http-server/http-server.ts'
-import { readBody } from '#adapters/http-server/read-body.ts'
+import { type HttpServer, listen } from '#platform/http-server/http-server.ts'
+import { readBody } from '#platform/http-server/request-bodies.ts'
 
 const REQUEST_BYTES_MAX = 100_000
 const LIST_BOUNDS = '<MaxItems>100</MaxItems><Quantity>1</Quantity>'

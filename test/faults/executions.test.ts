@@ -3,14 +3,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PutCommand } from '@aws-sdk/lib-dynamodb'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { createUpstreamHttp, type UpstreamHttp } from '#adapters/providers/video/upstream-http.ts'
-import type { PollOutcome, SubmitOutcome } from '#adapters/providers/video/video-provider.ts'
 import type { VideoChannel } from '#core/catalogue/channel.ts'
 import { channelWait, firstPollWait, nextPollWait } from '#core/jobs/waits.ts'
 import { formatCredits, microcredits } from '#core/money.ts'
 import { verifyLedger } from '#lambdas/admin/ledger/verify-ledger.ts'
 import { getTenant } from '#store/tenants/tenants.ts'
-import { p2Channel } from '../adapters/providers/provider-samples.ts'
+import { createUpstreamHttp, type UpstreamHttp } from '#upstream/providers/upstream-http.ts'
+import type { PollOutcome, SubmitOutcome } from '#upstream/providers/video-provider.ts'
 import {
   accepted,
   createPipeline,
@@ -33,6 +32,7 @@ import {
   startExecutions,
   type VideoMachine,
 } from '../engines/video-machine.ts'
+import { p2Channel } from '../upstream/providers/provider-samples.ts'
 import { openWirePipeline, startWireUpstream, type WireUpstream } from './wire-upstream.ts'
 
 describe('execution bounds', () => {

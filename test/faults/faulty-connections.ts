@@ -3,7 +3,7 @@ import { request as openRequest } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
-import { type Loopback, listenHttp, listenTcp } from '../adapters/outbound/loopback.ts'
+import { type Loopback, listenHttp, listenTcp } from '../platform/http/loopback.ts'
 
 /** What the proxy does to one connection; a connection without any passes unharmed. */
 export type Toxics = {

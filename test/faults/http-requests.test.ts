@@ -1,11 +1,11 @@
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { formatApiKey } from '#core/api-key.ts'
-import { listenHttp } from '../adapters/outbound/loopback.ts'
-import { vectorsOf } from '../adapters/outbound/ssrf-vectors.ts'
 import { MODEL_ROWS, type ModelRow, smallestBody, urls } from '../core/interface-tables.ts'
 import { type Gateway, startGateway } from '../e2e/start-gateway.ts'
 import type { VideoApi } from '../e2e/video-client.ts'
+import { listenHttp } from '../platform/http/loopback.ts'
+import { vectorsOf } from '../upstream/guard/ssrf-vectors.ts'
 import { rawRequest } from './faulty-connections.ts'
 
 describe('http wire', () => {

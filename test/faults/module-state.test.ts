@@ -8,20 +8,20 @@ const ROOT = join(import.meta.dirname, '..', '..')
 
 /** One process serves many requests at once. Everything that its modules keep, and why no request sees another one's. */
 const KEPT: Readonly<Record<string, string>> = {
-  'lambdas/adapters/aws/aws-endpoint.ts kept: new Map': 'one url for each of two services',
-  'lambdas/adapters/aws/call-aws-service.ts httpClient: once': 'connections; a URL for each service',
-  'lambdas/adapters/aws/sign-request.ts signingKeys: new RecentValues':
+  'lambdas/platform/aws/call-aws-service.ts kept: new Map': 'one url for each of two services',
+  'lambdas/platform/aws/call-aws-service.ts httpClient: once': 'connections; a URL for each service',
+  'lambdas/platform/aws/call-aws-service.ts signingKeys: new RecentValues':
     'the last 8 keys, of the credentials of the process',
-  'lambdas/adapters/next-turn.ts last: let': 'a queue of turns without values',
-  'lambdas/adapters/secrets/secret-reader.ts cache: new Map': 'the secrets of the deployment, by their ARN',
-  'lambdas/adapters/telemetry/logger.ts logger: new Logger': 'no field is appended to it: each line has its own',
-  'lambdas/adapters/telemetry/measure-observer.ts observer: let': 'set once, by the local host',
-  'lambdas/adapters/telemetry/measure.ts metrics: once': 'numbers are added and written in one turn',
-  'lambdas/adapters/telemetry/measure.ts areDisabled: once': 'a variable of the environment',
-  'lambdas/adapters/telemetry/upstream-observer.ts observer: let': 'set once, by the local host',
-  'lambdas/adapters/tokens/bound-input-tokens.ts longTexts: new Places': 'a number of free places',
-  'lambdas/adapters/tokens/count-tokens.ts PIECES: stateful pattern': 'read by matchAll, which copies it',
-  'lambdas/adapters/tokens/read-ranks.ts readRanks: once': 'the vocabulary of the tokenizer',
+  'lambdas/platform/concurrency.ts last: let': 'a queue of turns without values',
+  'lambdas/platform/secrets.ts cache: new Map': 'the secrets of the deployment, by their ARN',
+  'lambdas/platform/telemetry/logger.ts logger: new Logger': 'no field is appended to it: each line has its own',
+  'lambdas/platform/telemetry/measures.ts observer: let': 'set once, by the local host',
+  'lambdas/platform/telemetry/measures.ts metrics: once': 'numbers are added and written in one turn',
+  'lambdas/platform/telemetry/measures.ts areDisabled: once': 'a variable of the environment',
+  'lambdas/upstream/measures.ts observer: let': 'set once, by the local host',
+  'lambdas/upstream/tokens/bound-input-tokens.ts longTexts: new Places': 'a number of free places',
+  'lambdas/upstream/tokens/count-tokens.ts PIECES: stateful pattern': 'read by matchAll, which copies it',
+  'lambdas/upstream/tokens/bound-input-tokens.ts readBundledRanks: once': 'the vocabulary of the tokenizer',
   'lambdas/core/catalogue/hidden-fields.ts made: new WeakMap':
     'the hidden fields of each configuration, as long as it lives',
   'lambdas/core/json/json-bounds.ts STRUCTURE: stateful pattern': 'set before each use, which ends in one turn',

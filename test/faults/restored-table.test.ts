@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { sha256Hex } from '#adapters/crypto/sha256.ts'
 import { verifyLedger } from '#lambdas/admin/ledger/verify-ledger.ts'
 import { requireVideoJob } from '#lambdas/pipeline/job-record.ts'
+import { sha256Hex } from '#platform/crypto.ts'
 import { type Resolution, resolveReservation } from '#store/job-ledger/resolve-reservation.ts'
 import { claimSubmit, recordAccepted } from '#store/jobs/job-progress.ts'
 import { type TableWithClient, useTestTable } from '../engines/test-table.ts'

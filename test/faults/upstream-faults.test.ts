@@ -1,24 +1,24 @@
 import type { ServerResponse } from 'node:http'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
-import { systemClock } from '#adapters/clock.ts'
-import type { WholeLimits } from '#adapters/http/exchange-whole.ts'
+import type { VideoJob } from '#core/jobs/video-job.ts'
+import { formatCredits } from '#core/money.ts'
+import { createJobRenderer } from '#lambdas/pipeline/render-video-job.ts'
+import { systemClock } from '#platform/clock.ts'
+import type { WholeLimits } from '#platform/http/http-client.ts'
+import { logger } from '#platform/telemetry/logger.ts'
+import { getTenant } from '#store/tenants/tenants.ts'
 import {
   CANCEL_LIMITS,
   createUpstreamHttp,
   POLL_LIMITS,
   SUBMIT_LIMITS,
   type UpstreamHttp,
-} from '#adapters/providers/video/upstream-http.ts'
-import { logger } from '#adapters/telemetry/logger.ts'
-import type { VideoJob } from '#core/jobs/video-job.ts'
-import { formatCredits } from '#core/money.ts'
-import { createJobRenderer } from '#lambdas/pipeline/render-video-job.ts'
-import { getTenant } from '#store/tenants/tenants.ts'
-import { type Loopback, listenHttp } from '../adapters/outbound/loopback.ts'
-import { type Misbehaviour, misbehave } from '../adapters/outbound/misbehaving-servers.ts'
+} from '#upstream/providers/upstream-http.ts'
 import type { Pipeline } from '../engines/pipeline.ts'
 import { type Engines, startEngines } from '../engines/start-engines.ts'
 import { createVideoMachine, startExecutions } from '../engines/video-machine.ts'
+import { type Loopback, listenHttp } from '../platform/http/loopback.ts'
+import { type Misbehaviour, misbehave } from '../upstream/guard/misbehaving-servers.ts'
 import { openCreateApi } from './create-api.ts'
 import { hurried } from './hurried-time.ts'
 import { jsonReply, openWirePipeline, type Reply, startWireUpstream, type WireUpstream } from './wire-upstream.ts'

@@ -1,13 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { createVideoProvider } from '#adapters/providers/create-video-provider.ts'
-import { readVideoResult } from '#adapters/providers/read-video-result.ts'
-import type { UpstreamHttp } from '#adapters/providers/video/upstream-http.ts'
 import type { VideoChannel } from '#core/catalogue/channel.ts'
-import { type Loopback, listenHttp } from '../adapters/outbound/loopback.ts'
-import { p1Channel, p2Channel } from '../adapters/providers/provider-samples.ts'
+import { createVideoProvider, readVideoResult } from '#upstream/providers/registry.ts'
+import type { UpstreamHttp } from '#upstream/providers/upstream-http.ts'
 import { inTurn, type Pipeline } from '../engines/pipeline.ts'
 import type { Engines } from '../engines/start-engines.ts'
 import { PER_SECOND_MODEL } from '../engines/test-catalogue.ts'
+import { type Loopback, listenHttp } from '../platform/http/loopback.ts'
+import { p1Channel, p2Channel } from '../upstream/providers/provider-samples.ts'
 
 type Answer = (response: ServerResponse) => unknown
 

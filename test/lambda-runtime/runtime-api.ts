@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { listen } from '#adapters/http-server/http-server.ts'
+import { listen } from '#platform/http-server/http-server.ts'
 
 /** What a test makes of an answer while it comes. */
 export type PlatformReader = {

@@ -3,8 +3,8 @@ import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { type HttpServer, listen } from '#adapters/http-server/http-server.ts'
 import { createConsoleFront, isConsoleRequest } from '#local/console-front.ts'
+import { type HttpServer, listen } from '#platform/http-server/http-server.ts'
 
 let directory: string
 let server: HttpServer

@@ -4,7 +4,6 @@ import { join } from 'node:path'
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import { GetCommand, PutCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type HttpServer, listen } from '#adapters/http-server/http-server.ts'
 import {
   createTable,
   findFreePort,
@@ -12,6 +11,7 @@ import {
   type LoopbackAddress,
   startDynamoDbEngine,
 } from '#local/dynamodb-engine.ts'
+import { type HttpServer, listen } from '#platform/http-server/http-server.ts'
 import { createDocumentClient } from '#store/table/sdk-table.ts'
 import { type TableWithClient, useTestTable } from '../engines/test-table.ts'
 

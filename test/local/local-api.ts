@@ -2,8 +2,8 @@ import { type IncomingHttpHeaders, request } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import type { APIGatewayProxyEvent, StreamifyHandler } from 'aws-lambda'
 import { expect } from 'vitest'
-import { listen } from '#adapters/http-server/http-server.ts'
 import { ApiFront } from '#local/api-front.ts'
+import { listen } from '#platform/http-server/http-server.ts'
 
 type StreamHandler = StreamifyHandler<APIGatewayProxyEvent, void>
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type HttpServer, listen } from '#adapters/http-server/http-server.ts'
 import { RelayFront } from '#local/relay-front.ts'
+import { type HttpServer, listen } from '#platform/http-server/http-server.ts'
 import { startRelayRig } from '../engines/relay-rig.ts'
 import { useOpened } from '../engines/use-opened.ts'
 

@@ -1,4 +1,4 @@
-import { logger } from '#adapters/telemetry/logger.ts'
+import { logger } from '#platform/telemetry/logger.ts'
 import { logDirectory } from './kept-logs.ts'
 
 /** Variables that make a process log all that it can, or nothing outside of a test run, where nobody keeps it off the terminal. */

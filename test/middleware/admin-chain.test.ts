@@ -1,30 +1,42 @@
+import middy from '@middy/core'
 import { afterAll, afterEach, beforeEach, describe, expect, it, type MockedFunction, vi } from 'vitest'
-import { type AdminOperation, adminHandler } from '#middleware/admin-chain.ts'
+import { RouteNotFoundError, ServiceUnavailableError } from '#core/errors.ts'
+import {
+  type AdminOperation,
+  actorOf,
+  adminHandler,
+  countedFailures,
+  currentSite,
+  requireFrontDoor,
+  sessionOf,
+} from '#middleware/admin-chain.ts'
+import { type ApiEvent, type ApiResult, MiddlewareOrderError } from '#middleware/api-event.ts'
+import { errorResponse } from '#middleware/responses.ts'
+import { captureTelemetry } from '../engines/emitted-metrics.ts'
+import { useSecretsManager } from '../platform/fake-secrets-manager.ts'
 import { adminEvent, servingAll, tableWithSession } from './admin-exchange.ts'
-import { captureLog, context, REQUEST_ID } from './api-exchange.ts'
-
-const environment = { ...process.env }
-let log: ReturnType<typeof captureLog>
-beforeEach(() => {
-  process.env.CONSOLE_ORIGIN = 'loopback'
-  log = captureLog()
-})
-afterEach(() => {
-  vi.restoreAllMocks()
-})
-afterAll(() => {
-  process.env = environment
-})
-
-const serve: MockedFunction<AdminOperation> = vi.fn()
-beforeEach(() => {
-  serve.mockReset().mockResolvedValue({ body: { object: 'key' } })
-})
-
-const handler = adminHandler('write', servingAll(serve), { openTable: tableWithSession() })
-const KEYS = '/admin/v1/keys'
+import { apiEvent, captureLog, context, REQUEST_ID } from './api-exchange.ts'
 
 describe('adminHandler', () => {
+  const environment = { ...process.env }
+  let log: ReturnType<typeof captureLog>
+  beforeEach(() => {
+    process.env.CONSOLE_ORIGIN = 'loopback'
+    log = captureLog()
+    serve.mockReset().mockResolvedValue({ body: { object: 'key' } })
+  })
+  afterEach(() => {
+    vi.restoreAllMocks()
+  })
+  afterAll(() => {
+    process.env = environment
+  })
+
+  const serve: MockedFunction<AdminOperation> = vi.fn()
+
+  const handler = adminHandler('write', servingAll(serve), { openTable: tableWithSession() })
+  const KEYS = '/admin/v1/keys'
+
   it('serves the operation of the path by its status, with the session, the parsed body and no cache', async () => {
     const response = await handler(adminEvent('POST', KEYS, { body: '{"tenant":"acme"}' }), context)
     expect(response).toMatchObject({
@@ -126,5 +138,91 @@ describe('adminHandler', () => {
     const large = await handler(adminEvent('POST', KEYS, { body: `"${'x'.repeat(65_536)}"` }), context)
     const broken = await handler(adminEvent('POST', KEYS, { body: '{' }), context)
     expect([large.statusCode, broken.statusCode]).toEqual([413, 400])
+  })
+})
+
+const SESSION = {
+  id: 's',
+  kind: 'admin_key',
+  actor: 'ada',
+  role: 'viewer',
+  tenant: null,
+  keyId: 'k',
+  holder: 'k',
+  createdAt: 0,
+  seenAt: 0,
+  expiresAt: 1,
+} as const
+
+describe('an event of the admin API', () => {
+  it('names its user for the audit log, with the request', () => {
+    const event = { ...adminEvent('GET', '/admin/v1/session'), session: SESSION }
+    expect(sessionOf(event)).toBe(SESSION)
+    expect(actorOf(event)).toEqual({ name: 'ada', role: 'viewer', requestId: REQUEST_ID })
+  })
+
+  it('without a session is a fault of the handler', () => {
+    expect(() => sessionOf(adminEvent('GET', '/admin/v1/session'))).toThrow(MiddlewareOrderError)
+  })
+})
+
+describe('countedFailures', () => {
+  beforeEach(() => {
+    captureLog()
+  })
+  afterEach(() => {
+    vi.restoreAllMocks()
+  })
+
+  /** What is counted for a handler that does this. */
+  async function countedFor(handle: () => Promise<ApiResult>): Promise<string[]> {
+    const telemetry = captureTelemetry()
+    telemetry.reset()
+    const chain = middy<ApiEvent, ApiResult>().use(countedFailures('console_failed')).use(errorResponse())
+    await chain.handler(handle)(apiEvent(), context)
+    return telemetry.counted()
+  }
+
+  it('counts an internal error, thrown or returned', async () => {
+    expect(await countedFor(() => Promise.reject(new TypeError('unexpected')))).toEqual(['console_failed'])
+    expect(await countedFor(async () => ({ statusCode: 500, body: '' }))).toEqual(['console_failed'])
+  })
+
+  it('counts no success and no failure of something else', async () => {
+    expect(await countedFor(async () => ({ statusCode: 200, body: '' }))).toEqual([])
+    expect(await countedFor(() => Promise.reject(new ServiceUnavailableError()))).toEqual([])
+  })
+})
+
+describe('admin gate', () => {
+  const { newSecret } = useSecretsManager()
+
+  const arn = process.env.FRONT_DOOR_SECRET_ARN
+  beforeEach(() => {
+    delete process.env.FRONT_DOOR_SECRET_ARN
+  })
+  afterAll(() => {
+    process.env.FRONT_DOOR_SECRET_ARN = arn
+  })
+
+  function withSecret(value?: string) {
+    return apiEvent(value === undefined ? {} : { headers: { 'X-Reelgate-Front-Door': value } })
+  }
+
+  it('lets every request through where there is no front door', async () => {
+    await expect(requireFrontDoor(withSecret())).resolves.toBeUndefined()
+  })
+
+  it('lets only requests with a secret of the front door through', async () => {
+    process.env.FRONT_DOOR_SECRET_ARN = newSecret({ current: 'new', previous: 'old' })
+    await expect(requireFrontDoor(withSecret('new'))).resolves.toBeUndefined()
+    await expect(requireFrontDoor(withSecret('old'))).resolves.toBeUndefined()
+    await expect(requireFrontDoor(withSecret('other'))).rejects.toBeInstanceOf(RouteNotFoundError)
+    await expect(requireFrontDoor(withSecret())).rejects.toBeInstanceOf(RouteNotFoundError)
+  })
+
+  it('reads where the console is from the environment', () => {
+    expect(currentSite({ CONSOLE_ORIGIN: 'loopback' })).toEqual({ isLoopback: true, origins: [] })
+    expect(currentSite({ CONSOLE_ORIGIN: 'https://a.example' }).origins).toEqual(['https://a.example'])
   })
 })

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { logger } from '#adapters/telemetry/logger.ts'
+import { logger } from '#platform/telemetry/logger.ts'
 import { captureMetrics, type EmittedMetric } from '../engines/emitted-metrics.ts'
 import { inTurn, running, succeeded } from '../engines/pipeline.ts'
 import { type Engines, startEngines } from '../engines/start-engines.ts'

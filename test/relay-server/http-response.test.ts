@@ -2,9 +2,9 @@ import { once } from 'node:events'
 import { request } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type HttpServer, listen } from '#adapters/http-server/http-server.ts'
 import { ResponseHeaders } from '#lambdas/relay/client-response.ts'
 import { HttpResponse } from '#lambdas/relay-server/http-response.ts'
+import { type HttpServer, listen } from '#platform/http-server/http-server.ts'
 
 type Respond = (response: HttpResponse) => Promise<void> | void
 

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest'
-import { ResponseBrokenError } from '#adapters/http/response-broken-error.ts'
 import { UpstreamFailedError, UpstreamTimeoutError } from '#core/errors.ts'
 import { NothingRelayedError, type UpstreamReply } from '#lambdas/relay/upstream-reply.ts'
+import { ResponseBrokenError } from '#platform/http/response-body.ts'
 import { errorBody, useCalling } from './calling.ts'
 import { chunksOf } from './posting.ts'
 import { CHUNKED_HEAD, chunkOf, httpAnswer, type RawRequest } from './raw-upstream.ts'

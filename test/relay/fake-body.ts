@@ -1,5 +1,4 @@
-import type { BodyEnd, ResponseBody } from '#adapters/http/response-body.ts'
-import { ResponseBrokenError } from '#adapters/http/response-broken-error.ts'
+import { type BodyEnd, type ResponseBody, ResponseBrokenError } from '#platform/http/response-body.ts'
 
 /** The body of an upstream's reply, which a test writes piece by piece. */
 export class FakeBody implements Pick<ResponseBody, keyof ResponseBody> {

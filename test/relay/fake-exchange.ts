@@ -1,6 +1,6 @@
 import { type ClientResponse, ResponseHeaders } from '#lambdas/relay/client-response.ts'
 import { RelayExchange } from '#lambdas/relay/relay-exchange.ts'
-import { receivedRequest } from '#middleware/received-request.ts'
+import { receivedRequest } from '#middleware/api-event.ts'
 import type { Caller } from '#store/callers.ts'
 import { apiEvent } from '../middleware/api-exchange.ts'
 import { FakeResponse } from './fake-response.ts'

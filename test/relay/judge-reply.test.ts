@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { UpstreamError } from '#adapters/providers/video/upstream-error.ts'
 import { judgeRefusal } from '#lambdas/relay/judge-reply.ts'
+import type { UpstreamError } from '#upstream/providers/reply-reading.ts'
 
 const NO_WORDS = { code: undefined, type: undefined, message: undefined }
 

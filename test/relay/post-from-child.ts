@@ -1,4 +1,4 @@
-import { createUpstreamConnections } from '#adapters/providers/openai/upstream-connections.ts'
+import { createUpstreamConnections } from '#upstream/providers/openai.ts'
 
 /** For each origin, what the first and the second post to it came to: the body of an answer, or why there was none. */
 export type PostResults = string[][]

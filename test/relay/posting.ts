@@ -1,12 +1,8 @@
 import type { Socket } from 'node:net'
 import { afterEach, beforeEach } from 'vitest'
-import type { HttpResponse, SendOutcome } from '#adapters/http/send-once.ts'
-import {
-  createUpstreamConnections,
-  type UpstreamConnections,
-  type UpstreamPost,
-} from '#adapters/providers/openai/upstream-connections.ts'
-import { type Loopback, listenTcp } from '../adapters/outbound/loopback.ts'
+import type { HttpResponse, SendOutcome } from '#platform/http/send-once.ts'
+import { createUpstreamConnections, type UpstreamConnections, type UpstreamPost } from '#upstream/providers/openai.ts'
+import { type Loopback, listenTcp } from '../platform/http/loopback.ts'
 import { type RawRequest, type RawUpstream, startRawUpstream } from './raw-upstream.ts'
 
 export const POST_BODY = '{"prompt":"secret words 😀"}'

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import { type Loopback, listenTcp } from '../adapters/outbound/loopback.ts'
+import { type Loopback, listenTcp } from '../platform/http/loopback.ts'
 
 /** A whole request that reached an upstream: the n-th of its n-th connection, both from 1. */
 export type RawRequest = {

@@ -23,7 +23,7 @@ export const LONGEST = [
   'test/e2e/who-spent-what.test.ts',
   'test/e2e/every-kind.test.ts',
   'test/e2e/admin.test.ts',
-  'test/adapters/http-server/bodies-being-read.test.ts',
+  'test/platform/http-server/request-bodies.test.ts',
   'test/local/directory-lock.test.ts',
   'test/e2e/openai-sdk.test.ts',
   'test/faults/traffic.test.ts',

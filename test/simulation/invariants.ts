@@ -1,6 +1,6 @@
-import { SWITCHES_MILLISECONDS_MAX } from '#adapters/config/current-catalogue.ts'
 import { isTerminal, type VideoJob } from '#core/jobs/video-job.ts'
 import { microcredits, parseCredits } from '#core/money.ts'
+import { SWITCHES_MILLISECONDS_MAX } from '#store/current-catalogue.ts'
 import type { Reservation } from '#store/job-ledger/reservation.ts'
 import { checkAlerts, checkBudgets } from './budget-invariants.ts'
 import { DEBT } from './operators.ts'

@@ -1,14 +1,9 @@
 import { Buffer } from 'node:buffer'
 import type { Socket } from 'node:net'
 import { Duplex } from 'node:stream'
-import type { DialTarget, OutboundNetwork } from '#adapters/outbound/outbound-network.ts'
-import type {
-  CancelOutcome,
-  PollOutcome,
-  SubmitOutcome,
-  VideoProvider,
-} from '#adapters/providers/video/video-provider.ts'
 import type { VideoChannel } from '#core/catalogue/channel.ts'
+import type { DialTarget, OutboundNetwork } from '#upstream/guard/outbound-network.ts'
+import type { CancelOutcome, PollOutcome, SubmitOutcome, VideoProvider } from '#upstream/providers/video-provider.ts'
 import { succeeded } from '../engines/pipeline.ts'
 import { CLIP } from '../engines/test-servers.ts'
 import { ConnectionLostError } from '../engines/test-table.ts'

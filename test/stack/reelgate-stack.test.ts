@@ -3,13 +3,13 @@ import { join } from 'node:path'
 import { Annotations, Template } from 'aws-cdk-lib/assertions'
 import { AwsSolutionsChecks } from 'cdk-nag'
 import { describe, expect, it, vi } from 'vitest'
-import { CANCEL_LIMITS, POLL_LIMITS, SUBMIT_LIMITS } from '#adapters/providers/video/upstream-http.ts'
 import type { VideoChannel } from '#core/catalogue/channel.ts'
 import { pollGrace } from '#core/jobs/waits.ts'
 import { REQUEST_MILLISECONDS_MAX } from '#lambdas/relay/run-request.ts'
 import { REPOSITORY_ROOT } from '#stack/function-sources.ts'
 import { RELAY_LIFETIME_MILLISECONDS } from '#store/relay-ledger/relay-reservation.ts'
-import { p2Channel } from '../adapters/providers/provider-samples.ts'
+import { CANCEL_LIMITS, POLL_LIMITS, SUBMIT_LIMITS } from '#upstream/providers/upstream-http.ts'
+import { p2Channel } from '../upstream/providers/provider-samples.ts'
 import { EVERY_SETTING } from './every-setting.ts'
 import {
   createApp,
@@ -158,7 +158,7 @@ describe('reelgate-stack: the time limit', () => {
         'lambdas/pipeline/check-references/check-references.ts',
         'CHECK_MILLISECONDS_MAX',
       ),
-      'pipeline/notify': seconds('lambdas/adapters/outbound/send-callback.ts', 'CALLBACK_TOTAL_MILLISECONDS'),
+      'pipeline/notify': seconds('lambdas/upstream/send-callback.ts', 'CALLBACK_TOTAL_MILLISECONDS'),
       'pipeline/reconcile': seconds('lambdas/pipeline/reconcile/reconcile.ts', 'RUN_MILLISECONDS_MAX'),
       'api/create-video-job': configuration.properties.submit_wait_seconds.maximum,
     }
@@ -209,11 +209,8 @@ describe('reelgate-stack: the time limit', () => {
   })
 
   it('of retries for new permissions ends within the function, whose retries end within CloudFormation’s timeout', () => {
-    const patience = seconds('lambdas/adapters/cloudformation/retry-passing-errors.ts', 'PATIENCE_MILLISECONDS_MAX')
-    const answer = seconds(
-      'lambdas/adapters/cloudformation/respond-to-cloudformation.ts',
-      'RESPONSE_TIMEOUT_MILLISECONDS',
-    )
+    const patience = seconds('lambdas/platform/aws/custom-resource.ts', 'PATIENCE_MILLISECONDS_MAX')
+    const answer = seconds('lambdas/platform/aws/custom-resource.ts', 'RESPONSE_TIMEOUT_MILLISECONDS')
     const once = functionSeconds('cdn-signing-key')
     expect(patience + answer + MARGIN_SECONDS).toBeLessThanOrEqual(once)
     // Lambda runs an event that failed twice more, after one minute and after two.

@@ -1,7 +1,7 @@
-import { type AllFigures, NO_CALLS } from '#adapters/telemetry/channel-figures.ts'
 import type { Channel } from '#core/catalogue/channel.ts'
 import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
 import { type Switches, switchesOf } from '#core/catalogue/switches.ts'
+import { type AllFigures, NO_CALLS } from '#core/measures.ts'
 import { readSwitches } from '#store/switches.ts'
 import { tableKeys } from '#store/table/table-keys.ts'
 import type { ReadContext } from './read-context.ts'

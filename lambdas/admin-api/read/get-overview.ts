@@ -2,7 +2,7 @@ import { type Attention, attentionOf, firstSummaryDay, leftOutOf, type Summary }
 import { formatCredits, type Microcredits } from '#core/money.ts'
 import { addUsageSums, dayOf, NO_USAGE, type UsageSums } from '#core/pricing/usage.ts'
 import { tenantView } from '#lambdas/admin/tenants/tenant-view.ts'
-import { type AdminResponse, sessionOf } from '#middleware/admin-event.ts'
+import { type AdminResponse, sessionOf } from '#middleware/admin-chain.ts'
 import type { ApiEvent } from '#middleware/api-event.ts'
 import { alertViewOf } from '#store/alerts/alert-settings.ts'
 import { failedJobsKeys, failedJobsOf } from '#store/jobs/failed-jobs.ts'

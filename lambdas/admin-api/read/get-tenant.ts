@@ -1,6 +1,6 @@
 import { formatCredits } from '#core/money.ts'
 import { tenantView } from '#lambdas/admin/tenants/tenant-view.ts'
-import { type AdminResponse, sessionOf } from '#middleware/admin-event.ts'
+import { type AdminResponse, sessionOf } from '#middleware/admin-chain.ts'
 import type { ApiEvent } from '#middleware/api-event.ts'
 import { alertViewOf } from '#store/alerts/alert-settings.ts'
 import { tableKeys } from '#store/table/table-keys.ts'

@@ -1,8 +1,8 @@
-import { openVideoUrlSigner } from '#adapters/cdn/video-url-signer.ts'
-import { openCatalogue } from '#adapters/config/gateway-catalogue.ts'
-import { once } from '#adapters/once.ts'
-import { readCurrentFigures } from '#adapters/telemetry/current-figures.ts'
 import { adminHandler } from '#middleware/admin-chain.ts'
+import { once } from '#platform/cache.ts'
+import { openVideoUrlSigner } from '#platform/cdn/video-urls.ts'
+import { openCatalogue } from '#platform/configuration.ts'
+import { readCurrentFigures } from '#platform/telemetry/current-figures.ts'
 import { openBucket } from '#store/bucket/bucket.ts'
 import { openTable } from '#store/table/sdk-table.ts'
 import { readOperations } from './read-operations.ts'
@@ -25,7 +25,7 @@ export const handler = adminHandler(
     verifications: new VerificationRate(),
     // Loaded when an owner first looks at an open job: it brings the client of Step Functions.
     describeExecution: async (...execution) =>
-      (await import('#adapters/aws/video-executions.ts')).describeVideoExecution(...execution),
+      (await import('#platform/aws/video-executions.ts')).describeVideoExecution(...execution),
     openBucket: once(openBucket),
     openSigner: openVideoUrlSigner,
     now,

@@ -1,5 +1,5 @@
 import { readPageLimit, readQueryText, readQueryTime } from '#core/admin/page-query.ts'
-import type { AdminResponse } from '#middleware/admin-event.ts'
+import type { AdminResponse } from '#middleware/admin-chain.ts'
 import type { ApiEvent } from '#middleware/api-event.ts'
 import { auditPosition } from '#store/audit/audit-entry.ts'
 import { type AuditEntry, readAudit } from '#store/audit/read-audit.ts'

@@ -1,6 +1,6 @@
 import { readPageLimit } from '#core/admin/page-query.ts'
 import { parseListQuery } from '#core/jobs/list-query.ts'
-import type { AdminResponse } from '#middleware/admin-event.ts'
+import type { AdminResponse } from '#middleware/admin-chain.ts'
 import type { ApiEvent } from '#middleware/api-event.ts'
 import { listVideoJobs } from '#store/jobs/job-reader.ts'
 import { attemptRows } from './callback-attempts.ts'

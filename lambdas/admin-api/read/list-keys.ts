@@ -1,7 +1,7 @@
 import { readPageLimit, readQueryText } from '#core/admin/page-query.ts'
 import type { Budget } from '#core/budgets.ts'
 import { keyView } from '#lambdas/admin/keys/key-view.ts'
-import type { AdminResponse } from '#middleware/admin-event.ts'
+import type { AdminResponse } from '#middleware/admin-chain.ts'
 import type { ApiEvent } from '#middleware/api-event.ts'
 import { readKeyBudget } from '#store/budgets.ts'
 import { listApiKeyPage } from '#store/keys/api-keys.ts'

@@ -9,7 +9,7 @@ import {
 } from '#core/admin/page-query.ts'
 import { type LedgerPage, readLedgerPage, readLedgerRowsOf } from '#lambdas/admin/ledger/ledger-page.ts'
 import type { LedgerPosition } from '#lambdas/admin/ledger/placed-row.ts'
-import { type AdminResponse, sessionOf } from '#middleware/admin-event.ts'
+import { type AdminResponse, sessionOf } from '#middleware/admin-chain.ts'
 import type { ApiEvent } from '#middleware/api-event.ts'
 import { ledgerRow } from './ledger-row.ts'
 import type { ReadContext } from './read-context.ts'

@@ -1,7 +1,7 @@
 import { readPageLimit, readQueryText } from '#core/admin/page-query.ts'
 import type { SummarizedTenant } from '#core/admin/summary.ts'
 import { tenantView } from '#lambdas/admin/tenants/tenant-view.ts'
-import type { AdminResponse } from '#middleware/admin-event.ts'
+import type { AdminResponse } from '#middleware/admin-chain.ts'
 import type { ApiEvent } from '#middleware/api-event.ts'
 import type { ReadContext } from './read-context.ts'
 

@@ -1,7 +1,7 @@
 import { AdminNotFoundError, ForbiddenError } from '#core/admin/errors.ts'
 import type { Session } from '#core/admin/session.ts'
 import { InvalidRequestError } from '#core/errors.ts'
-import { sessionOf } from '#middleware/admin-event.ts'
+import { sessionOf } from '#middleware/admin-chain.ts'
 import type { ApiEvent } from '#middleware/api-event.ts'
 import type { FoundTenant } from '#store/sessions/find-session.ts'
 import { isSortKey } from '#store/table/table-keys.ts'

@@ -1,6 +1,6 @@
 import { InvalidRequestError } from '#core/errors.ts'
 import { TenantTooLargeError, verifyBounded } from '#lambdas/admin/ledger/verify-bounded.ts'
-import { type AdminResponse, sessionOf } from '#middleware/admin-event.ts'
+import { type AdminResponse, sessionOf } from '#middleware/admin-chain.ts'
 import type { ApiEvent } from '#middleware/api-event.ts'
 import type { ReadContext } from './read-context.ts'
 import { tenantOf } from './tenant-of-request.ts'

@@ -1,7 +1,6 @@
 import { SessionNotFoundError } from '#core/admin/errors.ts'
 import { isSessionId, visibleHolder } from '#core/admin/session.ts'
-import type { AdminOperation } from '#middleware/admin-chain.ts'
-import { actorOf, sessionOf } from '#middleware/admin-event.ts'
+import { type AdminOperation, actorOf, sessionOf } from '#middleware/admin-chain.ts'
 import { endSession as end } from '#store/sessions/sessions.ts'
 import type { SignInContext } from './sign-in-context.ts'
 

@@ -1,6 +1,5 @@
 import { isDueToBeSeen, sessionView } from '#core/admin/session.ts'
-import type { AdminOperation } from '#middleware/admin-chain.ts'
-import { sessionOf } from '#middleware/admin-event.ts'
+import { type AdminOperation, sessionOf } from '#middleware/admin-chain.ts'
 import { markSessionSeen } from '#store/sessions/sessions.ts'
 import type { SignInContext } from './sign-in-context.ts'
 

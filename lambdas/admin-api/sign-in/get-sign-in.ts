@@ -1,5 +1,4 @@
-import type { AdminOperation } from '#middleware/admin-chain.ts'
-import { currentSite } from '#middleware/admin-gate.ts'
+import { type AdminOperation, currentSite } from '#middleware/admin-chain.ts'
 import { oidcSettings } from './oidc-client.ts'
 import type { SignInContext } from './sign-in-context.ts'
 

@@ -1,4 +1,4 @@
-import { once } from '#adapters/once.ts'
+import { once } from '#platform/cache.ts'
 import { openTable } from '#store/table/sdk-table.ts'
 import { signInHandler } from './sign-in-handler.ts'
 

@@ -1,8 +1,7 @@
 import { readPageLimit } from '#core/admin/page-query.ts'
 import { isSessionId, sessionRow, visibleHolder } from '#core/admin/session.ts'
 import { InvalidRequestError } from '#core/errors.ts'
-import type { AdminOperation } from '#middleware/admin-chain.ts'
-import { sessionOf } from '#middleware/admin-event.ts'
+import { type AdminOperation, sessionOf } from '#middleware/admin-chain.ts'
 import { listSessions as list } from '#store/sessions/sessions.ts'
 import type { SignInContext } from './sign-in-context.ts'
 

@@ -1,8 +1,8 @@
 import * as oauth from 'oauth4webapi'
-import { guardedFetch } from '#adapters/outbound/guarded-fetch.ts'
-import { readSecretEntries } from '#adapters/secrets/secret-reader.ts'
 import type { OidcClaims } from '#core/admin/sign-in.ts'
 import type { OidcSettings } from '#core/catalogue/gateway-config.ts'
+import { readSecretEntries } from '#platform/secrets.ts'
+import { guardedFetch } from '#upstream/guard/guarded-request.ts'
 import type { PendingSignIn } from './oidc-cookie.ts'
 import type { SignInContext } from './sign-in-context.ts'
 

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import * as z from 'zod/mini'
-import { openSealedValue, sealValue } from '#adapters/crypto/sealed-value.ts'
-import { once } from '#adapters/once.ts'
-import { frontDoorValues } from '#adapters/secrets/front-door-secret.ts'
 import { type ConsoleSite, cookieValues, setCookie } from '#core/admin/console-site.ts'
 import { parseJsonText } from '#core/json/parse-json-text.ts'
 import { type ApiEvent, headerLinesOf } from '#middleware/api-event.ts'
+import { once } from '#platform/cache.ts'
+import { openSealedValue, sealValue } from '#platform/crypto.ts'
+import { frontDoorValues } from '#platform/secrets.ts'
 
 const PURPOSE = 'reelgate oidc sign-in'
 const LIFE_SECONDS = 600

@@ -1,6 +1,4 @@
-import type { AdminOperation } from '#middleware/admin-chain.ts'
-import { actorOf, sessionOf } from '#middleware/admin-event.ts'
-import { currentSite } from '#middleware/admin-gate.ts'
+import { type AdminOperation, actorOf, currentSite, sessionOf } from '#middleware/admin-chain.ts'
 import { endSession } from '#store/sessions/sessions.ts'
 import { noSessionCookie } from './session-cookie.ts'
 import type { SignInContext } from './sign-in-context.ts'

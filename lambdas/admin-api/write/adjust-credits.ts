@@ -1,6 +1,6 @@
 import { adjustmentRequest, parseRequest } from '#core/admin/requests.ts'
 import { formatCredits } from '#core/money.ts'
-import { actorOf } from '#middleware/admin-event.ts'
+import { actorOf } from '#middleware/admin-chain.ts'
 import { adjustTenant } from '#store/tenants/credits.ts'
 import { tenantBody } from './changed-target.ts'
 import { pathId } from './named-target.ts'

@@ -3,7 +3,7 @@ import { emptyRequest, parseRequest } from '#core/admin/requests.ts'
 import { isTerminal } from '#core/jobs/video-job.ts'
 import { cancelVideoJob } from '#lambdas/admin/jobs/cancel-job.ts'
 import { isCancelledByOperator } from '#lambdas/pipeline/cancel-upstream-task.ts'
-import { actorOf } from '#middleware/admin-event.ts'
+import { actorOf } from '#middleware/admin-chain.ts'
 import { readNamedJob } from './named-target.ts'
 import type { WriteOperation } from './write-context.ts'
 

@@ -1,5 +1,5 @@
 import { changeKeyRequest, parseRequest } from '#core/admin/requests.ts'
-import { actorOf } from '#middleware/admin-event.ts'
+import { actorOf } from '#middleware/admin-chain.ts'
 import { planKeyBudget } from '#store/key-budgets.ts'
 import { getApiKey } from '#store/keys/api-keys.ts'
 import { type KeySettings, setApiKey } from '#store/keys/key-changes.ts'

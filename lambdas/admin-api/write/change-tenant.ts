@@ -1,5 +1,5 @@
 import { changeTenantRequest, parseRequest } from '#core/admin/requests.ts'
-import { actorOf } from '#middleware/admin-event.ts'
+import { actorOf } from '#middleware/admin-chain.ts'
 import { changeTenant as change } from '#store/tenants/change-tenant.ts'
 import { respondWithTenant } from './changed-target.ts'
 import { pathId } from './named-target.ts'

@@ -1,6 +1,6 @@
 import { keyView } from '#lambdas/admin/keys/key-view.ts'
 import { tenantView } from '#lambdas/admin/tenants/tenant-view.ts'
-import type { AdminResponse } from '#middleware/admin-event.ts'
+import type { AdminResponse } from '#middleware/admin-chain.ts'
 import { readKeyBudgets } from '#store/key-budgets.ts'
 import { type ApiKeyListing, getApiKey } from '#store/keys/api-keys.ts'
 import { getTenant, type Tenant } from '#store/tenants/tenants.ts'

@@ -1,5 +1,5 @@
 import { createKeyRequest, parseRequest } from '#core/admin/requests.ts'
-import { actorOf } from '#middleware/admin-event.ts'
+import { actorOf } from '#middleware/admin-chain.ts'
 import { generateApiKey, storeApiKey } from '#store/keys/key-changes.ts'
 import { getTenant } from '#store/tenants/tenants.ts'
 import { readKeyBody } from './changed-target.ts'

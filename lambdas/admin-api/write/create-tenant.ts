@@ -1,6 +1,6 @@
 import { createTenantRequest, parseRequest } from '#core/admin/requests.ts'
 import { ZERO } from '#core/money.ts'
-import { actorOf } from '#middleware/admin-event.ts'
+import { actorOf } from '#middleware/admin-chain.ts'
 import { makeTenant } from '#store/tenants/tenant-lifecycle.ts'
 import { tenantBody } from './changed-target.ts'
 import type { WriteOperation } from './write-context.ts'

@@ -1,6 +1,6 @@
 import { emptyRequest, parseRequest } from '#core/admin/requests.ts'
 import { deleteVideoJob } from '#lambdas/pipeline/delete-video-job.ts'
-import { actorOf } from '#middleware/admin-event.ts'
+import { actorOf } from '#middleware/admin-chain.ts'
 import { auditEntry } from '#store/audit/audit-entry.ts'
 import { jobKeyOf } from './named-target.ts'
 import type { WriteOperation } from './write-context.ts'

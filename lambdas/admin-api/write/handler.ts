@@ -1,8 +1,8 @@
-import type { OpenUrlSigner } from '#adapters/cdn/video-url-signer.ts'
-import { systemClock } from '#adapters/clock.ts'
-import { openCatalogue } from '#adapters/config/gateway-catalogue.ts'
-import { once } from '#adapters/once.ts'
 import { adminHandler } from '#middleware/admin-chain.ts'
+import { once } from '#platform/cache.ts'
+import type { OpenUrlSigner } from '#platform/cdn/video-urls.ts'
+import { systemClock } from '#platform/clock.ts'
+import { openCatalogue } from '#platform/configuration.ts'
 import { openBucket } from '#store/bucket/bucket.ts'
 import { openTable } from '#store/table/sdk-table.ts'
 import { writeOperations } from './write-operations.ts'
@@ -14,7 +14,7 @@ const context = {
   openCatalogue: once(openCatalogue),
   // Loaded when a callback is sent again: nothing else signs urls here.
   openUrlSigner: async (job: Parameters<OpenUrlSigner>[0]) =>
-    (await import('#adapters/cdn/video-url-signer.ts')).openVideoUrlSigner(job),
+    (await import('#platform/cdn/video-urls.ts')).openVideoUrlSigner(job),
 }
 
 /** The operations of the admin API that ADMIN_ROUTES gives to this function. */

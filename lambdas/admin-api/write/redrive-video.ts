@@ -1,6 +1,6 @@
 import { emptyRequest, parseRequest } from '#core/admin/requests.ts'
 import { redriveVideoJob } from '#lambdas/admin/jobs/redrive-job.ts'
-import { actorOf } from '#middleware/admin-event.ts'
+import { actorOf } from '#middleware/admin-chain.ts'
 import { readNamedJob } from './named-target.ts'
 import type { WriteOperation } from './write-context.ts'
 

@@ -1,5 +1,5 @@
 import { emptyRequest, parseRequest } from '#core/admin/requests.ts'
-import { actorOf } from '#middleware/admin-event.ts'
+import { actorOf } from '#middleware/admin-chain.ts'
 import { resumeTenant as resume } from '#store/tenants/tenant-lifecycle.ts'
 import { respondWithTenant } from './changed-target.ts'
 import { pathId } from './named-target.ts'

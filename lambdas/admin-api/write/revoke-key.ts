@@ -1,5 +1,5 @@
 import { emptyRequest, parseRequest } from '#core/admin/requests.ts'
-import { actorOf } from '#middleware/admin-event.ts'
+import { actorOf } from '#middleware/admin-chain.ts'
 import { revokeApiKey } from '#store/keys/api-keys.ts'
 import { readKeyBody } from './changed-target.ts'
 import { pathId } from './named-target.ts'

@@ -6,7 +6,7 @@ import {
   requireUsable,
   rotateKey as rotate,
 } from '#lambdas/admin/keys/rotate-key.ts'
-import { actorOf } from '#middleware/admin-event.ts'
+import { actorOf } from '#middleware/admin-chain.ts'
 import { getApiKey } from '#store/keys/api-keys.ts'
 import { readKeyBody } from './changed-target.ts'
 import { requireFuture } from './key-limits.ts'

@@ -1,5 +1,5 @@
 import { parseRequest, suspensionRequest } from '#core/admin/requests.ts'
-import { actorOf } from '#middleware/admin-event.ts'
+import { actorOf } from '#middleware/admin-chain.ts'
 import { suspendTenant as suspend } from '#store/tenants/tenant-lifecycle.ts'
 import { respondWithTenant } from './changed-target.ts'
 import { pathId } from './named-target.ts'

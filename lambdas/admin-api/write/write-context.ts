@@ -1,9 +1,9 @@
-import type { OpenUrlSigner } from '#adapters/cdn/video-url-signer.ts'
-import type { Clock } from '#adapters/clock.ts'
 import type { Catalogue } from '#core/catalogue/catalogue.ts'
 import type { StepContext } from '#lambdas/pipeline/step-context.ts'
-import type { AdminResponse } from '#middleware/admin-event.ts'
+import type { AdminResponse } from '#middleware/admin-chain.ts'
 import type { ApiEvent } from '#middleware/api-event.ts'
+import type { OpenUrlSigner } from '#platform/cdn/video-urls.ts'
+import type { Clock } from '#platform/clock.ts'
 import type { OpenBucket } from '#store/bucket/bucket.ts'
 import type { Table } from '#store/table/table.ts'
 

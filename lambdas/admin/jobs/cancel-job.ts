@@ -1,7 +1,7 @@
-import { startVideoExecution } from '#adapters/aws/video-executions.ts'
 import { FAILURE_TEXT, type VideoJob } from '#core/jobs/video-job.ts'
 import { isCancelledByOperator } from '#lambdas/pipeline/cancel-upstream-task.ts'
 import { type ResolveContext, resolveVideoJob } from '#lambdas/pipeline/resolve-video-job.ts'
+import { startVideoExecution } from '#platform/aws/video-executions.ts'
 import { type Actor, auditEntry } from '#store/audit/audit-entry.ts'
 import { deleteObject } from '#store/bucket/bucket.ts'
 import { getReservation } from '#store/job-ledger/reservation.ts'

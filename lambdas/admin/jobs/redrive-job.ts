@@ -1,6 +1,6 @@
-import { describeVideoExecution, executionName, startVideoExecution } from '#adapters/aws/video-executions.ts'
 import { isTerminal, type VideoJob } from '#core/jobs/video-job.ts'
 import type { ResolveContext } from '#lambdas/pipeline/resolve-video-job.ts'
+import { describeVideoExecution, executionName, startVideoExecution } from '#platform/aws/video-executions.ts'
 import { type Actor, auditEntry } from '#store/audit/audit-entry.ts'
 import { postponedReservation } from '#store/due-index.ts'
 import { getReservation } from '#store/job-ledger/reservation.ts'

@@ -1,4 +1,4 @@
-import { createWebhookSecret } from '#adapters/outbound/callback-signature.ts'
+import { createWebhookSecret } from '#platform/callback-signature.ts'
 import type { Actor } from '#store/audit/audit-entry.ts'
 import type { Table } from '#store/table/table.ts'
 import { rotateWebhookSecret, type WebhookSecrets } from '#store/tenants/webhook-secrets.ts'

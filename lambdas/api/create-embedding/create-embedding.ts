@@ -1,4 +1,3 @@
-import { boundInputTokens } from '#adapters/tokens/bound-input-tokens.ts'
 import { type EmbeddingRequest, parseEmbeddingRequest } from '#core/api/embedding-request.ts'
 import { hiddenFields } from '#core/catalogue/hidden-fields.ts'
 import { replaceFields } from '#core/json/json-fields.ts'
@@ -9,6 +8,7 @@ import { embeddingTokensMax } from '#core/pricing/token-usage.ts'
 import type { CallEnd, Charge, CheckedUsage, Priced } from '#core/pricing/usage.ts'
 import { type EmbeddingReply, readEmbeddingReply, readPromptTokens } from '#core/relay/embedding-reply.ts'
 import type { ReplyRules } from '#core/relay/reply-members.ts'
+import { boundInputTokens } from '#upstream/tokens/bound-input-tokens.ts'
 import type { RelayContext } from '../../relay/relay-context.ts'
 import type { RelayExchange } from '../../relay/relay-exchange.ts'
 import {

@@ -1,8 +1,8 @@
-import type { Clock } from '#adapters/clock.ts'
-import type { CurrentCatalogue } from '#adapters/config/current-catalogue.ts'
 import type { Catalogue } from '#core/catalogue/catalogue.ts'
+import type { Clock } from '#platform/clock.ts'
 import type { OpenBucket } from '#store/bucket/bucket.ts'
 import type { TenantBudgets } from '#store/budget-moves.ts'
+import type { CurrentCatalogue } from '#store/current-catalogue.ts'
 import type { Table } from '#store/table/table.ts'
 import type { SubmitRhythm } from './submit-rhythm.ts'
 

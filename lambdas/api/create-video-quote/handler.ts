@@ -1,10 +1,10 @@
-import { CurrentCatalogue } from '#adapters/config/current-catalogue.ts'
-import { openCatalogue } from '#adapters/config/gateway-catalogue.ts'
-import { once } from '#adapters/once.ts'
 import { offerVideoJob, unknownVideoFields, videoQuote } from '#core/api/video-job-request.ts'
 import { accountOf, authenticatedCaller, jsonResult } from '#middleware/api-event.ts'
 import { apiHandler } from '#middleware/api-handler.ts'
+import { once } from '#platform/cache.ts'
+import { openCatalogue } from '#platform/configuration.ts'
 import { createCallerWithAccountReader } from '#store/caller-with-account.ts'
+import { CurrentCatalogue } from '#store/current-catalogue.ts'
 import { openTable } from '#store/table/sdk-table.ts'
 
 /** As for a create. */

@@ -1,7 +1,7 @@
 import { preflightOf } from '#core/api/cross-origin.ts'
 import { headerOf } from '#middleware/api-event.ts'
-import { allowedOrigins } from '#middleware/cross-origin.ts'
 import { handlerChain } from '#middleware/handler-chain.ts'
+import { allowedOrigins } from '#middleware/responses.ts'
 
 const allowed = allowedOrigins()
 

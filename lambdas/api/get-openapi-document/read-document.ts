@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { sha256Hex } from '#adapters/crypto/sha256.ts'
-import { once } from '#adapters/once.ts'
 import { DOCUMENT_SERVER } from '#core/api/routes.ts'
+import { once } from '#platform/cache.ts'
+import { sha256Hex } from '#platform/crypto.ts'
 
 /** The OpenAPI document as it is served, and a strong entity tag of its bytes. */
 export type OpenapiDocument = { readonly text: string; readonly etag: string }

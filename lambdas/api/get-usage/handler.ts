@@ -1,9 +1,9 @@
-import { once } from '#adapters/once.ts'
 import { parseUsageQuery, usageReport } from '#core/api/usage.ts'
 import { InvalidRequestError } from '#core/errors.ts'
 import { dayOf } from '#core/pricing/usage.ts'
 import { type ApiEvent, authenticatedCaller, jsonResult } from '#middleware/api-event.ts'
 import { apiHandler } from '#middleware/api-handler.ts'
+import { once } from '#platform/cache.ts'
 import { openTable } from '#store/table/sdk-table.ts'
 import { readUsageCounters } from '#store/usage.ts'
 

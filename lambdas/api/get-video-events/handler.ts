@@ -1,13 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Context } from 'aws-lambda'
-import { once } from '#adapters/once.ts'
-import { logger } from '#adapters/telemetry/logger.ts'
 import { TooManyEventStreamsError, VideoJobNotFoundError } from '#core/errors.ts'
 import { isJobId } from '#core/ids.ts'
 import { isVisible, type VideoJob } from '#core/jobs/video-job.ts'
 import { type ApiEvent, type ApiResult, authenticatedCaller, headerOf, jsonResult } from '#middleware/api-event.ts'
 import { apiHandler } from '#middleware/api-handler.ts'
 import { requestIdOf } from '#middleware/request-log.ts'
+import { once } from '#platform/cache.ts'
+import { logger } from '#platform/telemetry/logger.ts'
 import { createCallerWithJobReader } from '#store/jobs/caller-with-job.ts'
 import {
   type EventStreamLease,

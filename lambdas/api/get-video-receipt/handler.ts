@@ -1,9 +1,9 @@
-import { once } from '#adapters/once.ts'
 import { VideoJobNotFoundError } from '#core/errors.ts'
 import { isJobId } from '#core/ids.ts'
 import { videoReceipt } from '#core/pricing/video-settlement.ts'
 import { authenticatedCaller, jsonResult } from '#middleware/api-event.ts'
 import { apiHandler } from '#middleware/api-handler.ts'
+import { once } from '#platform/cache.ts'
 import { readReceiptRows } from '#store/job-ledger/receipt-rows.ts'
 import { openTable } from '#store/table/sdk-table.ts'
 

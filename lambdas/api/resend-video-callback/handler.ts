@@ -1,8 +1,8 @@
-import { openVideoUrlSigner } from '#adapters/cdn/video-url-signer.ts'
-import { openCatalogue } from '#adapters/config/gateway-catalogue.ts'
 import { callbackAttemptView } from '#core/jobs/video-job.ts'
 import { authenticatedCaller, jsonResult } from '#middleware/api-event.ts'
 import { apiHandler } from '#middleware/api-handler.ts'
+import { openVideoUrlSigner } from '#platform/cdn/video-urls.ts'
+import { openCatalogue } from '#platform/configuration.ts'
 import { openTable } from '#store/table/sdk-table.ts'
 import { resendCallback } from '../../pipeline/resend-callback.ts'
 

@@ -1,5 +1,5 @@
-import type { MediaFile } from '#adapters/outbound/read-media-file.ts'
 import { findViolation, type LimitedReference, type Violation } from '#core/catalogue/references.ts'
+import type { MediaFile } from '#upstream/guard/read-media-file.ts'
 
 type ReadFile = (url: string, signal: AbortSignal) => Promise<MediaFile>
 

@@ -1,6 +1,6 @@
-import { openVideoUrlSigner } from '#adapters/cdn/video-url-signer.ts'
-import { openCatalogue } from '#adapters/config/gateway-catalogue.ts'
 import type { StepInput } from '#core/jobs/video-job.ts'
+import { openVideoUrlSigner } from '#platform/cdn/video-urls.ts'
+import { openCatalogue } from '#platform/configuration.ts'
 import { openTable } from '#store/table/sdk-table.ts'
 import { sendJobCallback } from './send-job-callback.ts'
 

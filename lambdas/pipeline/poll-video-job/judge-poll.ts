@@ -1,8 +1,3 @@
-import { reportedPercent } from '#adapters/providers/reported-percent.ts'
-import type { PollOutcome } from '#adapters/providers/video/video-provider.ts'
-import { count } from '#adapters/telemetry/count.ts'
-import { jobFacts } from '#adapters/telemetry/job-facts.ts'
-import { logger } from '#adapters/telemetry/logger.ts'
 import {
   FAILURE_TEXT,
   isUnwanted,
@@ -13,8 +8,12 @@ import {
   withReportedPercent,
 } from '#core/jobs/video-job.ts'
 import { logWord } from '#core/redaction.ts'
+import { jobFacts, logger } from '#platform/telemetry/logger.ts'
+import { count } from '#platform/telemetry/measures.ts'
 import { storeUpstreamText } from '#store/bucket/bucket.ts'
 import { recordFailure, recordPoll } from '#store/jobs/job-progress.ts'
+import { reportedPercent } from '#upstream/providers/registry.ts'
+import type { PollOutcome } from '#upstream/providers/video-provider.ts'
 import { reportRefusedResult } from '../report-refused-result.ts'
 import { nowSeconds, type StepContext } from '../step-context.ts'
 

@@ -1,8 +1,3 @@
-import type { PollOutcome, VideoProvider } from '#adapters/providers/video/video-provider.ts'
-import { count } from '#adapters/telemetry/count.ts'
-import { jobFacts } from '#adapters/telemetry/job-facts.ts'
-import { logger } from '#adapters/telemetry/logger.ts'
-import { measure } from '#adapters/telemetry/measure.ts'
 import type { VideoChannel } from '#core/catalogue/channel.ts'
 import {
   FAILURE_TEXT,
@@ -13,8 +8,11 @@ import {
   type VideoJob,
 } from '#core/jobs/video-job.ts'
 import { nextPollWait, pollGrace, throttledWait } from '#core/jobs/waits.ts'
+import { jobFacts, logger } from '#platform/telemetry/logger.ts'
+import { count, measure } from '#platform/telemetry/measures.ts'
 import { countOpenJobs, takePollToken } from '#store/jobs/channels.ts'
 import { recordFailure } from '#store/jobs/job-progress.ts'
+import type { PollOutcome, VideoProvider } from '#upstream/providers/video-provider.ts'
 import { cancelUnwantedTask, cancelUpstreamTask } from '../cancel-upstream-task.ts'
 import { learnGenerationTime } from '../generation-times.ts'
 import { requireVideoJob } from '../job-record.ts'

@@ -1,11 +1,11 @@
-import { signCallback } from '#adapters/outbound/callback-signature.ts'
-import type { PublishToOperators } from '#adapters/outbound/operator-topic.ts'
-import { sendCallback } from '#adapters/outbound/send-callback.ts'
-import { count } from '#adapters/telemetry/count.ts'
-import { logger } from '#adapters/telemetry/logger.ts'
+import type { PublishToOperators } from '#lambdas/pipeline/reconcile/operator-topic.ts'
+import { signCallback } from '#platform/callback-signature.ts'
+import { logger } from '#platform/telemetry/logger.ts'
+import { count } from '#platform/telemetry/measures.ts'
 import { readAlertSettings } from '#store/alerts/alert-settings.ts'
 import { type Alert, claimAlert, type DeliveryState, dueAlerts, recordDelivery } from '#store/alerts/alerts.ts'
 import { readWebhookSecrets } from '#store/tenants/webhook-secrets.ts'
+import { sendCallback } from '#upstream/send-callback.ts'
 import { nowSeconds, type StepContext } from '../step-context.ts'
 
 type Context = Pick<StepContext, 'table' | 'catalogue' | 'nowMilliseconds' | 'network'> & {

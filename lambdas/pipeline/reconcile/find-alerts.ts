@@ -1,8 +1,8 @@
-import { count } from '#adapters/telemetry/count.ts'
-import { logger } from '#adapters/telemetry/logger.ts'
 import { type NearBudget, nearBudget } from '#core/admin/summary.ts'
 import { type Budget, budgetAt, crossedThresholds, periodEnd } from '#core/budgets.ts'
 import { formatCredits } from '#core/money.ts'
+import { logger } from '#platform/telemetry/logger.ts'
+import { count } from '#platform/telemetry/measures.ts'
 import { readAlertSettings } from '#store/alerts/alert-settings.ts'
 import {
   type AlertMark,

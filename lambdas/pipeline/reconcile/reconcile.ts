@@ -1,7 +1,7 @@
-import type { PublishToOperators } from '#adapters/outbound/operator-topic.ts'
-import { count } from '#adapters/telemetry/count.ts'
-import { logger } from '#adapters/telemetry/logger.ts'
 import { isTerminal, isUnwanted } from '#core/jobs/video-job.ts'
+import type { PublishToOperators } from '#lambdas/pipeline/reconcile/operator-topic.ts'
+import { logger } from '#platform/telemetry/logger.ts'
+import { count } from '#platform/telemetry/measures.ts'
 import {
   allHolds,
   type CleanUp,

@@ -1,5 +1,5 @@
-import { count } from '#adapters/telemetry/count.ts'
-import { logger } from '#adapters/telemetry/logger.ts'
+import { logger } from '#platform/telemetry/logger.ts'
+import { count } from '#platform/telemetry/measures.ts'
 import { postponeHold } from '#store/due-index.ts'
 import { type HoldKey, readHoldItem } from '#store/relay-ledger/hold.ts'
 import { RELAY_LIFETIME_MILLISECONDS } from '#store/relay-ledger/relay-reservation.ts'

@@ -1,4 +1,4 @@
-import { measure } from '#adapters/telemetry/measure.ts'
+import { measure } from '#platform/telemetry/measures.ts'
 import type { JobKey } from '#store/due-index.ts'
 
 /**

@@ -1,5 +1,5 @@
-import { listRunningJobs } from '#adapters/aws/video-executions.ts'
-import { logger } from '#adapters/telemetry/logger.ts'
+import { listRunningJobs } from '#platform/aws/video-executions.ts'
+import { logger } from '#platform/telemetry/logger.ts'
 
 /**
  * Jobs that a run asks about one by one before it lists all executions that run: fewer are cheaper that way, and exact to the moment.

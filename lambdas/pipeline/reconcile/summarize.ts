@@ -1,6 +1,6 @@
-import { count } from '#adapters/telemetry/count.ts'
-import { logger } from '#adapters/telemetry/logger.ts'
 import type { NearBudget } from '#core/admin/summary.ts'
+import { logger } from '#platform/telemetry/logger.ts'
+import { count } from '#platform/telemetry/measures.ts'
 import { buildSummary, keepNearBudgets, readSummary, writeSummary } from '#store/summary.ts'
 import type { StepContext } from '../step-context.ts'
 

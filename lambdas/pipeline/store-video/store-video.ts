@@ -1,8 +1,3 @@
-import { DownloadError } from '#adapters/outbound/download-errors.ts'
-import { count } from '#adapters/telemetry/count.ts'
-import { jobFacts } from '#adapters/telemetry/job-facts.ts'
-import { logger } from '#adapters/telemetry/logger.ts'
-import { measure } from '#adapters/telemetry/measure.ts'
 import {
   FAILURE_TEXT,
   isTerminal,
@@ -11,8 +6,11 @@ import {
   type StepInput,
   type VideoJob,
 } from '#core/jobs/video-job.ts'
+import { jobFacts, logger } from '#platform/telemetry/logger.ts'
+import { count, measure } from '#platform/telemetry/measures.ts'
 import { deleteObject, loadText } from '#store/bucket/bucket.ts'
 import { recordFailure, recordStored } from '#store/jobs/job-progress.ts'
+import { DownloadError } from '#upstream/guard/download.ts'
 import { requireVideoJob } from '../job-record.ts'
 import { reportRefusedResult } from '../report-refused-result.ts'
 import { nowSeconds, type StepContext } from '../step-context.ts'

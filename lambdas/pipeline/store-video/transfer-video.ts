@@ -1,9 +1,9 @@
 import { Transform, type TransformCallback } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { openDownload } from '#adapters/outbound/download-video.ts'
 import type { VideoJob } from '#core/jobs/video-job.ts'
 import { createMp4Scanner, type Mp4Scanner } from '#core/mp4.ts'
 import { uploadVideo } from '#store/bucket/upload-video.ts'
+import { openDownload } from '#upstream/guard/download.ts'
 import type { StepContext } from '../step-context.ts'
 
 /** A transfer ends before its function does, so that the failure is recorded and the upload aborted. */

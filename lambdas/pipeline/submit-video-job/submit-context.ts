@@ -1,4 +1,4 @@
-import { CurrentCatalogue } from '#adapters/config/current-catalogue.ts'
+import { CurrentCatalogue } from '#store/current-catalogue.ts'
 import { openStepContext, type StepContext } from '../step-context.ts'
 
 /** What Submit takes from outside. Only this step asks for the switches: a disabled channel gets no new job, and its open jobs go on. */

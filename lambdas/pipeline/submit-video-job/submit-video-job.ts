@@ -1,6 +1,3 @@
-import { count } from '#adapters/telemetry/count.ts'
-import { jobFacts } from '#adapters/telemetry/job-facts.ts'
-import { logger } from '#adapters/telemetry/logger.ts'
 import { needsDirectRoute, submitChannelOrder } from '#core/catalogue/catalogue.ts'
 import type { VideoChannel } from '#core/catalogue/channel.ts'
 import type { VideoJobRequest } from '#core/catalogue/parameters.ts'
@@ -14,6 +11,8 @@ import {
   type VideoJob,
 } from '#core/jobs/video-job.ts'
 import { channelWait, firstPollWait } from '#core/jobs/waits.ts'
+import { jobFacts, logger } from '#platform/telemetry/logger.ts'
+import { count } from '#platform/telemetry/measures.ts'
 import { recordCheckAsked, recordFailure, recordWaitingForChannel } from '#store/jobs/job-progress.ts'
 import { cancelUnwantedTask, cancelUpstreamTask } from '../cancel-upstream-task.ts'
 import { loadVideoJobRequest, requireVideoJob } from '../job-record.ts'

@@ -1,7 +1,7 @@
 import type { S3Client } from '@aws-sdk/client-s3'
 import type { StoredText, VideoJob } from '#core/jobs/video-job.ts'
-import { environmentVariable } from '../../adapters/environment.ts'
-import { logger } from '../../adapters/telemetry/logger.ts'
+import { environmentVariable } from '../../platform/configuration.ts'
+import { logger } from '../../platform/telemetry/logger.ts'
 
 /** The one bucket: videos below `v/`, which the CDN serves; below `requests/` and `texts/` what is too large for the table. */
 export type Bucket = { readonly client: S3Client; readonly name: string }
@@ -10,7 +10,7 @@ export type Bucket = { readonly client: S3Client; readonly name: string }
 export type OpenBucket = () => Bucket | Promise<Bucket>
 
 /** Loads the client when it is first needed: most invocations use no object, and every cold start would pay for it. */
-const loadClient = () => import('./bucket-client.ts')
+const loadClient = () => import('../../platform/aws/bucket-client.ts')
 
 /** Opens the bucket that the environment names (`BUCKET_NAME`). */
 export async function openBucket(): Promise<Bucket> {

@@ -11,8 +11,8 @@ import { jobIdMilliseconds } from '#core/ids.ts'
 import { TRANSITIONS } from '#core/jobs/video-job.ts'
 import { type Microcredits, microcredits } from '#core/money.ts'
 import type { PriceLine, PriceSnapshot } from '#core/pricing/video-cost.ts'
-import type { Clock } from '../../adapters/clock.ts'
-import { logger } from '../../adapters/telemetry/logger.ts'
+import type { Clock } from '../../platform/clock.ts'
+import { logger } from '../../platform/telemetry/logger.ts'
 import { type OpenBucket, putText } from '../bucket/bucket.ts'
 import {
   guessBudgets,

@@ -1,5 +1,5 @@
 import type { VideoJob } from '#core/jobs/video-job.ts'
-import { RecentValues } from '../../adapters/recent-values.ts'
+import { RecentValues } from '../../platform/cache.ts'
 import { type Caller, findCaller, readCaller } from '../callers.ts'
 import type { Table } from '../table/table.ts'
 import { tableKeys } from '../table/table-keys.ts'

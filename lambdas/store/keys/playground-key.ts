@@ -1,5 +1,5 @@
 import { InvalidApiKeyError } from '#core/errors.ts'
-import { sha256Hex } from '../../adapters/crypto/sha256.ts'
+import { sha256Hex } from '../../platform/crypto.ts'
 import { type Actor, auditEntry } from '../audit/audit-entry.ts'
 import { activeKeyCheck } from '../callers.ts'
 import { StoreRefusal } from '../store-refusal.ts'

@@ -9,8 +9,8 @@ import {
   requestRate,
   retryAfterSeconds,
 } from '#core/limits.ts'
-import { type Clock, systemClock } from '../../adapters/clock.ts'
-import { RecentValues } from '../../adapters/recent-values.ts'
+import { RecentValues } from '../../platform/cache.ts'
+import { type Clock, systemClock } from '../../platform/clock.ts'
 import type { Caller } from '../callers.ts'
 import type { ItemUpdate, Table } from '../table/table.ts'
 import { tableKeys } from '../table/table-keys.ts'

@@ -1,7 +1,6 @@
 import * as z from 'zod/mini'
 import { formatAdminKey } from '#core/api-key.ts'
-import { randomBase62 } from '../../adapters/crypto/random-base62.ts'
-import { sha256Hex } from '../../adapters/crypto/sha256.ts'
+import { randomBase62, sha256Hex } from '../../platform/crypto.ts'
 import { type Actor, auditEntry } from '../audit/audit-entry.ts'
 import { StoreRefusal } from '../store-refusal.ts'
 import { ConditionsNotMetError, queryPartition, type Table } from '../table/table.ts'

@@ -1,7 +1,6 @@
 import * as z from 'zod/mini'
 import { type KeyOfSession, readSessionToken, type Session } from '#core/admin/session.ts'
-import { isSameString } from '../../adapters/crypto/same-string.ts'
-import { sha256Hex } from '../../adapters/crypto/sha256.ts'
+import { isSameString, sha256Hex } from '../../platform/crypto.ts'
 import { readCaller } from '../callers.ts'
 import type { Item, Table } from '../table/table.ts'
 import { isSortKey, tableKeys } from '../table/table-keys.ts'

@@ -1,6 +1,6 @@
-import { type CallAws, callAwsService } from '../../adapters/aws/call-aws-service.ts'
-import type { Clock } from '../../adapters/clock.ts'
-import { environmentVariable } from '../../adapters/environment.ts'
+import { type CallAws, callAwsService } from '../../platform/aws/call-aws-service.ts'
+import type { Clock } from '../../platform/clock.ts'
+import { environmentVariable } from '../../platform/configuration.ts'
 import { retryingTable, type TableTransport } from './retrying-table.ts'
 import { decodeItem, encodeItem, type Item, type Table } from './table.ts'
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { isContention, retryOnContention } from '../../adapters/aws/retry-on-contention.ts'
-import type { Clock } from '../../adapters/clock.ts'
+import { isContention, retryOnContention } from '../../platform/aws/retry-on-contention.ts'
+import type { Clock } from '../../platform/clock.ts'
 import {
   decodeItem,
   explainCancellation,

@@ -7,8 +7,8 @@ import {
   TransactWriteCommand,
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb'
-import type { Clock } from '../../adapters/clock.ts'
-import { environmentVariable } from '../../adapters/environment.ts'
+import type { Clock } from '../../platform/clock.ts'
+import { environmentVariable } from '../../platform/configuration.ts'
 import { retryingTable } from './retrying-table.ts'
 import { decodeNumber, type Table } from './table.ts'
 

@@ -1,4 +1,4 @@
-import { isContention } from '../../adapters/aws/retry-on-contention.ts'
+import { isContention } from '../../platform/aws/retry-on-contention.ts'
 import type { TableKey } from './table-keys.ts'
 
 /** Index over open reservations and pending clean-ups. */

@@ -8,7 +8,7 @@ import {
   periodAt,
 } from '#core/budgets.ts'
 import type { Microcredits } from '#core/money.ts'
-import { type Clock, systemClock } from '../../adapters/clock.ts'
+import { type Clock, systemClock } from '../../platform/clock.ts'
 import { type Actor, type AuditedFields, auditEntry } from '../audit/audit-entry.ts'
 import { readTenantBudget } from '../budgets.ts'
 import { StoreRefusal } from '../store-refusal.ts'

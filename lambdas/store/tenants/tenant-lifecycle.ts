@@ -1,7 +1,7 @@
 import { v7 as uuidv7 } from 'uuid'
 import { type BudgetLimit, formatBudgetLimit } from '#core/budgets.ts'
 import { formatCredits, type Microcredits } from '#core/money.ts'
-import { createWebhookSecret } from '../../adapters/outbound/callback-signature.ts'
+import { createWebhookSecret } from '../../platform/callback-signature.ts'
 import { type Actor, auditEntry } from '../audit/audit-entry.ts'
 import { newTenantBudget } from '../budgets.ts'
 import { type ApiKeyListing, endPlaygroundKeys, listApiKeys, readPlaygroundKeys, updateKey } from '../keys/api-keys.ts'

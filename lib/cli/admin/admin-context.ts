@@ -1,7 +1,7 @@
 import { GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts'
-import { once } from '#adapters/once.ts'
 import { printable } from '#core/redaction.ts'
 import { localActor } from '#local/local-actor.ts'
+import { once } from '#platform/cache.ts'
 import type { Actor } from '#store/audit/audit-entry.ts'
 import { CommandFailedError, explainAwsAccess, NotConfirmedError } from '../failures.ts'
 import { UsageError } from '../terminal.ts'

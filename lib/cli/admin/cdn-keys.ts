@@ -4,20 +4,15 @@ import { CloudFrontClient, GetPublicKeyCommand, NoSuchPublicKey } from '@aws-sdk
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda'
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
 import * as z from 'zod'
-import { publicKeyOf } from '#adapters/cdn/public-key-of.ts'
+import { describeKeys, SIGNING_KEYS_MAX, type SigningKeyView, whyKeyStays } from '#core/cdn-signing-keys.ts'
 import {
   type PublishedSigningKey,
   parseSigningKeySecret,
+  publicKeyOf,
   publishedKeys,
   UnexpectedSigningSecretError,
-} from '#adapters/cdn/signing-key-secret.ts'
-import {
-  readSecretVersion,
-  replaceSecret,
-  SecretChangedError,
-  type SecretVersion,
-} from '#adapters/secrets/replace-secret.ts'
-import { describeKeys, SIGNING_KEYS_MAX, type SigningKeyView, whyKeyStays } from '#core/cdn-signing-keys.ts'
+} from '#platform/cdn/signing-key-secret.ts'
+import { readSecretVersion, replaceSecret, SecretChangedError, type SecretVersion } from '#platform/replace-secret.ts'
 import type { AuditAction } from '#store/audit/audit-entry.ts'
 import { CommandFailedError, OutputNotFoundError } from '../failures.ts'
 import { formatTable, type Output } from '../output.ts'

@@ -5,11 +5,11 @@ import {
   paginateGetExecutionHistory,
   SFNClient,
 } from '@aws-sdk/client-sfn'
-import { executionName } from '#adapters/aws/video-executions.ts'
 import { withoutFileName } from '#core/catalogue/references.ts'
 import { jobIdMilliseconds } from '#core/ids.ts'
 import type { VideoJob } from '#core/jobs/video-job.ts'
 import type { LedgerEntry } from '#core/pricing/usage.ts'
+import { executionName } from '#platform/aws/video-executions.ts'
 
 /** An event of a job. */
 export type TimelineEntry = {

@@ -1,9 +1,9 @@
 import type { Readable, Writable } from 'node:stream'
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
 import * as z from 'zod'
-import { readSecretVersion, replaceSecret, SecretChangedError } from '#adapters/secrets/replace-secret.ts'
 import { credentialName } from '#core/catalogue/catalogue.ts'
 import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
+import { readSecretVersion, replaceSecret, SecretChangedError } from '#platform/replace-secret.ts'
 import type { AuditAction } from '#store/audit/audit-entry.ts'
 import {
   configurationFile,

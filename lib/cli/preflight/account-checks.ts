@@ -6,7 +6,7 @@ import { paginateListBuckets, S3Client } from '@aws-sdk/client-s3'
 import { paginateListSecrets, SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
 import { GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts'
 import * as z from 'zod'
-import { signRequest } from '#adapters/aws/sign-request.ts'
+import { signRequest } from '#platform/aws/call-aws-service.ts'
 import { StageSettingsError } from '../../config/context-settings.ts'
 import { PIPELINE_FUNCTIONS } from '../../config/platform-facts.ts'
 import {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { AllFigures } from '#adapters/telemetry/channel-figures.ts'
 import { NO_SWITCHES } from '#core/catalogue/switches.ts'
+import type { AllFigures } from '#core/measures.ts'
 import { channelHealth, trafficOf } from '#lambdas/admin-api/read/channel-state.ts'
 import { testCatalogue } from '../../engines/test-catalogue.ts'
 

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import type { AllFigures } from '#adapters/telemetry/channel-figures.ts'
 import { overviewResponse, tenantListResponse } from '#core/admin/read-responses.ts'
+import type { AllFigures } from '#core/measures.ts'
 import { dayOf, daysBefore } from '#core/pricing/usage.ts'
 import { summarySource } from '#lambdas/admin-api/read/summary-source.ts'
 import { countFailedJob } from '#store/jobs/failed-jobs.ts'

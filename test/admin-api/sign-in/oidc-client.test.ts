@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { consoleSettings } from '#core/catalogue/gateway-config.ts'
 import { describeOidcFailure, OidcClient, oidcSettings } from '#lambdas/admin-api/sign-in/oidc-client.ts'
-import { pass, useSecretsManager } from '../../adapters/secrets/fake-secrets-manager.ts'
+import { pass, useSecretsManager } from '../../platform/fake-secrets-manager.ts'
 import { settingsFor } from './oidc-rig.ts'
 import { type ScriptedProvider, startScriptedProvider } from './scripted-provider.ts'
 

@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { consoleSite } from '#core/admin/console-site.ts'
 import { type PendingSignIn, pendingCookie, readPendingSignIn } from '#lambdas/admin-api/sign-in/oidc-cookie.ts'
-import { pass, useSecretsManager } from '../../adapters/secrets/fake-secrets-manager.ts'
 import { adminEvent } from '../../middleware/admin-exchange.ts'
+import { pass, useSecretsManager } from '../../platform/fake-secrets-manager.ts'
 
 const { secrets, newSecret } = useSecretsManager()
 const arn = process.env.FRONT_DOOR_SECRET_ARN

@@ -1,5 +1,5 @@
 import { createHash, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
-import { type Loopback, listenHttp } from '../../adapters/outbound/loopback.ts'
+import { type Loopback, listenHttp } from '../../platform/http/loopback.ts'
 
 /** What a test changes in an ID token. */
 export type Forgery = {

@@ -2,9 +2,9 @@ import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vites
 import { ServiceUnavailableError } from '#core/errors.ts'
 import { signInHandler } from '#lambdas/admin-api/sign-in/sign-in-handler.ts'
 import type { Table } from '#store/table/table.ts'
-import { useSecretsManager } from '../../adapters/secrets/fake-secrets-manager.ts'
 import { adminEvent, tableWithSession } from '../../middleware/admin-exchange.ts'
 import { captureLog, context } from '../../middleware/api-exchange.ts'
+import { useSecretsManager } from '../../platform/fake-secrets-manager.ts'
 
 const { errors, newSecret } = useSecretsManager()
 

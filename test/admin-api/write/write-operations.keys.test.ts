@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { sha256Hex } from '#adapters/crypto/sha256.ts'
+import { sha256Hex } from '#platform/crypto.ts'
 import { findCaller } from '#store/callers.ts'
 import { PER_SECOND_MODEL } from '../../engines/test-catalogue.ts'
 import { useOpened } from '../../engines/use-opened.ts'

@@ -1,7 +1,6 @@
 import { inspect } from 'node:util'
 import { describe, expect, it, vi } from 'vitest'
-import { logger } from '#adapters/telemetry/logger.ts'
-import { answerText, fixtureNames, readFixture } from '../../adapters/providers/upstream-fixture.ts'
+import { logger } from '#platform/telemetry/logger.ts'
 import {
   CHAT,
   chatAnswer,
@@ -17,6 +16,7 @@ import {
   word,
 } from '../../engines/relay-rig.ts'
 import { useOpened } from '../../engines/use-opened.ts'
+import { answerText, fixtureNames, readFixture } from '../../upstream/providers/upstream-fixture.ts'
 
 const BODY = { model: CHAT, messages: [{ role: 'user', content: 'Say hi' }], max_tokens: 10 }
 const STREAMED = { ...BODY, stream: true }

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import { readFixture } from '../../adapters/providers/upstream-fixture.ts'
 import { chunksOf, textsOf } from '../../core/relay/completion-chunks.ts'
 import { mapExchanges } from '../../core/relay/completion-fixture.ts'
 import {
@@ -16,6 +15,7 @@ import {
   word,
 } from '../../engines/relay-rig.ts'
 import { useOpened } from '../../engines/use-opened.ts'
+import { readFixture } from '../../upstream/providers/upstream-fixture.ts'
 
 const operation = 'create-completion'
 const BODY = { model: CHAT, prompt: 'Once', max_tokens: 10 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { answerText, readFixture } from '../../adapters/providers/upstream-fixture.ts'
 import { sendJson, startRelayRig } from '../../engines/relay-rig.ts'
 import { useOpened } from '../../engines/use-opened.ts'
+import { answerText, readFixture } from '../../upstream/providers/upstream-fixture.ts'
 
 const operation = 'create-image'
 

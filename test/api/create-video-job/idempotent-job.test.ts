@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
-import { systemClock } from '#adapters/clock.ts'
-import { SWITCHES_MILLISECONDS_MAX } from '#adapters/config/current-catalogue.ts'
 import type { ModelChange } from '#core/catalogue/switches.ts'
+import { systemClock } from '#platform/clock.ts'
+import { SWITCHES_MILLISECONDS_MAX } from '#store/current-catalogue.ts'
 import { changeSwitch } from '#store/switches.ts'
 import { BODY, type Client, startVideoRoutes, type VideoRoutes } from '../video-routes.ts'
 

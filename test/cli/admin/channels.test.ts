@@ -7,8 +7,8 @@ import {
 } from '@aws-sdk/client-cloudwatch'
 import { mockClient } from 'aws-sdk-client-mock'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import type { HttpServer } from '#adapters/http-server/http-server.ts'
 import { DESCRIBE_CHANNELS, startAwsFront } from '#local/aws-front.ts'
+import type { HttpServer } from '#platform/http-server/http-server.ts'
 import { readAudit } from '#store/audit/read-audit.ts'
 import { claimSubmit } from '#store/jobs/job-progress.ts'
 import {

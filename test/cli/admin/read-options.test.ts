@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { createWebhookSecret } from '#adapters/outbound/callback-signature.ts'
 import { parseCredits } from '#core/money.ts'
+import { createWebhookSecret } from '#platform/callback-signature.ts'
 import { generateApiKey } from '#store/keys/key-changes.ts'
 import type { Table } from '#store/table/table.ts'
 import { makeTenant } from '#store/tenants/tenant-lifecycle.ts'

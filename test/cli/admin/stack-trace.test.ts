@@ -54,7 +54,7 @@ describe('stack-trace', () => {
     const [, file = '', line] = /at ([\w/-]+\.ts):(\d+):\d+/.exec(text) ?? []
     expect(file).toMatch(/^lambdas\//)
     expect(readFileSync(join(REPOSITORY_ROOT, file), 'utf8').split('\n')[Number(line) - 1]).toContain('.startsWith(')
-    expect(text).toContain('at onError (lambdas/middleware/error-response.ts:')
+    expect(text).toContain('at onError (lambdas/middleware/responses.ts:')
     expect(text).toContain('node_modules/@middy/core/')
     expect(text).not.toContain('/var/task')
     expect(text).toContain(`(${bundle})`)

@@ -1,4 +1,4 @@
-import { type HttpServer, listen } from '#adapters/http-server/http-server.ts'
+import { type HttpServer, listen } from '#platform/http-server/http-server.ts'
 import { CLIP } from '../../engines/test-servers.ts'
 
 /** What a stub answers to one request: a status and a body, JSON unless it is bytes or text. */

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { checkCallbackUrl, resendRefusal } from '#core/jobs/callback.ts'
-import { VECTOR_ALLOWLIST as allowlist, vectorsOf } from '../../adapters/outbound/ssrf-vectors.ts'
 import { videoJobRecord } from '../../engines/video-jobs.ts'
+import { VECTOR_ALLOWLIST as allowlist, vectorsOf } from '../../upstream/guard/ssrf-vectors.ts'
 
 describe('checkCallbackUrl', () => {
   it.each(vectorsOf('url'))('judges $id rightly: $why', ({ url, allow }) => {

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { tokenCounts } from '#core/pricing/token-usage.ts'
 import { ChatStream } from '#core/relay/chat-stream.ts'
-import { readFixture } from '../../adapters/providers/upstream-fixture.ts'
+import { readFixture } from '../../upstream/providers/upstream-fixture.ts'
 import { rulesOf } from './reply-rules.ts'
 import { ROLE_CHOICES, roleEvent } from './role-chunks.ts'
 

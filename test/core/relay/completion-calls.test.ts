@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { measureCompletionCalls, prepareCompletionCalls } from '#core/relay/completion-calls.ts'
-import { readFixture } from '../../adapters/providers/upstream-fixture.ts'
+import { readFixture } from '../../upstream/providers/upstream-fixture.ts'
 import { CHAT_MODEL, chatCall, completionRequest, PLAIN_CHANNEL } from './completing.ts'
 import { mapExchanges } from './completion-fixture.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { type ChatChoices, CompletionWriter, readChatChoices } from '#core/relay/completion-reply.ts'
-import { readFixture } from '../../adapters/providers/upstream-fixture.ts'
+import { readFixture } from '../../upstream/providers/upstream-fixture.ts'
 import { CHAT_MODEL, completionRequest, FALLBACK } from './completing.ts'
 import { mapExchanges } from './completion-fixture.ts'
 

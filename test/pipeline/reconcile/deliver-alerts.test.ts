@@ -1,7 +1,7 @@
 import { OpenAI } from 'openai'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { OperatorMessage } from '#adapters/outbound/operator-topic.ts'
 import { deliverAlerts } from '#lambdas/pipeline/reconcile/deliver-alerts.ts'
+import type { OperatorMessage } from '#lambdas/pipeline/reconcile/operator-topic.ts'
 import { latestAlerts, putAlert } from '#store/alerts/alerts.ts'
 import { tableKeys } from '#store/table/table-keys.ts'
 import type { Pipeline } from '../../engines/pipeline.ts'

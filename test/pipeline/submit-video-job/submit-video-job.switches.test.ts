@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { CurrentCatalogue } from '#adapters/config/current-catalogue.ts'
 import type { ChannelChange, ModelChange } from '#core/catalogue/switches.ts'
+import { CurrentCatalogue } from '#store/current-catalogue.ts'
 import { changeSwitch } from '#store/switches.ts'
 import { accepted, inTurn, type Pipeline, succeeded } from '../../engines/pipeline.ts'
 import { startEngines } from '../../engines/start-engines.ts'

@@ -1,7 +1,7 @@
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { sha256Hex } from '#adapters/crypto/sha256.ts'
 import { isPlausibleKey, keyIdOf } from '#core/api-key.ts'
+import { sha256Hex } from '#platform/crypto.ts'
 import { readAudit } from '#store/audit/read-audit.ts'
 import { findCaller } from '#store/callers.ts'
 import { getApiKey, listApiKeys, revokeApiKey } from '#store/keys/api-keys.ts'

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { sha256Hex } from '#adapters/crypto/sha256.ts'
 import { parseCredits } from '#core/money.ts'
+import { sha256Hex } from '#platform/crypto.ts'
 import { readAudit } from '#store/audit/read-audit.ts'
 import { findCaller } from '#store/callers.ts'
 import { reserveQuota } from '#store/job-ledger/reserve-quota.ts'

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { systemClock } from '#adapters/clock.ts'
+import { systemClock } from '#platform/clock.ts'
 import { revokeApiKey } from '#store/keys/api-keys.ts'
 import { setApiKey } from '#store/keys/key-changes.ts'
 import { RelayLedger } from '#store/relay-ledger/relay-ledger.ts'

@@ -3,10 +3,10 @@ import { countedUsage } from '#core/pricing/usage.ts'
 import { RelayLedger } from '#store/relay-ledger/relay-ledger.ts'
 import type { RelayReservation } from '#store/relay-ledger/relay-reservation.ts'
 import { openLeanTable } from '#store/table/lean-table.ts'
-import type { Loopback } from '../../adapters/outbound/loopback.ts'
 import { storeKeyBudget, storeTenantBudget } from '../../engines/budgets.ts'
 import { CostMeter, startMeteredTable } from '../../engines/cost-meter.ts'
 import { type TableWithClient, useTestTable } from '../../engines/test-table.ts'
+import type { Loopback } from '../../platform/http/loopback.ts'
 import { openRelayingTenant, type RelayingTenant, settle } from './relaying-tenant.ts'
 
 const meter = new CostMeter()

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { AwsConnectionError, AwsServiceError } from '#adapters/aws/aws-service-error.ts'
-import { type CallAws, callAwsService } from '#adapters/aws/call-aws-service.ts'
 import { formatCredits, parseCredits } from '#core/money.ts'
+import { AwsConnectionError, AwsServiceError, type CallAws, callAwsService } from '#platform/aws/call-aws-service.ts'
 import { putApiKey } from '#store/keys/key-changes.ts'
 import type { RelayReservation, RelayResolution } from '#store/relay-ledger/relay-reservation.ts'
 import { openLeanTable } from '#store/table/lean-table.ts'

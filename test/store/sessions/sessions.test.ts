@@ -1,6 +1,6 @@
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { sha256Hex } from '#adapters/crypto/sha256.ts'
 import { ZERO } from '#core/money.ts'
+import { sha256Hex } from '#platform/crypto.ts'
 import { readAudit } from '#store/audit/read-audit.ts'
 import { generateApiKey, storeApiKey } from '#store/keys/key-changes.ts'
 import { createAdminKey, listAdminKeys, revokeAdminKey } from '#store/sessions/admin-keys.ts'

@@ -2,8 +2,8 @@ import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import { openLeanTable } from '#store/table/lean-table.ts'
 import { createDocumentClient, openTable } from '#store/table/sdk-table.ts'
 import type { Table } from '#store/table/table.ts'
-import { listenHttp } from '../../adapters/outbound/loopback.ts'
 import { startTestTable } from '../../engines/test-table.ts'
+import { listenHttp } from '../../platform/http/loopback.ts'
 
 /** What becomes of one request: an error of the service, a lost request, or a lost response. */
 export type Fault = { readonly status: number; readonly body: object } | 'request lost' | 'response lost'

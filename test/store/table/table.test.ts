@@ -1,8 +1,8 @@
 import { TransactionCanceledException } from '@aws-sdk/client-dynamodb'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { AwsConnectionError, AwsServiceError } from '#adapters/aws/aws-service-error.ts'
 import { parseJsonText } from '#core/json/parse-json-text.ts'
+import { AwsConnectionError, AwsServiceError } from '#platform/aws/call-aws-service.ts'
 import {
   ConditionsNotMetError,
   decodeItem,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { AwsCall } from '#adapters/aws/call-aws-service.ts'
-import { MissingEnvironmentError } from '#adapters/environment.ts'
+import type { AwsCall } from '#platform/aws/call-aws-service.ts'
+import { MissingEnvironmentError } from '#platform/configuration.ts'
 import { openLeanTable } from '#store/table/lean-table.ts'
 import { createDocumentClient, openTable } from '#store/table/sdk-table.ts'
 

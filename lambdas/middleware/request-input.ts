@@ -1,0 +1,163 @@
+import type { MiddlewareObj } from '@middy/core'
+import { ignoredHeader, prefersStrict, refuseIgnored } from '#core/api/ignored-fields.ts'
+import { queryOf } from '#core/api/routes.ts'
+import { InvalidRequestError, RequestBodyTooLargeError } from '#core/errors.ts'
+import { exceededBound } from '#core/json/json-bounds.ts'
+import { topLevelFields } from '#core/json/json-fields.ts'
+import { parseJsonText } from '#core/json/parse-json-text.ts'
+import { nextTurn } from '#platform/concurrency.ts'
+import {
+  type ApiEvent,
+  type ApiResult,
+  type Handling,
+  headerValue,
+  type ReceivedRequest,
+  receivedRequest,
+} from './api-event.ts'
+
+/** No video request nests deeper; a bomb of brackets does. */
+const DEPTH_MAX = 32
+
+/** Fields at the top level; no API has a tenth as many. */
+const FIELDS_MAX = 1_000
+
+/**
+ * Strings, objects and lists of one body: parsing so many takes less than a tenth of a second. A conversation of 16,384
+ * messages, more than a request may have, holds 82,000.
+ */
+const ELEMENTS_MAX = 100_000
+
+/** A smaller body is read in a millisecond or two; each step of the work on a larger one gets its own turn of the event loop. */
+const LARGE_BYTES = 65_536
+
+/** A body as a string and as the value that it holds. */
+export type JsonBody = { readonly text: string; readonly json: unknown }
+
+/**
+ * Parses the body into `event.json`, whatever its content type says.
+ * @throws RequestBodyTooLargeError above `bytesMax`; InvalidRequestError for everything that is not JSON in plain UTF-8.
+ */
+export function jsonBody({ bytesMax }: { bytesMax: number }): MiddlewareObj<ApiEvent, ApiResult> {
+  const before = async ({ event }: { event: ApiEvent }) => {
+    event.json = (await readJsonBody(receivedRequest(event), { bytesMax, depthMax: DEPTH_MAX })).json
+  }
+  return { before }
+}
+
+/**
+ * Reads and parses a body. Other requests get a turn before a large body is decoded, before it is parsed, and after that.
+ * @throws RequestBodyTooLargeError, InvalidRequestError as {@link jsonBody}.
+ */
+export async function readJsonBody(
+  request: Pick<ReceivedRequest, 'body' | 'headerLines'>,
+  { bytesMax, depthMax }: { bytesMax: number; depthMax: number },
+): Promise<JsonBody> {
+  const { body } = request
+  const isLarge = body.length > LARGE_BYTES
+  const pause = () => (isLarge ? nextTurn() : undefined)
+  await pause()
+  const text = readText(body, { bytesMax, coding: headerValue(request, 'content-encoding') })
+  refuseAbove(text, depthMax)
+  await pause()
+  const json = parse(text)
+  await pause()
+  return { text, json }
+}
+
+function refuseAbove(text: string, depthMax: number): void {
+  const exceeded = exceededBound(text, { depthMax, fieldsMax: FIELDS_MAX, elementsMax: ELEMENTS_MAX })
+  if (exceeded !== undefined) {
+    const messages = {
+      depthMax: `the body must nest at most ${depthMax} levels deep`,
+      fieldsMax: `the body must hold at most ${FIELDS_MAX} fields at the top level`,
+      elementsMax: `the body must hold at most ${ELEMENTS_MAX} strings, objects and arrays: send smaller requests`,
+    }
+    throw invalidBody(messages[exceeded])
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return parseJsonText(text)
+  } catch {
+    throw invalidBody('the body must be valid JSON')
+  }
+}
+
+type Encoded = { readonly bytesMax: number; readonly coding: string | undefined }
+
+function readText(bytes: Buffer, { bytesMax, coding = '' }: Encoded): string {
+  if (!['', 'identity'].includes(coding.trim().toLowerCase())) {
+    throw invalidBody('the body must not be compressed')
+  }
+  if (bytes.length > bytesMax) {
+    throw new RequestBodyTooLargeError()
+  }
+  if (bytes.length === 0) {
+    throw invalidBody('the body must not be empty: send a JSON object')
+  }
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch {
+    throw invalidBody('the body must be valid UTF-8')
+  }
+}
+
+function invalidBody(message: string): InvalidRequestError {
+  return new InvalidRequestError([{ path: '', message }])
+}
+
+/** The fields of a body that an operation does not know. */
+export type UnknownFields = (json: unknown) => readonly string[]
+
+type Options = {
+  readonly operation: string
+  /** Left out for operations without a body. */
+  readonly unknownFields?: UnknownFields | undefined
+}
+
+/**
+ * Notes the query parameters and fields that the operation ignores, which the response names. A request with
+ * `Prefer: handling=strict` is refused for them.
+ * @throws InvalidRequestError naming them.
+ */
+export function strictHandling({ operation, unknownFields }: Options): MiddlewareObj<ApiEvent, ApiResult> {
+  const before = async ({ event }: { event: ApiEvent }) => {
+    const request = receivedRequest(event)
+    const { isStrict, ignored } = handlingOf(request, operation)
+    // Nobody reads the body of an operation without one, so only a strict request pays for a look.
+    const fields = unknownFields?.(event.json) ?? (isStrict ? namesInBody(request.body) : [])
+    event.handling = { isStrict, ignored: { ...ignored, fields } }
+    if (isStrict) {
+      refuseIgnored(event.handling.ignored)
+    }
+  }
+  return { before }
+}
+
+/** What a request prefers, and the query parameters that its operation ignores; nothing is known of its fields yet. */
+export function handlingOf(
+  { queryNames, headerLines }: Pick<ReceivedRequest, 'queryNames' | 'headerLines'>,
+  operation: string,
+): Handling {
+  const known = queryOf(operation) ?? []
+  const query = queryNames.filter((name) => !known.includes(name))
+  return { isStrict: prefersStrict(headerLines('prefer')), ignored: { query, fields: [] } }
+}
+
+/** Headers of a response: that the handling was strict (RFC 7240, section 3), and what was ignored. */
+export function handlingHeaders(handling: Handling | undefined): Record<string, string> {
+  if (handling === undefined) {
+    return {}
+  }
+  const { isStrict, ignored } = handling
+  const { fields, query } = ignored
+  const names = query.length === 0 ? fields : [...new Set([...fields, ...query])]
+  return { ...(isStrict ? { 'preference-applied': 'handling=strict' } : {}), ...ignoredHeader(names) }
+}
+
+/** The names at the top level of a JSON object; none of any other body. */
+export function namesInBody(body: Buffer): readonly string[] {
+  const text = body.toString('utf8').trimStart()
+  return text.startsWith('{') ? Array.from(topLevelFields(text), ({ name }) => name) : []
+}

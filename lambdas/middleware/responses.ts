@@ -1,0 +1,152 @@
+import type { MiddlewareObj } from '@middy/core'
+import { type AllowedOrigins, crossOriginHeaders } from '#core/api/cross-origin.ts'
+import { type ErrorShape, errorShapeOf } from '#core/api/routes.ts'
+import { BudgetExceededError, budgetShortfallMessage } from '#core/budgets.ts'
+import {
+  type ErrorKind,
+  HttpError,
+  InsufficientQuotaError,
+  InvalidRequestError,
+  MethodNotAllowedError,
+  ServiceUnavailableError,
+} from '#core/errors.ts'
+import { DO_NOT_RETRY } from '#core/http.ts'
+import { shortfallMessage } from '#core/money.ts'
+import { isContention } from '#platform/aws/retry-on-contention.ts'
+import { logger } from '#platform/telemetry/logger.ts'
+import { type ApiEvent, type ApiResult, headerOf } from './api-event.ts'
+
+/** The public message of every fault of the gateway. */
+const INTERNAL_ERROR = 'internal error'
+
+/** Turns errors into responses. The shape of the body follows the path, and a 5xx never shows its cause. */
+export function errorResponse(): MiddlewareObj<ApiEvent, ApiResult> {
+  const onError = (request: { event: ApiEvent; error: unknown; response: unknown }) => {
+    const { path, requestContext } = request.event
+    request.response = errorResult(request.error, { path, requestId: requestContext?.requestId })
+  }
+  return { onError }
+}
+
+/** The response to a request that failed, in the shape of its path. Faults of the gateway are logged. */
+export function errorResult(
+  thrown: unknown,
+  { path, requestId }: { readonly path: string; readonly requestId: string | undefined },
+): ApiResult {
+  const shape = errorShapeOf(path)
+  // The table throttles or is out of reach: a retry may help, unlike after a fault of the gateway.
+  const error = isContention(thrown) ? new ServiceUnavailableError({ cause: thrown }) : thrown
+  if (!(error instanceof HttpError)) {
+    logger.error('request failed', { requestId, error: error instanceof Error ? error : new Error(String(error)) })
+    return result(500, bodyOf({ message: INTERNAL_ERROR, statusCode: 500 }, shape), {})
+  }
+  if (error.statusCode >= 500) {
+    logger.error('request failed', { requestId, error })
+  }
+  return result(error.statusCode, errorBody(error, shape), headersOf(error))
+}
+
+function errorBody(error: HttpError, shape: ErrorShape): object {
+  if (error instanceof InvalidRequestError) {
+    return invalidRequestBody(error, shape)
+  }
+  const explanation = explanationOf(error)
+  return explanation === undefined ? bodyOf(error, shape) : explainedBody(error, explanation, shape)
+}
+
+/** The amounts of a refusal, where they are known. */
+function explanationOf(error: HttpError): string | undefined {
+  if (error instanceof BudgetExceededError) {
+    return error.shortfall && budgetShortfallMessage(error.shortfall)
+  }
+  return error instanceof InsufficientQuotaError && error.shortfall ? shortfallMessage(error.shortfall) : undefined
+}
+
+/** The message of the video shape is fixed, so the explanation stands beside it. */
+function explainedBody({ message, statusCode, kind }: HttpError, explanation: string, shape: ErrorShape): object {
+  return shape === 'video'
+    ? { error: message, details: [{ path: '', message: explanation }] }
+    : bodyOf({ message: `${message}: ${explanation}`, statusCode, kind }, shape)
+}
+
+function headersOf(error: HttpError): Record<string, string> {
+  return {
+    ...(error.retryAfterSeconds === undefined ? {} : { 'retry-after': String(error.retryAfterSeconds) }),
+    ...(error.shouldRetry === false ? DO_NOT_RETRY : {}),
+    ...(error instanceof MethodNotAllowedError ? { allow: error.allowedMethods.join(', ') } : {}),
+  }
+}
+
+function result(statusCode: number, body: object, headers: Record<string, string>): ApiResult {
+  return { statusCode, headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(body) }
+}
+
+function invalidRequestBody(error: InvalidRequestError, shape: ErrorShape): object {
+  if (shape === 'video') {
+    return { error: error.message, details: error.issues }
+  }
+  const [issue] = error.issues
+  return {
+    error: {
+      message: error.summary ?? issue?.message ?? error.message,
+      type: 'invalid_request_error',
+      param: issue?.path || null,
+      code: null,
+    },
+  }
+}
+
+/** Type and code of the OpenAI shape, by status. */
+const OPENAI_KINDS: Readonly<Record<number, ErrorKind>> = {
+  401: { type: 'invalid_request_error', code: 'invalid_api_key' },
+  402: { type: 'insufficient_quota', code: 'insufficient_quota' },
+  404: { type: 'invalid_request_error', code: 'not_found' },
+  405: { type: 'invalid_request_error', code: 'method_not_allowed' },
+  413: { type: 'invalid_request_error', code: 'request_body_too_large' },
+  429: { type: 'rate_limit_error', code: 'rate_limit_exceeded' },
+}
+
+type ErrorFacts = Pick<HttpError, 'message' | 'statusCode'> & Partial<Pick<HttpError, 'kind'>>
+
+function bodyOf({ message, statusCode, kind }: ErrorFacts, shape: ErrorShape): object {
+  if (shape === 'video') {
+    return { error: message }
+  }
+  const { type, code, param = null } = kind ?? kindOf(statusCode)
+  return { error: { message, type, param, code } }
+}
+
+function kindOf(statusCode: number): ErrorKind {
+  const type = statusCode >= 500 ? 'server_error' : 'invalid_request_error'
+  return OPENAI_KINDS[statusCode] ?? { type, code: null }
+}
+
+/** The origins of the deployment, from `CORS_ORIGINS` (separated by spaces); empty without it. */
+export function allowedOrigins(
+  environment: Readonly<Record<string, string | undefined>> = process.env,
+): AllowedOrigins {
+  return (environment.CORS_ORIGINS ?? '').split(' ').filter((origin) => origin !== '')
+}
+
+/** Lets scripts of the allowed origins read every response, errors included. */
+export function crossOrigin(allowed: AllowedOrigins): MiddlewareObj<ApiEvent, ApiResult> {
+  const finish = (request: { event: ApiEvent; response?: ApiResult | null | undefined }) => {
+    const { event, response } = request
+    if (response) {
+      const { vary } = response.headers ?? {}
+      const added = crossOriginHeaders(headerOf(event, 'origin'), { allowed, vary: vary?.toString() })
+      response.headers = { ...response.headers, ...added }
+    }
+  }
+  return { after: finish, onError: finish }
+}
+
+/** Keeps every response, errors included, out of the caches of browsers and of the front door. */
+export function neverStored(): MiddlewareObj<ApiEvent, ApiResult> {
+  const finish = (request: { response?: ApiResult | null | undefined }) => {
+    if (request.response) {
+      request.response.headers = { ...request.response.headers, 'cache-control': 'no-store' }
+    }
+  }
+  return { after: finish, onError: finish }
+}

@@ -1,0 +1,46 @@
+import { createHttpClient } from '../../platform/http/http-client.ts'
+import type { HttpRequest, SendOutcome } from '../../platform/http/send-once.ts'
+
+/** One JSON post to an OpenAI-compatible upstream. */
+export type UpstreamPost = Pick<HttpRequest, 'timeouts' | 'deadline' | 'signal' | 'givenUp'> & {
+  /** The base URL of the channel with the path of the operation. */
+  readonly url: string
+  /** The key of the channel. An empty key is not sent. */
+  readonly credential: string
+  /** The gateway's id of the request, which the upstream can find in its logs. */
+  readonly requestId: string
+  /** A JSON string. */
+  readonly body: string
+}
+
+/** The connections of this process to all upstreams of relayed requests. */
+export interface UpstreamConnections {
+  /** Posts once, over a pooled connection: see `HttpClient.send`. Never rejects. */
+  post(post: UpstreamPost): Promise<SendOutcome>
+  /** Closes every connection. */
+  close(): void
+}
+
+/** Creates the connections; a process needs one set. */
+export function createUpstreamConnections(): UpstreamConnections {
+  const client = createHttpClient()
+  return {
+    post: (post) => client.send({ ...post, method: 'POST', headers: headersOf(post) }),
+    close: () => client.close(),
+  }
+}
+
+function headersOf({ credential, requestId, body }: UpstreamPost): Record<string, string> {
+  const headers: Record<string, string> = {
+    accept: 'application/json',
+    'accept-encoding': 'identity',
+    'content-type': 'application/json',
+    'content-length': String(Buffer.byteLength(body)),
+    'user-agent': 'reelgate',
+    'x-client-request-id': requestId,
+  }
+  if (credential !== '') {
+    headers.authorization = `Bearer ${credential}`
+  }
+  return headers
+}
