@@ -1,13 +1,25 @@
-import { isTerminal, isUnwanted, type StepInput, type VideoJob } from '#core/jobs/video-job.ts'
+import {
+  FAILURE_TEXT,
+  failureTextOf,
+  isTerminal,
+  isUnwanted,
+  type NextStep,
+  type StepInput,
+  type VideoJob,
+  type VideoResult,
+  visibleError,
+} from '#core/jobs/video-job.ts'
+import { type Settlement, settleVideoCost } from '#core/pricing/video-settlement.ts'
+import { logWord } from '#core/redaction.ts'
 import { jobFacts, logger } from '#platform/telemetry/logger.ts'
 import { count, creditsForGraphs, measure } from '#platform/telemetry/measures.ts'
+import { deleteObject, loadText } from '#store/bucket/bucket.ts'
 import { deleteResolvedRequest, getReservation, type Reservation } from '#store/job-ledger/reservation.ts'
 import { type Resolution, resolveReservation } from '#store/job-ledger/resolve-reservation.ts'
 import { countFailedJob } from '#store/jobs/failed-jobs.ts'
 import { isRefusal, StoreRefusal } from '#store/store-refusal.ts'
-import { cleanUpDeletedJob } from './clean-up-deleted-job.ts'
-import { JobRecordMissingError, requireVideoJob } from './job-record.ts'
-import type { StepContext } from './step-context.ts'
+import { cleanUpDeletedJob } from './delete-video-job.ts'
+import { JobRecordMissingError, requireVideoJob, type StepContext } from './step-context.ts'
 
 /** How often a job may change between the read and the write before the step throws and is retried. */
 const TRIES_MAX = 5
@@ -109,4 +121,145 @@ async function countIfFailed(outcome: Outcome, { job, resolution }: End, context
   } catch (error) {
     logger.warn('failed job not counted', { ...jobFacts(job), error: error instanceof Error ? error : undefined })
   }
+}
+
+/** Bills a finished job and ends it, in one transaction. */
+export async function settleVideoJob({ tenantId, jobId }: StepInput, context: StepContext): Promise<NextStep> {
+  await resolveVideoJob({ tenantId, jobId }, context, (job, reservation) => settlementOf(job, reservation, context))
+  return { step: 'done' }
+}
+
+/** What a finished job costs, by the prices frozen on its reservation and the usage that the upstream reports. */
+export async function settlementOf(job: VideoJob, reservation: Reservation, context: StepContext): Promise<Resolution> {
+  const text = await loadText(context.openBucket, job.pollText)
+  const result = text === undefined || job.provider === undefined ? undefined : context.readResult(job.provider, text)
+  const durationSeconds = result?.outputSeconds ?? (job.storedDurationSeconds || undefined)
+  const settlement = settleVideoCost({
+    estimate: reservation.amount,
+    snapshot: reservation.snapshot,
+    requested: reservation.tier,
+    result: result ?? NOTHING_REPORTED,
+    durationSeconds,
+  })
+  reportSettlement(settlement, job, result ?? NOTHING_REPORTED)
+  const isBelieved = !(settlement.usageRefused || settlement.usageAboveBound)
+  if (isBelieved && result?.completionTokens !== undefined) {
+    const about = { model: job.model, channel: job.channelId ?? 'none' }
+    measure({ output_tokens: Number(result.completionTokens) }, about)
+  }
+  return {
+    kind: 'settle',
+    actual: settlement.amount,
+    durationSeconds,
+    usage: settlement.usage,
+    line: settlement.line,
+    estimated: settlement.billedAtEstimate,
+  }
+}
+
+const NOTHING_REPORTED = {
+  videoUrl: undefined,
+  completionTokens: undefined,
+  billableSeconds: undefined,
+  outputSeconds: undefined,
+  resolution: undefined,
+  audio: undefined,
+}
+
+function reportSettlement(settlement: Settlement, job: VideoJob, reported: VideoResult): void {
+  const about = { model: job.model }
+  if (settlement.billedAtEstimate) {
+    count('billed_at_estimate', about)
+  }
+  if (settlement.usageRefused) {
+    logger.error('the upstream reported a usage that cannot be and was not billed by it', {
+      ...jobFacts(job),
+      ...usageFacts(reported),
+    })
+    count('usage_refused', about)
+  }
+  if (settlement.usageAboveBound) {
+    logger.error('the upstream reported a usage above the bound of its model', {
+      ...jobFacts(job),
+      model: job.model,
+      ...usageFacts(reported),
+    })
+    count('usage_above_bound', { channel: job.channelId ?? 'none' })
+  }
+  if (settlement.overdraft > 0n) {
+    logger.error('the job cost more than its reservation', {
+      ...jobFacts(job),
+      overdraft: settlement.overdraft.toString(),
+    })
+    count('overdraft', about)
+  }
+}
+
+/** The reported numbers that can decide a bill: an operator needs them to judge a usage that was refused. */
+function usageFacts({ completionTokens, billableSeconds, outputSeconds }: VideoResult) {
+  const reported = Object.entries({ completionTokens, billableSeconds, outputSeconds })
+  return Object.fromEntries(reported.flatMap(([name, text]) => (text === undefined ? [] : [[name, logWord(text)]])))
+}
+
+/** Ends a job that a step has failed, or whose step was broken by an error. */
+export async function failVideoJob(input: StepInput, context: StepContext): Promise<NextStep> {
+  const { tenantId, jobId, failure, next } = input
+  await endFailedJob({ tenantId, jobId }, context, failure?.Error ?? next?.error)
+  return { step: 'done' }
+}
+
+/**
+ * Ends a job whose execution cannot go on. A job whose video is already in the bucket is billed and delivered, and a
+ * deleted job whose upstream has finished is billed. Any other job is released, with the recorded reason or else the text
+ * of the error's name.
+ */
+export async function endFailedJob(
+  input: StepInput,
+  context: StepContext,
+  errorName: string | undefined,
+): Promise<void> {
+  const ended = await resolveVideoJob(input, context, async (job, reservation) => {
+    if (isBilled(job)) {
+      return await settlementOf(job, reservation, context)
+    }
+    if (job.cancelledAt !== undefined) {
+      const error = visibleError(job)
+      const isOwn = job.failure === undefined || job.failure === error
+      return isOwn ? { kind: 'release', error } : { kind: 'release', error, cause: job.failure }
+    }
+    const error = job.failure ?? failureTextOf(errorName)
+    if (error === FAILURE_TEXT.internal) {
+      logger.error('job failed by an error that no step means to throw', { ...jobFacts(job), errorName })
+      count('internal_failure')
+      return { kind: 'release', error, cause: `a step threw ${errorName ?? 'an error without a name'}` }
+    }
+    return { kind: 'release', error }
+  })
+  await removeUnrecordedVideo(ended, context)
+}
+
+/** The video of a deleted or cancelled job is not kept, so the upstream's success alone decides. */
+function isBilled(job: VideoJob): boolean {
+  const isDone = isUnwanted(job) ? job.finishedAt !== undefined : job.storedDurationSeconds !== undefined
+  return isDone && job.failure === undefined
+}
+
+/**
+ * Deletes the object that a Store left when it died between the upload and its record. This comes after the commit,
+ * because a settlement that came first has promised the object to the client.
+ */
+async function removeUnrecordedVideo(job: VideoJob, context: StepContext): Promise<void> {
+  if (job.status === 'failed' && job.finishedAt !== undefined) {
+    await deleteObject(await context.openBucket(), job.videoKey)
+  }
+}
+
+/**
+ * Reports an upstream success whose result is not a video, or must not be fetched. The job fails and is not billed, while
+ * the upstream may bill the operator.
+ * @param reason a text of the gateway or the name of an error; never a url.
+ */
+export function reportRefusedResult(job: VideoJob, reason: string): void {
+  logger.error('result refused', { ...jobFacts(job), reason })
+  count('result_refused', { channel: job.channelId ?? 'none' })
 }

@@ -1,11 +1,14 @@
 import type { Catalogue } from '#core/catalogue/catalogue.ts'
 import type { VideoChannel } from '#core/catalogue/channel.ts'
-import type { VideoJob } from '#core/jobs/video-job.ts'
+import type { VideoJobRequest } from '#core/catalogue/parameters.ts'
+import type { NextStep, StepInput, VideoJob } from '#core/jobs/video-job.ts'
 import { once } from '#platform/cache.ts'
 import { type Clock, systemClock } from '#platform/clock.ts'
 import { openCatalogue } from '#platform/configuration.ts'
 import { channelCredential, renewedCredential } from '#platform/secrets.ts'
-import { type OpenBucket, openBucket } from '#store/bucket/bucket.ts'
+import { loadText, type OpenBucket, openBucket } from '#store/bucket/bucket.ts'
+import { getReservation } from '#store/job-ledger/reservation.ts'
+import { getVideoJob } from '#store/jobs/job-reader.ts'
 import { openTable } from '#store/table/sdk-table.ts'
 import type { Table } from '#store/table/table.ts'
 import type { OutboundNetwork } from '#upstream/guard/outbound-network.ts'
@@ -55,4 +58,47 @@ export function openStepContext(): StepContext {
 /** Unix seconds of the context's clock. */
 export function nowSeconds(context: Pick<StepContext, 'nowMilliseconds'>): number {
   return Math.trunc(context.nowMilliseconds() / 1000)
+}
+
+/** An execution names a job that is not in the table, or has no reservation. No retry can help. */
+export class JobRecordMissingError extends Error {
+  override readonly name = 'JobRecordMissingError'
+}
+
+/**
+ * Reads the job of an execution.
+ * @throws JobRecordMissingError when the table has no such job.
+ */
+export async function requireVideoJob(table: Table, { tenantId, jobId }: StepInput): Promise<VideoJob> {
+  const job = await getVideoJob(table, tenantId, jobId)
+  if (job === undefined) {
+    throw new JobRecordMissingError(`no record of job ${jobId}`)
+  }
+  return job
+}
+
+/**
+ * Loads the request that a job was created from. The gateway wrote it after validation, so it is not validated again.
+ * @throws JobRecordMissingError when the reservation, which holds the request or its place, is missing.
+ */
+export async function loadVideoJobRequest(
+  context: Pick<StepContext, 'table' | 'openBucket'>,
+  { tenantId, jobId }: Pick<StepInput, 'tenantId' | 'jobId'>,
+): Promise<VideoJobRequest> {
+  const reservation = await getReservation(context.table, tenantId, jobId)
+  const text = await loadText(context.openBucket, reservation?.request)
+  if (text === undefined) {
+    throw new JobRecordMissingError(`no request of job ${jobId}`)
+  }
+  // biome-ignore lint/plugin: written by the gateway, with the names of the interface.
+  const request: VideoJobRequest = JSON.parse(text)
+  return request
+}
+
+type Step = (input: StepInput, context: StepContext) => Promise<NextStep>
+
+/** The handler of a state's function: a step with the context of the deployed function. */
+export function stepHandler(step: Step): (input: StepInput) => Promise<NextStep> {
+  const context = openStepContext()
+  return (input) => step(input, context)
 }

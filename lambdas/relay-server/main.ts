@@ -1,8 +1,7 @@
 import { environmentVariable } from '#platform/configuration.ts'
 import { logger } from '#platform/telemetry/logger.ts'
 import { openRelayContext } from '../relay/relay-context.ts'
-import { type ListenAddress, listenAddress } from './listen-address.ts'
-import { startRelayServer } from './start-relay-server.ts'
+import { type ListenAddress, listenAddress, startRelayServer } from './start-relay-server.ts'
 
 /** Where Lambda Web Functions expect the server (`AWS_LAMBDA_HTTP_ENDPOINT`); loopback is never seen there. */
 const DEFAULT_ENDPOINT = '0.0.0.0:3000'

@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { allowedModelView, modelListView } from '#core/api/model-view.ts'
+import { isRelayed, matchPath, ROUTES, type Route } from '#core/api/routes.ts'
 import { timeOrderedId } from '#core/ids.ts'
 import { bodyOwner } from '#middleware/body-owner.ts'
 import { allowedOrigins } from '#middleware/responses.ts'
@@ -7,14 +9,17 @@ import { closeInStages, SHUTTING_DOWN, sendGatewayError } from '#platform/http-s
 import { InFlight, RunningWork } from '#platform/http-server/in-flight.ts'
 import { BodiesBeingRead, REQUEST_BYTES_MAX, readBody, refusalOf } from '#platform/http-server/request-bodies.ts'
 import { type HeldResponse, UnreadResponses } from '#platform/http-server/unread-responses.ts'
+import { createChatCompletion } from '../api/create-chat-completion/create-chat-completion.ts'
+import { createCompletion } from '../api/create-completion/create-completion.ts'
+import { createEmbedding } from '../api/create-embedding/create-embedding.ts'
+import { createImage } from '../api/create-image/create-image.ts'
 import { ResponseHeaders } from '../relay/client-response.ts'
 import { boundSilence } from '../relay/front-door-limit.ts'
 import { RelayExchange } from '../relay/relay-exchange.ts'
 import { REQUEST_MILLISECONDS_MAX } from '../relay/run-request.ts'
-import { serveRelay } from '../relay/serve-relay.ts'
-import { HttpResponse } from './http-response.ts'
-import { type RequestTarget, receivedOverHttp } from './received-over-http.ts'
-import type { RelayRoute } from './relay-routes.ts'
+import { sendJson } from '../relay/send-response.ts'
+import { type Relay, serveRelay } from '../relay/serve-relay.ts'
+import { HttpResponse, type RequestTarget, receivedOverHttp } from './http-response.ts'
 
 type Options = {
   /** What the requests of a process share. */
@@ -109,3 +114,53 @@ export class RelayServer {
 
 /** A request of Node's HTTP server, and its response. */
 type HttpPair = { readonly request: IncomingMessage; readonly response: ServerResponse }
+
+/** GET /v1/models */
+export const listModels: Relay = async (exchange, { catalogue }) => {
+  await exchange.confirmCaller()
+  await send(exchange, modelListView(catalogue, exchange.caller.models))
+}
+
+/** GET /v1/models/{model} */
+export const getModel: Relay = async (exchange, { catalogue }) => {
+  await exchange.confirmCaller()
+  const id = matchPath('/v1/models/{model}', exchange.request.path)?.model ?? ''
+  await send(exchange, allowedModelView(id, catalogue, exchange.caller.models))
+}
+
+async function send({ response }: RelayExchange, body: object): Promise<void> {
+  await sendJson(response, { statusCode: 200, pieces: [Buffer.from(JSON.stringify(body))] })
+}
+
+/** An operation of the relay server. */
+export type RelayRoute = { readonly operation: string; readonly relay: Relay; readonly takesBody: boolean }
+
+const RELAYS: Readonly<Record<string, Relay>> = {
+  'create-chat-completion': createChatCompletion,
+  'create-completion': createCompletion,
+  'create-embedding': createEmbedding,
+  'create-image': createImage,
+  'list-models': listModels,
+  'get-model': getModel,
+}
+
+const SERVED = ROUTES.flatMap((route: Route) => {
+  const relay = RELAYS[route.operation]
+  const { operation, method, path } = route
+  return relay === undefined ? [] : [{ method, path, served: { operation, relay, takesBody: isRelayed(route) } }]
+})
+
+/** Routes without path parameters, by method and path. */
+const FIXED: ReadonlyMap<string, RelayRoute> = new Map(
+  SERVED.filter(({ path }) => !path.includes('{')).map(({ method, path, served }) => [`${method} ${path}`, served]),
+)
+
+const VARIABLE = SERVED.filter(({ path }) => path.includes('{'))
+
+/** The operation of a request; undefined for a path or a method that the relay server does not serve. */
+export function relayRouteOf(method: string | undefined, path: string): RelayRoute | undefined {
+  return (
+    FIXED.get(`${method} ${path}`) ??
+    VARIABLE.find((each) => each.method === method && matchPath(each.path, path) !== undefined)?.served
+  )
+}

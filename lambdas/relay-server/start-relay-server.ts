@@ -1,16 +1,55 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { type AllowedOrigins, crossOriginHeaders, preflightOf } from '#core/api/cross-origin.ts'
 import { RouteNotFoundError } from '#core/errors.ts'
-import { FRONT_DOOR_HEADER } from '#core/http.ts'
+import { bareHostname, FRONT_DOOR_HEADER } from '#core/http.ts'
+import { VERSION } from '#core/version.ts'
 import { allowedOrigins, errorResult } from '#middleware/responses.ts'
 import { closeInStages } from '#platform/http-server/gateway-error.ts'
 import { type HttpServer, listen } from '#platform/http-server/http-server.ts'
 import { isFrontDoor } from '#platform/secrets.ts'
-import { HEALTH_PATH, respondToHealth } from './answer-health.ts'
-import { respondToOtherRoute } from './answer-other-route.ts'
-import { readTarget } from './received-over-http.ts'
-import { relayRouteOf } from './relay-routes.ts'
-import { RelayServer } from './relay-server.ts'
+import { readTarget } from './http-response.ts'
+import { RelayServer, relayRouteOf } from './relay-server.ts'
+
+/** Tells that the process serves. The front door sends this path to the API, so only who waits for the process asks for it. */
+export const HEALTH_PATH = '/health'
+
+/** Says that the process serves, and its version. */
+export function respondToHealth(response: ServerResponse): void {
+  const body = JSON.stringify({ status: 'ok', version: VERSION })
+  response
+    .writeHead(200, {
+      'content-type': 'application/json',
+      'content-length': Buffer.byteLength(body),
+      'cache-control': 'no-store',
+    })
+    .end(body)
+}
+
+/** A request of no operation, and what its response needs. */
+export type OtherRoute = {
+  readonly request: Pick<IncomingMessage, 'method' | 'headers'>
+  readonly path: string
+  readonly requestId: string
+  readonly allowed: AllowedOrigins
+}
+
+/** Responds to a path or a method that the relay server does not serve, as the fallback function does. */
+export function respondToOtherRoute(response: ServerResponse, { request, path, requestId, allowed }: OtherRoute): void {
+  const { origin, 'access-control-request-headers': requestHeaders } = request.headers
+  const added = {
+    ...(allowed.length > 0 ? crossOriginHeaders(origin, { allowed }) : {}),
+    'x-request-id': requestId,
+  }
+  try {
+    const preflight = preflightOf({ method: request.method ?? '', path, origin, requestHeaders }, allowed)
+    response.writeHead(204, { ...preflight, ...added }).end()
+  } catch (error) {
+    const { statusCode, headers, body } = errorResult(error, { path, requestId })
+    const length = { 'content-length': Buffer.byteLength(body) }
+    response.writeHead(statusCode, { ...headers, ...added, ...length }).end(body)
+  }
+}
 
 /**
  * How long a process may settle its open requests after it was told to stop: Lambda ends a Web Function one second after SIGTERM, and
@@ -94,4 +133,27 @@ function sendFailure(response: ServerResponse, error: unknown, path: string): vo
   closeInStages(response)
   const { statusCode, headers, body } = errorResult(error, { path, requestId: undefined })
   response.writeHead(statusCode, { ...headers, 'content-length': Buffer.byteLength(body) }).end(body)
+}
+
+/** Where the relay server listens. */
+export type ListenAddress = {
+  /** A name or an address, of IPv6 without brackets. */
+  readonly host: string
+  readonly port: number
+  /** Whether its own machine alone can reach it. Only an address says so: what a name stands for may change. */
+  readonly isLoopback: boolean
+}
+
+const LOOPBACK = /^(?:127(?:\.\d+){3}|::1)$/
+
+const DEFAULT_PORT = 80
+
+/**
+ * Reads an endpoint such as `0.0.0.0:3000` or `[::1]:3000`.
+ * @throws TypeError for anything that no URL could name.
+ */
+export function listenAddress(endpoint: string): ListenAddress {
+  const url = new URL(`http://${endpoint}`)
+  const host = bareHostname(url)
+  return { host, port: Number(url.port || DEFAULT_PORT), isLoopback: LOOPBACK.test(host) }
 }

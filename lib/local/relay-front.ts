@@ -10,8 +10,8 @@ export class RelayFront {
   readonly #load = once(async () => {
     const [{ RelayServer }, { relayRouteOf }, { readTarget }] = await Promise.all([
       import('#lambdas/relay-server/relay-server.ts'),
-      import('#lambdas/relay-server/relay-routes.ts'),
-      import('#lambdas/relay-server/received-over-http.ts'),
+      import('#lambdas/relay-server/relay-server.ts'),
+      import('#lambdas/relay-server/http-response.ts'),
     ])
     return { server: new RelayServer(), relayRouteOf, readTarget }
   })

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { formatCredits } from '#core/money.ts'
-import { cancelVideoJob } from '#lambdas/admin/jobs/cancel-job.ts'
+import { cancelVideoJob } from '#lambdas/admin/jobs.ts'
 import type { NewVideoJob } from '#store/job-ledger/reserve-quota.ts'
 import { resolveReservation } from '#store/job-ledger/resolve-reservation.ts'
 import { getTenant } from '#store/tenants/tenants.ts'

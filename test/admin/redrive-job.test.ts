@@ -1,6 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { cancelVideoJob } from '#lambdas/admin/jobs/cancel-job.ts'
-import { redriveVideoJob } from '#lambdas/admin/jobs/redrive-job.ts'
+import { cancelVideoJob, redriveVideoJob } from '#lambdas/admin/jobs.ts'
 import { reconcileJob } from '#lambdas/pipeline/reconcile/reconcile-job.ts'
 import { readAudit } from '#store/audit/read-audit.ts'
 import type { NamedWrites } from '#store/table/table.ts'

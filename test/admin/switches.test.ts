@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { NO_SWITCHES } from '#core/catalogue/switches.ts'
-import { latestSwitch } from '#lambdas/admin/switches/latest-switch.ts'
-import { unservedModels } from '#lambdas/admin/switches/unserved-models.ts'
+import { latestSwitch, unservedModels } from '#lambdas/admin/switches.ts'
 import { PER_SECOND_MODEL, testCatalogue } from '../engines/test-catalogue.ts'
 
 describe('latestSwitch', () => {

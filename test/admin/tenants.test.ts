@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { parseCredits } from '#core/money.ts'
-import { rotateCallbackSecret } from '#lambdas/admin/tenants/rotate-callback-secret.ts'
-import { tenantView } from '#lambdas/admin/tenants/tenant-view.ts'
+import { rotateCallbackSecret, tenantView } from '#lambdas/admin/tenants.ts'
 import { readWebhookSecrets } from '#store/tenants/webhook-secrets.ts'
 import { useTestTable } from '../engines/test-table.ts'
 import { openTenant, TESTER } from '../engines/video-jobs.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { countedUsage } from '#core/pricing/usage.ts'
-import { streamSettledRows } from '#lambdas/admin/usage/settled-rows.ts'
+import { streamSettledRows } from '#lambdas/admin/settled-rows.ts'
 import { useTestTable } from '../engines/test-table.ts'
 import { putSettledRow } from './settle-rows.ts'
 

@@ -1,7 +1,7 @@
 import { keyIdOf } from '#core/api-key.ts'
 import { formatCredits, parseCredits } from '#core/money.ts'
 import type { LedgerEntry } from '#core/pricing/usage.ts'
-import { readLedgerRows, toLedgerEntry } from '#lambdas/admin/ledger/read-ledger.ts'
+import { readLedgerRows, toLedgerEntry } from '#lambdas/admin/read-ledger.ts'
 import { revokeApiKey } from '#store/keys/api-keys.ts'
 import { generateApiKey, storeApiKey } from '#store/keys/key-changes.ts'
 import { makeTenant } from '#store/tenants/tenant-lifecycle.ts'

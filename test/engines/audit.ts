@@ -1,6 +1,5 @@
-import { readLedgerItem } from '#lambdas/admin/ledger/read-ledger.ts'
-import { checkJob, readBilledJob } from '#lambdas/admin/ledger/verify-jobs.ts'
-import { checkHolds } from '#lambdas/admin/ledger/verify-requests.ts'
+import { checkHolds, checkJob, readBilledJob } from '#lambdas/admin/ledger-invariants.ts'
+import { readLedgerItem } from '#lambdas/admin/read-ledger.ts'
 import { readReservationItem } from '#store/job-ledger/reservation.ts'
 import { readHoldItem } from '#store/relay-ledger/hold.ts'
 import { type Item, queryPartition, type Table } from '#store/table/table.ts'

@@ -1,7 +1,6 @@
 import { BatchWriteCommand, DeleteCommand, GetCommand } from '@aws-sdk/lib-dynamodb'
 import { v7 as uuidv7 } from 'uuid'
-import { deliverAlerts } from '#lambdas/pipeline/reconcile/deliver-alerts.ts'
-import { findAlerts } from '#lambdas/pipeline/reconcile/find-alerts.ts'
+import { deliverAlerts, findAlerts } from '#lambdas/pipeline/reconcile/alerts.ts'
 import { reconcile } from '#lambdas/pipeline/reconcile/reconcile.ts'
 import { openStepContext } from '#lambdas/pipeline/step-context.ts'
 import { listApiKeys } from '#store/keys/api-keys.ts'

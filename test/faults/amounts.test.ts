@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { formatCredits } from '#core/money.ts'
-import { verifyLedger } from '#lambdas/admin/ledger/verify-ledger.ts'
+import { verifyLedger } from '#lambdas/admin/verify-ledger.ts'
 import { resolveReservation } from '#store/job-ledger/resolve-reservation.ts'
 import { claimSubmit, recordAccepted } from '#store/jobs/job-progress.ts'
 import { getVideoJob } from '#store/jobs/job-reader.ts'

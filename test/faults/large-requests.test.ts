@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { formatCredits } from '#core/money.ts'
-import { loadVideoJobRequest } from '#lambdas/pipeline/job-record.ts'
 import { reconcile } from '#lambdas/pipeline/reconcile/reconcile.ts'
+import { loadVideoJobRequest } from '#lambdas/pipeline/step-context.ts'
 import { pendingCleanUps } from '#store/due-index.ts'
 import { changeTenant } from '#store/tenants/change-tenant.ts'
 import { getTenant } from '#store/tenants/tenants.ts'

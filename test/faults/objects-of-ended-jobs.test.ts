@@ -1,7 +1,6 @@
 import { v7 as uuidv7 } from 'uuid'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { cancelVideoJob } from '#lambdas/admin/jobs/cancel-job.ts'
-import { redriveVideoJob } from '#lambdas/admin/jobs/redrive-job.ts'
+import { cancelVideoJob, redriveVideoJob } from '#lambdas/admin/jobs.ts'
 import { putText } from '#store/bucket/bucket.ts'
 import { resolveReservation } from '#store/job-ledger/resolve-reservation.ts'
 import { accepted, inTurn, type Pipeline, running, succeeded } from '../engines/pipeline.ts'

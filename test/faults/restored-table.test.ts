@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { verifyLedger } from '#lambdas/admin/ledger/verify-ledger.ts'
-import { requireVideoJob } from '#lambdas/pipeline/job-record.ts'
+import { verifyLedger } from '#lambdas/admin/verify-ledger.ts'
+import { requireVideoJob } from '#lambdas/pipeline/step-context.ts'
 import { sha256Hex } from '#platform/crypto.ts'
 import { type Resolution, resolveReservation } from '#store/job-ledger/resolve-reservation.ts'
 import { claimSubmit, recordAccepted } from '#store/jobs/job-progress.ts'

@@ -1,14 +1,21 @@
-import { describe, expect, it } from 'vitest'
-import { deleteVideoJob } from '#lambdas/pipeline/delete-video-job.ts'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { cleanUpDeletedJob, deleteVideoJob } from '#lambdas/pipeline/delete-video-job.ts'
 import { auditEntry } from '#store/audit/audit-entry.ts'
 import { readAudit } from '#store/audit/read-audit.ts'
+import { putText } from '#store/bucket/bucket.ts'
+import { pendingCleanUps } from '#store/due-index.ts'
+import type { NewVideoJob } from '#store/job-ledger/reserve-quota.ts'
+import { markDeleted } from '#store/jobs/cancel-and-delete.ts'
 import { getVideoJob } from '#store/jobs/job-reader.ts'
+import type { Pipeline } from '../engines/pipeline.ts'
+import { startEngines } from '../engines/start-engines.ts'
 import { useTestTable } from '../engines/test-table.ts'
+import { useOpened } from '../engines/use-opened.ts'
 import { openTenant, reserveJob, TESTER } from '../engines/video-jobs.ts'
 
-const engine = useTestTable()
-
 describe('delete-video-job: a deletion by somebody else than the client', () => {
+  const engine = useTestTable()
+
   it('is recorded once, in the transaction that hides the job', async () => {
     const { table } = engine
     const job = await reserveJob(table, await openTenant(table))
@@ -31,5 +38,57 @@ describe('delete-video-job: a deletion by somebody else than the client', () => 
     expect((await getVideoJob(table, tenantId, jobId))?.isDeleted).toBe(true)
     await expect(remove()).rejects.toThrow('video job not found')
     expect((await readAudit(table, { limit: 9, targets: [jobId] })).entries).toMatchObject([{ action: 'job delete' }])
+  })
+})
+
+describe('clean-up-deleted-job', () => {
+  const SUBMIT_KEY = 'texts/submit.json'
+  const POLL_KEY = 'texts/poll.json'
+
+  const engines = useOpened(startEngines)
+  let pipeline: Pipeline
+  let job: NewVideoJob
+  beforeEach(async () => {
+    pipeline = await engines.pipeline()
+    job = await pipeline.create()
+    for (const key of [job.videoKey, SUBMIT_KEY, POLL_KEY]) {
+      await putText(engines.bucket.bucket, key, '{}')
+    }
+    await markDeleted(pipeline.context.table, job, pipeline.clock.milliseconds)
+  })
+
+  const texts = { submitText: { bucketKey: SUBMIT_KEY }, pollText: { bucketKey: POLL_KEY } }
+
+  async function cleanUpAs(status: 'processing' | 'succeeded'): Promise<void> {
+    await cleanUpDeletedJob(pipeline.context, { ...(await pipeline.read(job)), ...texts, status })
+  }
+
+  async function isPending(): Promise<boolean> {
+    for await (const { jobId } of pendingCleanUps(pipeline.context.table, pipeline.clock.milliseconds)) {
+      if (jobId === job.jobId) {
+        return true
+      }
+    }
+    return false
+  }
+
+  it('leaves nothing of an ended job in the bucket or in the index, and can be repeated', async () => {
+    await cleanUpAs('succeeded')
+    await cleanUpAs('succeeded')
+    expect(await engines.bucket.keys()).toEqual([])
+    expect(await isPending()).toBe(false)
+  })
+
+  it('keeps the replies of an open job, which decide its bill, and its mark for the next time', async () => {
+    await cleanUpAs('processing')
+    expect(await engines.bucket.keys()).toEqual([POLL_KEY, SUBMIT_KEY])
+    expect(await isPending()).toBe(true)
+  })
+
+  it('keeps the mark while the bucket deletes nothing', async () => {
+    const openBucket = () => Promise.reject(new Error('no bucket'))
+    const ended = { ...(await pipeline.read(job)), status: 'succeeded' } as const
+    await expect(cleanUpDeletedJob({ ...pipeline.context, openBucket }, ended)).rejects.toThrow('no bucket')
+    expect(await isPending()).toBe(true)
   })
 })

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { verifyLedger } from '#lambdas/admin/ledger/verify-ledger.ts'
+import { verifyLedger } from '#lambdas/admin/verify-ledger.ts'
 import { pollVideoJob } from '#lambdas/pipeline/poll-video-job/poll-video-job.ts'
 import { submitVideoJob } from '#lambdas/pipeline/submit-video-job/submit-video-job.ts'
 import { addGenerationTime, readUsualSeconds } from '#store/jobs/channels.ts'

@@ -3,65 +3,69 @@ import { request } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ResponseHeaders } from '#lambdas/relay/client-response.ts'
-import { HttpResponse } from '#lambdas/relay-server/http-response.ts'
+import { HttpResponse, readTarget, receivedOverHttp } from '#lambdas/relay-server/http-response.ts'
 import { type HttpServer, listen } from '#platform/http-server/http-server.ts'
 
-type Respond = (response: HttpResponse) => Promise<void> | void
-
-const STREAM = { statusCode: 200, headers: { 'content-type': 'text/event-stream' } }
-const json = (length: number) => ({
-  statusCode: 200,
-  headers: { 'content-type': 'application/json', 'content-length': `${length}` },
-})
-
-let server: HttpServer
-let respond: Respond = () => undefined
-let heldBytes = 0
-const finished: Promise<void>[] = []
-
-beforeAll(async () => {
-  server = await listen((_, raw) => {
-    const hold = (bytes: number) => {
-      heldBytes += bytes
-      let isHeld = true
-      const release = () => {
-        heldBytes -= isHeld ? bytes : 0
-        isHeld = false
-      }
-      return { taken: () => undefined, release }
-    }
-    const response = new HttpResponse(raw, { requestId: 'request-1', headers: new ResponseHeaders('request-1'), hold })
-    finished.push(Promise.resolve(respond(response)).then(() => response.finished()))
-  }, 0)
-})
-afterAll(() => server.close())
-
-function get(respondWith: Respond): Promise<{ status: number; text: string; isWhole: boolean; headers: object }> {
-  respond = respondWith
-  return new Promise((resolve, reject) => {
-    const sending = request({ port: server.port, agent: false }, (incoming) => {
-      const chunks: Buffer[] = []
-      incoming.on('data', (chunk) => chunks.push(chunk))
-      // A response that is cut errs, and closes like any other.
-      incoming.on('error', () => undefined)
-      incoming.on('close', () => {
-        const { statusCode: status = 0, headers, complete: isWhole } = incoming
-        resolve({ status, headers, text: Buffer.concat(chunks).toString(), isWhole })
-      })
-    })
-    sending.on('error', reject).end()
-  })
-}
-
-/** A connection that has sent a request. */
-function open(respondWith: Respond): Socket {
-  respond = respondWith
-  const socket = connect(server.port, '127.0.0.1')
-  socket.write('GET / HTTP/1.1\r\nhost: local\r\n\r\n')
-  return socket
-}
-
 describe('HttpResponse', () => {
+  type Respond = (response: HttpResponse) => Promise<void> | void
+
+  const STREAM = { statusCode: 200, headers: { 'content-type': 'text/event-stream' } }
+  const json = (length: number) => ({
+    statusCode: 200,
+    headers: { 'content-type': 'application/json', 'content-length': `${length}` },
+  })
+
+  let server: HttpServer
+  let respond: Respond = () => undefined
+  let heldBytes = 0
+  const finished: Promise<void>[] = []
+
+  beforeAll(async () => {
+    server = await listen((_, raw) => {
+      const hold = (bytes: number) => {
+        heldBytes += bytes
+        let isHeld = true
+        const release = () => {
+          heldBytes -= isHeld ? bytes : 0
+          isHeld = false
+        }
+        return { taken: () => undefined, release }
+      }
+      const response = new HttpResponse(raw, {
+        requestId: 'request-1',
+        headers: new ResponseHeaders('request-1'),
+        hold,
+      })
+      finished.push(Promise.resolve(respond(response)).then(() => response.finished()))
+    }, 0)
+  })
+  afterAll(() => server.close())
+
+  function get(respondWith: Respond): Promise<{ status: number; text: string; isWhole: boolean; headers: object }> {
+    respond = respondWith
+    return new Promise((resolve, reject) => {
+      const sending = request({ port: server.port, agent: false }, (incoming) => {
+        const chunks: Buffer[] = []
+        incoming.on('data', (chunk) => chunks.push(chunk))
+        // A response that is cut errs, and closes like any other.
+        incoming.on('error', () => undefined)
+        incoming.on('close', () => {
+          const { statusCode: status = 0, headers, complete: isWhole } = incoming
+          resolve({ status, headers, text: Buffer.concat(chunks).toString(), isWhole })
+        })
+      })
+      sending.on('error', reject).end()
+    })
+  }
+
+  /** A connection that has sent a request. */
+  function open(respondWith: Respond): Socket {
+    respond = respondWith
+    const socket = connect(server.port, '127.0.0.1')
+    socket.write('GET / HTTP/1.1\r\nhost: local\r\n\r\n')
+    return socket
+  }
+
   it('has ended, and its client is gone, where the connection closed before it was made', async () => {
     const { promise: isGone, resolve } = Promise.withResolvers<boolean>()
     const late = await listen((_, raw) => {
@@ -213,5 +217,27 @@ describe('HttpResponse', () => {
       response.giveUp()
     })
     expect(whole).toMatchObject({ text: '{', isWhole: false })
+  })
+})
+
+describe('readTarget', () => {
+  it.each([
+    ['/v1/models', '/v1/models', []],
+    ['/v1/models?', '/v1/models', []],
+    ['/v1/models?a=1&b&a=2', '/v1/models', ['a', 'b']],
+    ['/v1/models?%61=1?', '/v1/models', ['a']],
+    [undefined, '/', []],
+  ])('splits %j', (url, path, queryNames) => {
+    expect(readTarget(url)).toEqual({ path, queryNames })
+  })
+})
+
+describe('receivedOverHttp', () => {
+  it('has every line of a header, the body, and the id of the platform', () => {
+    const rawHeaders = ['Prefer', 'a', 'Lambda-Web-Request-Id', 'id-1', 'prefer', 'b', 'x-prefer', 'c']
+    const target = { path: '/v1/models', queryNames: ['a'] }
+    const received = receivedOverHttp({ rawHeaders }, target, Buffer.from('{}'))
+    expect(received).toMatchObject({ ...target, body: Buffer.from('{}'), platformRequestId: 'id-1' })
+    expect([received.headerLines('prefer'), received.headerLines('origin')]).toEqual([['a', 'b'], []])
   })
 })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { isRelayed, ROUTES, type Route } from '#core/api/routes.ts'
-import { relayRouteOf } from '#lambdas/relay-server/relay-routes.ts'
+import { relayRouteOf } from '#lambdas/relay-server/relay-server.ts'
 
 describe('relayRouteOf', () => {
   it('serves every route that is relayed to an upstream, and the models', () => {

@@ -28,7 +28,7 @@ let settled: (millisecondsMax: number) => Promise<void>
 
 beforeAll(async () => {
   const { RelayServer } = await import('#lambdas/relay-server/relay-server.ts')
-  const { relayRouteOf } = await import('#lambdas/relay-server/relay-routes.ts')
+  const { relayRouteOf } = await import('#lambdas/relay-server/relay-server.ts')
   const server = new RelayServer()
   settled = (millisecondsMax) => server.settled(millisecondsMax)
   http = await listen((request, response) => {

@@ -3,7 +3,7 @@ import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { keyIdOf } from '#core/api-key.ts'
 import { tokensByLength } from '#core/pricing/token-usage.ts'
-import { readTarget } from '#lambdas/relay-server/received-over-http.ts'
+import { readTarget } from '#lambdas/relay-server/http-response.ts'
 import { type HttpServer, listen } from '#platform/http-server/http-server.ts'
 import { revokeApiKey } from '#store/keys/api-keys.ts'
 import { CHAT, chatAnswer, sendJson, startRelayRig } from '../engines/relay-rig.ts'
@@ -28,7 +28,7 @@ const SETTLING_MILLISECONDS_MAX = 60_000
 
 beforeAll(async () => {
   const { RelayServer } = await import('#lambdas/relay-server/relay-server.ts')
-  const { relayRouteOf } = await import('#lambdas/relay-server/relay-routes.ts')
+  const { relayRouteOf } = await import('#lambdas/relay-server/relay-server.ts')
   let server = new RelayServer()
   renewServer = () => {
     server = new RelayServer()

@@ -4,79 +4,80 @@ import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { RunningRelayServer } from '#lambdas/relay-server/start-relay-server.ts'
 import type { HttpServer } from '#platform/http-server/http-server.ts'
+import { listenAddress } from '../../lambdas/relay-server/start-relay-server.ts'
 import { CHAT, startRelayRig } from '../engines/relay-rig.ts'
 import { useOpened } from '../engines/use-opened.ts'
 import { startSecretsStub } from '../events/stubs.ts'
 
-const SECRET_ARN = 'arn:aws:secretsmanager:us-east-1:000000000000:secret:front-door'
-const SPOILED_ARN = `${SECRET_ARN}-spoiled`
-const APP = 'https://app.example.com'
-const ENTER = { 'x-reelgate-front-door': 'now' }
-
-const rig = useOpened(startRelayRig)
-let secrets: HttpServer
-let server: RunningRelayServer
-
-beforeAll(async () => {
-  const values = JSON.stringify({ current: 'now', previous: 'before' })
-  secrets = await startSecretsStub(
-    new Map([
-      [SECRET_ARN, values],
-      [SPOILED_ARN, 'no JSON'],
-    ]),
-  )
-  process.env.AWS_ENDPOINT_URL_SECRETS_MANAGER = `http://127.0.0.1:${secrets.port}`
-  process.env.CORS_ORIGINS = APP
-  const { startRelayServer } = await import('#lambdas/relay-server/start-relay-server.ts')
-  server = await startRelayServer({ host: '127.0.0.1', port: 0, frontDoorSecretArn: SECRET_ARN })
-})
-afterAll(async () => {
-  await server.stop()
-  await secrets.close()
-  delete process.env.CORS_ORIGINS
-  delete process.env.AWS_ENDPOINT_URL_SECRETS_MANAGER
-})
-
-type Sent = {
-  readonly method?: string
-  readonly headers?: Record<string, string>
-  readonly body?: string | Buffer
-  readonly port?: number
-}
-
-/** A server that cannot read the secret of its front door. */
-async function startWithoutSecret(): Promise<RunningRelayServer> {
-  const { startRelayServer } = await import('#lambdas/relay-server/start-relay-server.ts')
-  return await startRelayServer({ host: '127.0.0.1', port: 0, frontDoorSecretArn: SPOILED_ARN })
-}
-
-function send(path: string, { method = 'GET', headers = {}, body = '', port = server.port }: Sent) {
-  return new Promise<{ status: number; headers: object; body: string }>((resolve, reject) => {
-    const sending = request({ port, path, method, headers, agent: false }, (response) => {
-      const chunks: Buffer[] = []
-      response.on('data', (chunk) => chunks.push(chunk))
-      response.on('end', () => {
-        const { statusCode: status = 0, headers: received } = response
-        resolve({ status, headers: received, body: Buffer.concat(chunks).toString() })
-      })
-    })
-    sending.on('error', reject)
-    sending.end(body)
-  })
-}
-
-/** Sends a head that announces a body, and returns the first bytes of the response. */
-async function announce(path: string, headers: Record<string, string>, length: number, port = server.port) {
-  const socket = connect(port, '127.0.0.1')
-  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`)
-  const head = [`POST ${path} HTTP/1.1`, 'host: local', `content-length: ${length}`, ...lines]
-  socket.write(`${head.join('\r\n')}\r\n\r\n`)
-  const [first] = await once(socket, 'data')
-  socket.destroy()
-  return String(first)
-}
-
 describe('startRelayServer', () => {
+  const SECRET_ARN = 'arn:aws:secretsmanager:us-east-1:000000000000:secret:front-door'
+  const SPOILED_ARN = `${SECRET_ARN}-spoiled`
+  const APP = 'https://app.example.com'
+  const ENTER = { 'x-reelgate-front-door': 'now' }
+
+  const rig = useOpened(startRelayRig)
+  let secrets: HttpServer
+  let server: RunningRelayServer
+
+  beforeAll(async () => {
+    const values = JSON.stringify({ current: 'now', previous: 'before' })
+    secrets = await startSecretsStub(
+      new Map([
+        [SECRET_ARN, values],
+        [SPOILED_ARN, 'no JSON'],
+      ]),
+    )
+    process.env.AWS_ENDPOINT_URL_SECRETS_MANAGER = `http://127.0.0.1:${secrets.port}`
+    process.env.CORS_ORIGINS = APP
+    const { startRelayServer } = await import('#lambdas/relay-server/start-relay-server.ts')
+    server = await startRelayServer({ host: '127.0.0.1', port: 0, frontDoorSecretArn: SECRET_ARN })
+  })
+  afterAll(async () => {
+    await server.stop()
+    await secrets.close()
+    delete process.env.CORS_ORIGINS
+    delete process.env.AWS_ENDPOINT_URL_SECRETS_MANAGER
+  })
+
+  type Sent = {
+    readonly method?: string
+    readonly headers?: Record<string, string>
+    readonly body?: string | Buffer
+    readonly port?: number
+  }
+
+  /** A server that cannot read the secret of its front door. */
+  async function startWithoutSecret(): Promise<RunningRelayServer> {
+    const { startRelayServer } = await import('#lambdas/relay-server/start-relay-server.ts')
+    return await startRelayServer({ host: '127.0.0.1', port: 0, frontDoorSecretArn: SPOILED_ARN })
+  }
+
+  function send(path: string, { method = 'GET', headers = {}, body = '', port = server.port }: Sent) {
+    return new Promise<{ status: number; headers: object; body: string }>((resolve, reject) => {
+      const sending = request({ port, path, method, headers, agent: false }, (response) => {
+        const chunks: Buffer[] = []
+        response.on('data', (chunk) => chunks.push(chunk))
+        response.on('end', () => {
+          const { statusCode: status = 0, headers: received } = response
+          resolve({ status, headers: received, body: Buffer.concat(chunks).toString() })
+        })
+      })
+      sending.on('error', reject)
+      sending.end(body)
+    })
+  }
+
+  /** Sends a head that announces a body, and returns the first bytes of the response. */
+  async function announce(path: string, headers: Record<string, string>, length: number, port = server.port) {
+    const socket = connect(port, '127.0.0.1')
+    const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`)
+    const head = [`POST ${path} HTTP/1.1`, 'host: local', `content-length: ${length}`, ...lines]
+    socket.write(`${head.join('\r\n')}\r\n\r\n`)
+    const [first] = await once(socket, 'data')
+    socket.destroy()
+    return String(first)
+  }
+
   it.each([
     ['no secret', {}],
     ['a wrong secret', { 'x-reelgate-front-door': 'guess' }],
@@ -148,5 +149,29 @@ describe('startRelayServer', () => {
     const body = Buffer.alloc(12 * 1024 * 1024, 32)
     const headers = { ...ENTER, authorization: `Bearer ${key}` }
     expect(await send('/v1/chat/completions', { method: 'POST', headers, body })).toMatchObject({ status: 413 })
+  })
+})
+
+describe('listenAddress', () => {
+  it.each([
+    ['0.0.0.0:3000', '0.0.0.0', 3000, false],
+    ['[::]:3000', '::', 3000, false],
+    ['127.0.0.1:0', '127.0.0.1', 0, true],
+    ['127.255.0.9:1', '127.255.0.9', 1, true],
+    ['[::1]:3000', '::1', 3000, true],
+    ['[0:0::1]:3000', '::1', 3000, true],
+    ['127.0.0.1', '127.0.0.1', 80, true],
+    // Each of these may lead elsewhere.
+    ['localhost:3000', 'localhost', 3000, false],
+    ['127.0.0.1.example.com:3000', '127.0.0.1.example.com', 3000, false],
+    ['127.0.0.1@0.0.0.0:3000', '0.0.0.0', 3000, false],
+    ['[::ffff:10.0.0.1]:3000', '::ffff:a00:1', 3000, false],
+    ['128.0.0.1:3000', '128.0.0.1', 3000, false],
+  ])('reads %s', (endpoint, host, port, isLoopback) => {
+    expect(listenAddress(endpoint)).toStrictEqual({ host, port, isLoopback })
+  })
+
+  it.each(['', ':3000', '0.0.0.0:66000', '0.0.0.0:x', '::1:3000'])('refuses %j', (endpoint) => {
+    expect(() => listenAddress(endpoint)).toThrow(TypeError)
   })
 })

@@ -1,6 +1,6 @@
 import { type BudgetLimit, PERIOD_KINDS } from '#core/budgets.ts'
 import { microcredits, parseCredits } from '#core/money.ts'
-import { verifyLedger } from '#lambdas/admin/ledger/verify-ledger.ts'
+import { verifyLedger } from '#lambdas/admin/verify-ledger.ts'
 import { changeAlertSettings } from '#store/alerts/alert-settings.ts'
 import { planKeyBudget } from '#store/key-budgets.ts'
 import { type ApiKeyListing, getApiKey, listApiKeys, revokeApiKey } from '#store/keys/api-keys.ts'

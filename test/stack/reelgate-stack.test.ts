@@ -153,7 +153,7 @@ describe('reelgate-stack: the time limit', () => {
 
   it('of a reference check, a transfer, a callback, a run of Reconcile and a waiting create end within their functions', () => {
     const inner = {
-      'pipeline/store-video': seconds('lambdas/pipeline/store-video/transfer-video.ts', 'TRANSFER_MILLISECONDS_MAX'),
+      'pipeline/store-video': seconds('lambdas/pipeline/store-video/store-video.ts', 'TRANSFER_MILLISECONDS_MAX'),
       'pipeline/check-references': seconds(
         'lambdas/pipeline/check-references/check-references.ts',
         'CHECK_MILLISECONDS_MAX',

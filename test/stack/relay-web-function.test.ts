@@ -1,7 +1,7 @@
 import type { Template } from 'aws-cdk-lib/assertions'
 import { describe, expect, it } from 'vitest'
 import { ROUTES } from '#core/api/routes.ts'
-import { relayRouteOf } from '#lambdas/relay-server/relay-routes.ts'
+import { relayRouteOf } from '#lambdas/relay-server/relay-server.ts'
 import { VIEWER_ADDRESS_CODE } from '#stack/front-door.ts'
 import { endpointRateOf, RELAY_PATHS } from '#stack/relay-web-function.ts'
 import { EVERY_SETTING } from './every-setting.ts'

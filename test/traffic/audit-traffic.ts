@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { type LedgerRow, readLedgerRows } from '#lambdas/admin/ledger/read-ledger.ts'
+import { type LedgerRow, readLedgerRows } from '#lambdas/admin/read-ledger.ts'
 import type { Table } from '#store/table/table.ts'
 import {
   formatMark,

@@ -1,11 +1,18 @@
+import { AdminNotFoundError, ForbiddenError, HolderRateExceededError } from '#core/admin/errors.ts'
+import type { Session } from '#core/admin/session.ts'
 import type { Summary } from '#core/admin/summary.ts'
 import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
+import { InvalidRequestError } from '#core/errors.ts'
 import type { AllFigures } from '#core/measures.ts'
+import { sessionOf } from '#middleware/admin-chain.ts'
+import type { ApiEvent } from '#middleware/api-event.ts'
 import type { ExecutionState } from '#platform/aws/video-executions.ts'
 import type { OpenUrlSigner } from '#platform/cdn/video-urls.ts'
 import type { OpenBucket } from '#store/bucket/bucket.ts'
+import type { FoundTenant } from '#store/sessions/find-session.ts'
 import type { Table } from '#store/table/table.ts'
-import type { VerificationRate } from './verification-rate.ts'
+import { isSortKey } from '#store/table/table-keys.ts'
+import type { Suspension } from '#store/tenants/tenants.ts'
 
 /** The reads of the table, without its writes. */
 export type ReadableTable = Pick<Table, 'readItem' | 'readItems' | 'queryPage'>
@@ -29,4 +36,127 @@ export type ReadContext = {
   readonly openSigner: OpenUrlSigner
   /** Unix milliseconds. */
   readonly now: () => number
+}
+
+/**
+ * The tenant whose page is asked for: of an API key its own, whatever the request says or leaves out; else the one that `tenant` names.
+ * Undefined if an admin names none.
+ * @throws ForbiddenError for an API key that names another tenant.
+ */
+export function tenantIdIfGiven(event: ApiEvent): string | undefined {
+  return allowedTenant(sessionOf(event), event.queryStringParameters?.tenant)
+}
+
+/** @throws InvalidRequestError if an admin names no tenant. */
+export function tenantIdOf(event: ApiEvent): string {
+  const tenantId = tenantIdIfGiven(event)
+  if (tenantId === undefined) {
+    throw new InvalidRequestError([{ path: 'tenant', message: '`tenant` is missing: use the id of a tenant' }])
+  }
+  return tenantId
+}
+
+/** The tenant that a session may see if it asks for this one. @throws ForbiddenError */
+export function allowedTenant({ role, tenant }: Session, asked: string | undefined): string | undefined {
+  if (role === 'tenant' && (tenant === null || (asked !== undefined && asked !== tenant.id))) {
+    throw new ForbiddenError('an API key sees its own tenant alone')
+  }
+  const tenantId = tenant?.id ?? asked
+  if (tenantId !== undefined && !isSortKey(tenantId)) {
+    throw new InvalidRequestError([{ path: 'tenant', message: '`tenant` must be the id of a tenant' }])
+  }
+  return tenantId
+}
+
+/**
+ * The tenant of a page that always has one, which was read with the session, or is that of the API key.
+ * @throws InvalidRequestError if an admin names none; ForbiddenError for an API key that names another; AdminNotFoundError for an
+ *   unknown tenant.
+ */
+export function tenantOf(event: ApiEvent): FoundTenant {
+  const tenantId = tenantIdOf(event)
+  const { tenant } = sessionOf(event)
+  const found = tenant?.id === tenantId ? tenant : event.askedTenant
+  if (found === undefined) {
+    throw unknownTenant(tenantId)
+  }
+  return { id: found.id, name: found.name }
+}
+
+/** What of a row is for operators alone: what served a request, and why an operator moved credits. */
+type OperatorFields = { readonly channel: string | null; readonly reason?: string | null }
+
+/** A row as a session may see it: an API key sees no channel and no note of an operator. */
+export function visibleRow<Row extends OperatorFields>({ role }: Session, row: Row): Row {
+  if (role !== 'tenant') {
+    return row
+  }
+  return { ...row, channel: null, ...(row.reason === undefined ? {} : { reason: null }) }
+}
+
+/**
+ * A tenant as a session may see it: why it is suspended is a note of an operator too. A suspension ends the sessions of API keys one key
+ * after the other, so one of them may see that it begins.
+ */
+export function visibleTenant<Named extends { readonly suspension: Suspension | null }>(
+  { role }: Session,
+  tenant: Named,
+): Named {
+  return role === 'tenant' ? { ...tenant, suspension: null } : tenant
+}
+
+/** No tenant has this id. */
+export function unknownTenant(tenantId: string): AdminNotFoundError {
+  return new AdminNotFoundError(`no tenant ${tenantId.slice(0, 64)}`)
+}
+
+/** A verification reads a whole tenant, up to megabytes. A person who presses the button does so a few times. */
+const PER_MINUTE = 6
+const MINUTE_MILLISECONDS = 60_000
+
+/** A verification takes seconds. */
+const RETRY_WHILE_RUNNING_SECONDS = 5
+
+type OfSession = { isRunning: boolean; readonly starts: number[] }
+
+/**
+ * The verifications of each session: one at a time, and six in a minute. Each instance counts by itself, because the function that reads
+ * writes nothing.
+ */
+export class VerificationRate {
+  readonly #sessions = new Map<string, OfSession>()
+
+  /**
+   * Begins a verification. @returns the function that ends it.
+   * @throws HolderRateExceededError
+   */
+  begin(sessionId: string, nowMilliseconds: number): () => void {
+    this.#forget(nowMilliseconds - MINUTE_MILLISECONDS)
+    const known = this.#sessions.get(sessionId) ?? { isRunning: false, starts: [] }
+    const [first = nowMilliseconds] = known.starts
+    if (known.isRunning) {
+      throw new HolderRateExceededError('verifications at once', RETRY_WHILE_RUNNING_SECONDS)
+    }
+    if (known.starts.length >= PER_MINUTE) {
+      const seconds = Math.ceil((first + MINUTE_MILLISECONDS - nowMilliseconds) / 1000)
+      throw new HolderRateExceededError('verifications', Math.max(1, seconds))
+    }
+    known.starts.push(nowMilliseconds)
+    known.isRunning = true
+    this.#sessions.set(sessionId, known)
+    return () => {
+      known.isRunning = false
+    }
+  }
+
+  /** Sessions without a verification since then are forgotten, so that memory does not grow. */
+  #forget(sinceMilliseconds: number): void {
+    for (const [id, { isRunning, starts }] of this.#sessions) {
+      const old = starts.findIndex((start) => start > sinceMilliseconds)
+      starts.splice(0, old < 0 ? starts.length : old)
+      if (starts.length === 0 && !isRunning) {
+        this.#sessions.delete(id)
+      }
+    }
+  }
 }

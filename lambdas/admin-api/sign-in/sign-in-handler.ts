@@ -1,14 +1,15 @@
 import { adminHandler } from '#middleware/admin-chain.ts'
-import { createSession } from './create-session.ts'
-import { endSession } from './end-session.ts'
-import { finishOidc } from './finish-oidc.ts'
-import { getSession } from './get-session.ts'
-import { getSignIn } from './get-sign-in.ts'
-import { listSessions } from './list-sessions.ts'
-import type { SignInContext } from './sign-in-context.ts'
-import { signOut } from './sign-out.ts'
-import { signOutEverywhere } from './sign-out-everywhere.ts'
-import { startOidc } from './start-oidc.ts'
+import { finishOidc, startOidc } from './oidc.ts'
+import {
+  createSession,
+  endSession,
+  getSession,
+  getSignIn,
+  listSessions,
+  type SignInContext,
+  signOut,
+  signOutEverywhere,
+} from './sessions.ts'
 
 /** The handler of every operation that makes or ends sessions of the console. */
 export function signInHandler(context: SignInContext) {

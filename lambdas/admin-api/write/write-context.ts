@@ -1,11 +1,21 @@
+import { AdminNotFoundError } from '#core/admin/errors.ts'
 import type { Catalogue } from '#core/catalogue/catalogue.ts'
+import { InvalidRequestError, VideoJobNotFoundError } from '#core/errors.ts'
+import { isJobId } from '#core/ids.ts'
+import type { VideoJob } from '#core/jobs/video-job.ts'
+import { keyView } from '#lambdas/admin/keys.ts'
+import { tenantView } from '#lambdas/admin/tenants.ts'
 import type { StepContext } from '#lambdas/pipeline/step-context.ts'
 import type { AdminResponse } from '#middleware/admin-chain.ts'
 import type { ApiEvent } from '#middleware/api-event.ts'
 import type { OpenUrlSigner } from '#platform/cdn/video-urls.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { OpenBucket } from '#store/bucket/bucket.ts'
+import { getVideoJob } from '#store/jobs/job-reader.ts'
+import { readKeyBudgets } from '#store/key-budgets.ts'
+import { type ApiKeyListing, getApiKey } from '#store/keys/api-keys.ts'
 import type { Table } from '#store/table/table.ts'
+import { getTenant, type Tenant } from '#store/tenants/tenants.ts'
 
 /** What the operations that change something take from outside. */
 export type WriteContext = Pick<Clock, 'nowMilliseconds'> &
@@ -20,3 +30,66 @@ export type WriteContext = Pick<Clock, 'nowMilliseconds'> &
 
 /** One operation that changes something. */
 export type WriteOperation = (event: ApiEvent, context: WriteContext) => Promise<AdminResponse>
+
+/** A tenant after a change. */
+export function tenantBody(tenant: Tenant, { nowMilliseconds }: WriteContext) {
+  return { object: 'tenant', ...tenantView(tenant, nowMilliseconds()) }
+}
+
+/** Reads a tenant after a change. @throws StoreRefusal `not_found`. */
+export async function respondWithTenant(tenantId: string, context: WriteContext): Promise<AdminResponse> {
+  return { body: tenantBody(await getTenant(context.table, tenantId), context) }
+}
+
+/** A key with its budget, after a change. */
+export async function keyBody({ table, nowMilliseconds }: WriteContext, key: ApiKeyListing) {
+  const [budget] = (await readKeyBudgets(table, [key])).values()
+  return { object: 'key', ...keyView(key, budget, nowMilliseconds()) }
+}
+
+/** The same, read by its id. @throws StoreRefusal `not_found`. */
+export async function readKeyBody(context: WriteContext, keyId: string) {
+  return await keyBody(context, (await getApiKey(context.table, keyId)).listing)
+}
+
+/** Longer than any id of this service, and far below the bound of a key of the table. */
+const ID_CHARACTERS_MAX = 200
+
+/**
+ * The id in a path. An id that the table cannot hold is one that does not exist.
+ * @param what the target in the error, such as `tenant`.
+ * @throws AdminNotFoundError
+ */
+export function pathId({ pathParameters }: ApiEvent, name: string, what: string): string {
+  const id = pathParameters?.[name] ?? ''
+  if (id === '' || id.length > ID_CHARACTERS_MAX || !id.isWellFormed()) {
+    throw new AdminNotFoundError(`no ${what} has this id`)
+  }
+  return id
+}
+
+/**
+ * The job that a request names, in the path and by its tenant: jobs are stored by tenant.
+ * @throws InvalidRequestError without a tenant; VideoJobNotFoundError for a malformed id.
+ */
+export function jobKeyOf(event: ApiEvent): Pick<VideoJob, 'tenantId' | 'jobId'> {
+  const tenantId = event.queryStringParameters?.tenant
+  if (tenantId === undefined || tenantId === '' || tenantId.length > ID_CHARACTERS_MAX) {
+    throw new InvalidRequestError([{ path: 'tenant', message: 'name the tenant of the job: ?tenant=<id>' }])
+  }
+  const jobId = pathId(event, 'job_id', 'video job')
+  if (!isJobId(jobId)) {
+    throw new VideoJobNotFoundError()
+  }
+  return { tenantId, jobId }
+}
+
+/** Reads that job, a deleted one too. @throws VideoJobNotFoundError and as {@link jobKeyOf}. */
+export async function readNamedJob(event: ApiEvent, { table }: WriteContext): Promise<VideoJob> {
+  const { tenantId, jobId } = jobKeyOf(event)
+  const job = await getVideoJob(table, tenantId, jobId)
+  if (job === undefined) {
+    throw new VideoJobNotFoundError()
+  }
+  return job
+}

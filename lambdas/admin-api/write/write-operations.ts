@@ -3,22 +3,17 @@ import type { AdminOperationOf } from '#core/admin/routes.ts'
 import type { HttpError } from '#core/errors.ts'
 import type { AdminOperation } from '#middleware/admin-chain.ts'
 import { StoreRefusal } from '#store/store-refusal.ts'
-import { adjustCredits } from './adjust-credits.ts'
-import { changeChannel } from './change-channel.ts'
-import { changeKey } from './change-key.ts'
-import { changeModel } from './change-model.ts'
-import { changeTenant } from './change-tenant.ts'
-import { clearChannel } from './clear-channel.ts'
-import { clearModel } from './clear-model.ts'
-import { createKey } from './create-key.ts'
-import { createPlaygroundKey } from './create-playground-key.ts'
-import { createTenant } from './create-tenant.ts'
-import { grantCredits } from './grant-credits.ts'
-import { resumeTenant } from './resume-tenant.ts'
-import { revealCallbackSecret } from './reveal-callback-secret.ts'
-import { revokeKey } from './revoke-key.ts'
-import { rotateKey } from './rotate-key.ts'
-import { suspendTenant } from './suspend-tenant.ts'
+import { changeKey, createKey, createPlaygroundKey, revokeKey, rotateKey } from './keys.ts'
+import { changeChannel, changeModel, clearChannel, clearModel } from './switches.ts'
+import {
+  adjustCredits,
+  changeTenant,
+  createTenant,
+  grantCredits,
+  resumeTenant,
+  revealCallbackSecret,
+  suspendTenant,
+} from './tenants.ts'
 import type { WriteContext, WriteOperation } from './write-context.ts'
 
 const OPERATIONS = {
@@ -34,10 +29,10 @@ const OPERATIONS = {
   'rotate-key': rotateKey,
   'revoke-key': revokeKey,
   // Loaded when they are first asked for: they bring clients of Step Functions, the bucket and receivers, which nothing else needs.
-  'cancel-video': async (...request) => (await import('./cancel-video.ts')).cancelVideo(...request),
-  'redrive-video': async (...request) => (await import('./redrive-video.ts')).redriveVideo(...request),
-  'resend-callback': async (...request) => (await import('./resend-callback.ts')).resendCallback(...request),
-  'delete-video': async (...request) => (await import('./delete-video.ts')).deleteVideo(...request),
+  'cancel-video': async (...request) => (await import('./videos.ts')).cancelVideo(...request),
+  'redrive-video': async (...request) => (await import('./videos.ts')).redriveVideo(...request),
+  'resend-callback': async (...request) => (await import('./videos.ts')).resendCallback(...request),
+  'delete-video': async (...request) => (await import('./videos.ts')).deleteVideo(...request),
   'change-channel': changeChannel,
   'clear-channel': clearChannel,
   'change-model': changeModel,

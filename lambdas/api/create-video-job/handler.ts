@@ -11,8 +11,7 @@ import { openBucket } from '#store/bucket/bucket.ts'
 import { TenantBudgets } from '#store/budget-moves.ts'
 import { CurrentCatalogue } from '#store/current-catalogue.ts'
 import { openTable } from '#store/table/sdk-table.ts'
-import { createVideoJob } from './create-video-job.ts'
-import { SubmitRhythm } from './submit-rhythm.ts'
+import { createVideoJob, SubmitRhythm } from './create-video-job.ts'
 
 /** Room for reference images inside the request, below Lambda's 6 MB for a whole event. */
 const BODY_BYTES_MAX = 5 * 1024 * 1024

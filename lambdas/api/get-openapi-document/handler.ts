@@ -1,7 +1,6 @@
 import { type ApiEvent, type ApiResult, headerOf, jsonResult } from '#middleware/api-event.ts'
 import { handlerChain } from '#middleware/handler-chain.ts'
-import { readDocument } from './read-document.ts'
-import { serverUrl } from './server-url.ts'
+import { readDocument, serverUrl } from './read-document.ts'
 
 /** The address in the document depends on these headers: a cache must not give one host the document of another. */
 const VARY = 'host, x-forwarded-proto'

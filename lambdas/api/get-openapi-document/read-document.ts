@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DOCUMENT_SERVER } from '#core/api/routes.ts'
+import { FRONT_DOOR_HEADER } from '#core/http.ts'
+import { type ApiEvent, headerOf } from '#middleware/api-event.ts'
 import { once } from '#platform/cache.ts'
 import { sha256Hex } from '#platform/crypto.ts'
 
@@ -23,4 +25,30 @@ const readFile: () => string = once(() => {
 export function readDocument(serverUrl: string = DOCUMENT_SERVER): OpenapiDocument {
   const text = readFile().replace(JSON.stringify(DOCUMENT_SERVER), () => JSON.stringify(serverUrl))
   return { text, etag: `"${sha256Hex(text).slice(0, ETAG_CHARACTERS)}"` }
+}
+
+/** A name or an address, with a port or without: whatever else a client may write into its Host header is left out. */
+const HOST = /^(\[[0-9a-f:]+\]|[\w.-]+)(:\d{1,5})?$/i
+
+/** API Gateway's own name for an API has the stage in front of each path, a name of the operator's has not. */
+const DOCUMENT_PATH = /^((?:\/[\w.~-]+)*)\/openapi\.json$/
+
+/**
+ * Where the request reached this API, such as `https://abc123defg.execute-api.eu-west-1.amazonaws.com/live`, without a slash
+ * at the end; the address of the front door (`CONSOLE_ORIGIN`) for a request through it, whose host is the API's own. Undefined when the
+ * request does not say.
+ */
+export function serverUrl(event: Pick<ApiEvent, 'headers' | 'requestContext'>): string | undefined {
+  const [frontDoor] = (process.env.CONSOLE_ORIGIN ?? '').split(' ')
+  if (frontDoor && headerOf(event, FRONT_DOOR_HEADER) !== undefined) {
+    return frontDoor
+  }
+  const host = headerOf(event, 'host')
+  const path = DOCUMENT_PATH.exec(event.requestContext?.path ?? '')?.[1]
+  if (host === undefined || !HOST.test(host) || path === undefined) {
+    return undefined
+  }
+  // API Gateway always says https; a local host has no TLS and nothing in front of it.
+  const scheme = headerOf(event, 'x-forwarded-proto') === 'https' ? 'https' : 'http'
+  return `${scheme}://${host}${path}`
 }

@@ -18,9 +18,7 @@ import { openTable } from '#store/table/sdk-table.ts'
 import { ResponseHeaders } from '../../relay/client-response.ts'
 import { EventSender, STREAM_HEADERS } from '../../relay/event-sender.ts'
 import { type LambdaResponseStream, StreamingResponse, streamifyResponse } from '../../relay/streaming-response.ts'
-import { EventMessages, prefersEventStream } from './event-messages.ts'
-import { followJob } from './follow-job.ts'
-import { readFollowedJob, readingOf } from './job-reading.ts'
+import { EventMessages, followJob, prefersEventStream, readFollowedJob, readingOf } from './follow-job.ts'
 
 /**
  * The longest life of a stream. Lambda never tells that a client has left, so this is also how long a closed tab keeps its function

@@ -4,7 +4,7 @@ import { apiHandler } from '#middleware/api-handler.ts'
 import { openVideoUrlSigner } from '#platform/cdn/video-urls.ts'
 import { openCatalogue } from '#platform/configuration.ts'
 import { openTable } from '#store/table/sdk-table.ts'
-import { resendCallback } from '../../pipeline/resend-callback.ts'
+import { resendCallback } from '../../pipeline/deliver-callback.ts'
 
 const context = {
   table: openTable(),

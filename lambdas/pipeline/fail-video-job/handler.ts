@@ -1,5 +1,5 @@
-import { failVideoJob } from '../fail-video-job.ts'
-import { stepHandler } from '../step-handler.ts'
+import { failVideoJob } from '../resolve-video-job.ts'
+import { stepHandler } from '../step-context.ts'
 
 /** State `Fail`. */
 export const handler = stepHandler(failVideoJob)

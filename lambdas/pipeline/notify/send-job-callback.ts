@@ -1,7 +1,7 @@
 import { hasEnded, type StepInput } from '#core/jobs/video-job.ts'
 import { claimCallback, FIRST_ATTEMPT } from '#store/jobs/callback-claims.ts'
 import { type CallbackContext, deliverCallback, hasCallback, prepareCallback } from '../deliver-callback.ts'
-import { requireVideoJob } from '../job-record.ts'
+import { requireVideoJob } from '../step-context.ts'
 
 /**
  * Sends the one automatic callback of an ended job, if its client asked for one. Everything that can fail comes first, then the

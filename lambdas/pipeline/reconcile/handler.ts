@@ -1,4 +1,4 @@
-import { openOperatorTopic } from '#lambdas/pipeline/reconcile/operator-topic.ts'
+import { openOperatorTopic } from '#lambdas/pipeline/reconcile/alerts.ts'
 import { openStepContext } from '../step-context.ts'
 import { reconcile } from './reconcile.ts'
 import { reconcileJob } from './reconcile-job.ts'

@@ -1,13 +1,65 @@
 import type { VideoJob } from '#core/jobs/video-job.ts'
 import { describeVideoExecution, startVideoExecution } from '#platform/aws/video-executions.ts'
 import { jobFacts, logger } from '#platform/telemetry/logger.ts'
-import { count } from '#platform/telemetry/measures.ts'
-import { type JobKey, postponeLook, postponeReservation } from '#store/due-index.ts'
+import { count, measure } from '#platform/telemetry/measures.ts'
+import { type JobKey, postponeHold, postponeLook, postponeReservation } from '#store/due-index.ts'
 import { getReservation, type Reservation } from '#store/job-ledger/reservation.ts'
 import { getVideoJob } from '#store/jobs/job-reader.ts'
-import { endFailedJob } from '../fail-video-job.ts'
+import { type HoldKey, readHoldItem } from '#store/relay-ledger/hold.ts'
+import { RELAY_LIFETIME_MILLISECONDS } from '#store/relay-ledger/relay-reservation.ts'
+import { releaseHold } from '#store/relay-ledger/release-hold.ts'
+import { tableKeys } from '#store/table/table-keys.ts'
+import { endFailedJob } from '../resolve-video-job.ts'
 import type { StepContext } from '../step-context.ts'
-import { millisecondsOfId } from './reservation-ages.ts'
+
+/**
+ * The ages of the oldest open reservations of a run. Runs visit jobs every ten minutes at least and requests after 16 minutes,
+ * so the maximum over a quarter of an hour is the age of the oldest one. Ids of jobs hold their ages, and holds name their oldest
+ * requests: nothing is read for them.
+ */
+export class ReservationAges {
+  readonly #nowMilliseconds: number
+  #oldestJob: number | undefined
+  #oldestRequest: number | undefined
+
+  constructor(nowMilliseconds: number) {
+    this.#nowMilliseconds = nowMilliseconds
+  }
+
+  /** Yields the items unchanged. */
+  async *watch(items: AsyncGenerator<JobKey>): AsyncGenerator<JobKey> {
+    for await (const item of items) {
+      this.#oldestJob = older(this.#oldestJob, millisecondsOfId(item.jobId))
+      yield item
+    }
+  }
+
+  /** Takes in the oldest request of a hold. */
+  addRequest(reservedAtMilliseconds: number | undefined): void {
+    this.#oldestRequest = older(this.#oldestRequest, reservedAtMilliseconds)
+  }
+
+  /** Measures nothing of a kind that the run did not visit. */
+  measure(): void {
+    measure({
+      oldest_open_job_seconds: this.#ageOf(this.#oldestJob),
+      oldest_open_request_seconds: this.#ageOf(this.#oldestRequest),
+    })
+  }
+
+  #ageOf(sinceMilliseconds: number | undefined): number | undefined {
+    return sinceMilliseconds === undefined ? undefined : Math.max(0, this.#nowMilliseconds - sinceMilliseconds) / 1000
+  }
+}
+
+function older(one: number | undefined, other: number | undefined): number | undefined {
+  return one === undefined || other === undefined ? (one ?? other) : Math.min(one, other)
+}
+
+/** When a job was created: the first 48 bits of a UUID of version 7 are milliseconds (RFC 9562, 5.7). */
+export function millisecondsOfId(jobId: string): number {
+  return Number.parseInt(jobId.replace('-', '').slice(0, 12), 16)
+}
 
 /**
  * The wait until the next check of a job whose execution runs is the job's age, within these bounds: most jobs end after one
@@ -96,4 +148,40 @@ async function notifyByNewExecution(record: VideoJob, restarts: number): Promise
 
 function owesCallback({ callbackUrl, callbackState, isDeleted }: VideoJob): boolean {
   return callbackUrl !== undefined && callbackState === undefined && !isDeleted
+}
+
+/**
+ * Releases the hold of a process for relayed requests, once no reservation has renewed it for as long as any function runs, so that
+ * none of its requests can be settled any more. A hold that was renewed is looked at again when its latest reservation is as old.
+ * @param livingProcessId the only process that lives, on a local host. Its clock may jump, so that its open requests are never released
+ * here: it settles them itself. Holds of all other processes are released at once.
+ * @returns when the oldest request that the hold names was reserved, in milliseconds; undefined if nothing is open.
+ */
+export async function releaseLapsedHold(
+  { table, nowMilliseconds }: Pick<StepContext, 'table' | 'nowMilliseconds'>,
+  { tenantId, holdId }: HoldKey,
+  livingProcessId?: string,
+): Promise<number | undefined> {
+  const item = await table.readItem(tableKeys.relayHold(tenantId, holdId))
+  if (item === undefined) {
+    return undefined
+  }
+  const hold = readHoldItem(item)
+  const { renewedAt, requests } = hold
+  const now = nowMilliseconds()
+  const lapsesAt = renewedAt + RELAY_LIFETIME_MILLISECONDS
+  const oldestAt = requests === 0 ? undefined : (hold.open[0]?.at ?? renewedAt)
+  const isOwn = livingProcessId !== undefined && holdId.endsWith(livingProcessId)
+  if (isOwn && requests > 0) {
+    return oldestAt
+  }
+  if ((isOwn || livingProcessId === undefined) && now < lapsesAt) {
+    await postponeHold(table, hold, lapsesAt)
+  } else if ((await releaseHold(table, hold, now)) && requests > 0) {
+    logger.warn('reservations of a process given back by reconcile', { tenantId, holdId, requests })
+    for (let request = 0; request < requests; request += 1) {
+      count('reservation_expired')
+    }
+  }
+  return oldestAt
 }

@@ -1,5 +1,7 @@
+import type { NearBudget } from '#core/admin/summary.ts'
 import { isTerminal, isUnwanted } from '#core/jobs/video-job.ts'
-import type { PublishToOperators } from '#lambdas/pipeline/reconcile/operator-topic.ts'
+import type { PublishToOperators } from '#lambdas/pipeline/reconcile/alerts.ts'
+import { listRunningJobs } from '#platform/aws/video-executions.ts'
 import { logger } from '#platform/telemetry/logger.ts'
 import { count } from '#platform/telemetry/measures.ts'
 import {
@@ -15,16 +17,93 @@ import { dropAnnouncedRequest } from '#store/job-ledger/announced-request.ts'
 import { cleanUpResolvedRequest } from '#store/job-ledger/reservation.ts'
 import { getVideoJob } from '#store/jobs/job-reader.ts'
 import type { HoldKey } from '#store/relay-ledger/hold.ts'
-import { cleanUpDeletedJob } from '../clean-up-deleted-job.ts'
+import { buildSummary, keepNearBudgets, readSummary, writeSummary } from '#store/summary.ts'
+import { cleanUpDeletedJob } from '../delete-video-job.ts'
 import type { StepContext } from '../step-context.ts'
-import { deliverAlerts } from './deliver-alerts.ts'
-import { findAlerts } from './find-alerts.ts'
-import { passRunningJob, reconcileJob } from './reconcile-job.ts'
+import { deliverAlerts, findAlerts } from './alerts.ts'
+import { passRunningJob, ReservationAges, reconcileJob, releaseLapsedHold } from './reconcile-job.ts'
 import { recountChannels } from './recount-channels.ts'
-import { releaseLapsedHold } from './release-lapsed-hold.ts'
-import { ReservationAges } from './reservation-ages.ts'
-import { RunningJobs } from './running-jobs.ts'
-import { summarize } from './summarize.ts'
+
+/**
+ * Jobs that a run asks about one by one before it lists all executions that run: fewer are cheaper that way, and exact to the moment.
+ * Step Functions allows a new account 900 such questions a minute.
+ */
+const ASKED_ONE_BY_ONE = 100
+
+/** Which jobs of one run of Reconcile have a running execution, by one list instead of a question for each job. */
+export class RunningJobs {
+  readonly #hasTime: () => boolean
+  #asked = 0
+  #list: Promise<ReadonlySet<string> | undefined> | undefined
+
+  constructor(hasTime: () => boolean) {
+    this.#hasTime = hasTime
+  }
+
+  /** False for the first jobs of a run, for a job that is not in the list, and for all jobs when there is no list: each needs a question of its own. */
+  async has(jobId: string): Promise<boolean> {
+    this.#asked += 1
+    if (this.#asked <= ASKED_ONE_BY_ONE) {
+      return false
+    }
+    this.#list ??= this.#read()
+    return (await this.#list)?.has(jobId) ?? false
+  }
+
+  async #read(): Promise<ReadonlySet<string> | undefined> {
+    try {
+      return await listRunningJobs(this.#hasTime)
+    } catch (error) {
+      logger.warn('running executions not listed', { error: error instanceof Error ? error : undefined })
+      return undefined
+    }
+  }
+}
+
+type Context = Pick<StepContext, 'table' | 'nowMilliseconds'>
+
+type SummarizeOptions = {
+  /** Budgets of keys that are nearly spent, as this run found them; undefined if it did not examine all. */
+  readonly near: readonly NearBudget[] | undefined
+  readonly hasTime: () => boolean
+}
+
+/**
+ * Writes what the console shows of all tenants, where the stage has a console: the budgets that need a person, and the summary if pages
+ * read it (`CONSOLE_SUMMARY` is `stored`, and not `live`). It comes last and never fails a run: the pages are then a minute older.
+ */
+export async function summarize(context: Context, { near, hasTime }: SummarizeOptions): Promise<void> {
+  const mode = process.env.CONSOLE_SUMMARY
+  if (mode === undefined) {
+    return
+  }
+  if (!hasTime()) {
+    report('the run has no time left')
+    return
+  }
+  try {
+    if (near !== undefined) {
+      await keepNearBudgets(context.table, near)
+    }
+    if (mode === 'stored') {
+      await storeSummary(context, hasTime)
+    }
+  } catch (error) {
+    report(error)
+  }
+}
+
+async function storeSummary({ table, nowMilliseconds }: Context, hasTime: () => boolean): Promise<void> {
+  const previous = await readSummary(table)
+  const next = await buildSummary(table, { previous, nowMilliseconds: nowMilliseconds(), hasTime })
+  await writeSummary(table, next, previous)
+}
+
+function report(cause: unknown): void {
+  const facts = cause instanceof Error ? { error: cause } : { reason: String(cause) }
+  logger.error('summary not written', facts)
+  count('summary_not_written')
+}
 
 /** Items in parallel: bounded, so that a backlog does not exhaust the table, and enough to use the processor while each waits for it. */
 const PARALLEL_LOOKS = 32

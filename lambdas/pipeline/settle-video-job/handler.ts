@@ -1,5 +1,5 @@
-import { settleVideoJob } from '../settle-video-job.ts'
-import { stepHandler } from '../step-handler.ts'
+import { settleVideoJob } from '../resolve-video-job.ts'
+import { stepHandler } from '../step-context.ts'
 
 /** State `Settle`. */
 export const handler = stepHandler(settleVideoJob)

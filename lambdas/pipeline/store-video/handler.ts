@@ -1,4 +1,4 @@
-import { stepHandler } from '../step-handler.ts'
+import { stepHandler } from '../step-context.ts'
 import { storeVideo } from './store-video.ts'
 
 /** State `Store`. */

@@ -1,6 +1,5 @@
 import type { NextStep, StepInput } from '#core/jobs/video-job.ts'
-import { openSubmitContext } from './submit-context.ts'
-import { submitVideoJob } from './submit-video-job.ts'
+import { openSubmitContext, submitVideoJob } from './submit-video-job.ts'
 
 const context = openSubmitContext()
 

@@ -1,4 +1,4 @@
-import { rotateCallbackSecret } from '#lambdas/admin/tenants/rotate-callback-secret.ts'
+import { rotateCallbackSecret } from '#lambdas/admin/tenants.ts'
 import { readWebhookSecrets, type WebhookSecrets } from '#store/tenants/webhook-secrets.ts'
 import { formatTable, type Output } from '../output.ts'
 import type { Command } from './command.ts'

@@ -2,7 +2,7 @@ import { type Channel, channelPriority, channelWeight } from '#core/catalogue/ch
 import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
 import { type ChannelChange, type Switches, switchesOf } from '#core/catalogue/switches.ts'
 import { type AllFigures, type ChannelFigures, NO_CALLS } from '#core/measures.ts'
-import { unservedModels } from '#lambdas/admin/switches/unserved-models.ts'
+import { unservedModels } from '#lambdas/admin/switches.ts'
 import { DESCRIBE_CHANNELS } from '#local/aws-front.ts'
 import { channelTrafficSchema } from '#local/channel-traffic.ts'
 import { signRequest } from '#platform/aws/call-aws-service.ts'

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
+import { ForbiddenError } from '#core/admin/errors.ts'
 import { writeCursor } from '#core/admin/page-query.ts'
 import {
   adminUsageResponse,
@@ -10,168 +11,249 @@ import {
   tenantDetailResponse,
   videoListResponse,
 } from '#core/admin/read-responses.ts'
+import type { Session } from '#core/admin/session.ts'
+import { InvalidRequestError } from '#core/errors.ts'
 import { microcredits } from '#core/money.ts'
-import { VerificationRate } from '#lambdas/admin-api/read/verification-rate.ts'
+import { allowedTenant, VerificationRate, visibleRow } from '#lambdas/admin-api/read/read-context.ts'
 import { adjustTenant } from '#store/tenants/credits.ts'
 import { suspendTenant } from '#store/tenants/tenant-lifecycle.ts'
 import { useTestTable } from '../../engines/test-table.ts'
 import { openTenant, settledJob, TESTER, type TestTenant } from '../../engines/video-jobs.ts'
 import { keyOf, readRig } from './read-rig.ts'
 
-const engine = useTestTable()
-process.env.CONSOLE_ORIGIN = 'loopback'
+describe('read operations', () => {
+  const engine = useTestTable()
+  process.env.CONSOLE_ORIGIN = 'loopback'
 
-let read: ReturnType<typeof readRig>
-let tenant: TestTenant
-beforeAll(async () => {
-  read = readRig(engine.table)
-  tenant = await openTenant(engine.table)
+  let read: ReturnType<typeof readRig>
+  let tenant: TestTenant
+  beforeAll(async () => {
+    read = readRig(engine.table)
+    tenant = await openTenant(engine.table)
+  })
+
+  /** Every operation on one tenant, with the schema of its response and whether an API key may call it. */
+  const PAGES = [
+    ['list-videos 200', '/videos', videoListResponse, true],
+    ['list-ledger 200', '/ledger', ledgerListResponse, true],
+    ['get-usage 200', '/usage', adminUsageResponse, true],
+    ['list-callback-attempts 200', '/webhooks', callbackAttemptListResponse, true],
+    ['list-keys 200', '/keys', keyListResponse, false],
+  ] as const
+
+  describe.each(PAGES)('%s', (_, path, schema, mayTenant) => {
+    it('is what the document says, with at most three requests to the table', async () => {
+      await settledJob(engine.table, tenant, { bill: '0.1' })
+      const { status, body, requests } = await read(path, { tenant: tenant.tenantId })
+      expect([status, schema.safeParse(body).error]).toEqual([200, undefined])
+      expect(requests).toBeLessThanOrEqual(3)
+    })
+
+    it(`403: an API key ${mayTenant ? 'sees no other tenant' : 'may not call it'}`, async () => {
+      expect((await read(path, { tenant: 'other' }, keyOf(tenant.tenantId))).status).toBe(403)
+      expect((await read(path, {}, keyOf(tenant.tenantId))).status).toBe(mayTenant ? 200 : 403)
+      expect((await read(path, { tenant: tenant.tenantId }, { role: 'viewer' })).status).toBe(200)
+    })
+
+    it('400: a wrong limit, an unknown parameter', async () => {
+      const asked = { tenant: tenant.tenantId }
+      expect((await read(path, { ...asked, limit: '0' })).body).toMatchObject({ error: { param: 'limit' } })
+      expect((await read(path, { ...asked, nothing: '1' })).body).toMatchObject({ error: { param: 'nothing' } })
+    })
+  })
+
+  describe('pages of one tenant', () => {
+    it('get-tenant 200, get-overview 200: only operators see why a tenant is suspended', async () => {
+      const { tenantId } = await openTenant(engine.table)
+      await suspendTenant(engine.table, tenantId, { actor: TESTER, reason: 'disputes every bill' })
+      const pages = [`/tenants/${tenantId}`, '/overview'] as const
+      for (const path of pages) {
+        const asked = path === '/overview' ? { tenant: tenantId } : undefined
+        expect(JSON.stringify((await read(path, asked)).body)).toContain('disputes every bill')
+        // The session of a key that the suspension has not reached yet.
+        const seen = await read(path, undefined, keyOf(tenantId))
+        expect([seen.status, JSON.stringify(seen.body)]).toEqual([200, expect.not.stringContaining('disputes')])
+      }
+    })
+
+    it.each(['/videos', '/ledger', '/webhooks', '/ledger/verification'])(
+      '%s 400: an admin names a tenant',
+      async (path) => {
+        expect((await read(path)).body).toMatchObject({ error: { param: 'tenant' } })
+      },
+    )
+
+    it.each(['/videos', '/webhooks', '/ledger', '/ledger/verification'])('%s 404: an unknown tenant', async (path) => {
+      expect((await read(path, { tenant: 'nobody' })).status).toBe(404)
+    })
+  })
+
+  describe('list-ledger', () => {
+    it('list-ledger 200: no row of a kind, as of a tenant that exists', async () => {
+      const { status, body, requests } = await read('/ledger', { tenant: tenant.tenantId, kind: 'adjust' })
+      expect([status, body.data]).toEqual([200, []])
+      expect(requests).toBeLessThanOrEqual(3)
+    })
+
+    it('list-ledger 200: no row of a time, with at most three requests to the table', async () => {
+      const { status, body, requests } = await read('/ledger', { tenant: tenant.tenantId, to: '1000000000' })
+      expect([status, body.data]).toEqual([200, []])
+      expect(requests).toBeLessThanOrEqual(3)
+    })
+
+    it.each([
+      ['longer than a key of the table', '0'.repeat(1_500)],
+      ['half a character', '00000000-0000-7000-8000-\ud800#1'],
+      ['empty', ''],
+    ])('list-ledger 400: a forged cursor whose key is %s', async (_what, key) => {
+      const { status, body } = await read('/ledger', { after: writeCursor([1, key]) }, keyOf(tenant.tenantId))
+      expect([status, body]).toMatchObject([400, { error: { param: 'after' } }])
+    })
+  })
+
+  describe('the channel of a job', () => {
+    it.each(['/videos', '/videos/{job_id}', '/ledger'])(
+      '%s shows it to operators, and never to an API key',
+      async (template) => {
+        const other = await openTenant(engine.table)
+        const { jobId, tenantId } = await settledJob(engine.table, other, { bill: '0.1' })
+        const path = template.replace('{job_id}', jobId)
+        const channels = async (session: Parameters<typeof read>[2], asked: Record<string, string>) =>
+          JSON.stringify((await read(path, asked, session)).body).match(/"channel":"[^"]+"/g)
+        expect(await channels({ role: 'viewer' }, { tenant: tenantId })).not.toBeNull()
+        expect(await channels(keyOf(tenantId), {})).toBeNull()
+      },
+    )
+  })
+
+  describe('get-tenant', () => {
+    it('get-tenant 200: balance, state and alerts in one request, and no secret', async () => {
+      const { status, body, requests } = await read(`/tenants/${tenant.tenantId}`)
+      expect([status, tenantDetailResponse.safeParse(body).error, requests]).toEqual([200, undefined, 2])
+      expect(JSON.stringify(body)).not.toContain('whsec_')
+      expect((await read(`/tenants/${tenant.tenantId}`, {}, keyOf(tenant.tenantId))).status).toBe(200)
+    })
+
+    it('get-tenant 403: an API key sees no other tenant; get-tenant 404: an unknown tenant', async () => {
+      expect((await read('/tenants/other', {}, keyOf(tenant.tenantId))).status).toBe(403)
+      expect((await read('/tenants/other')).status).toBe(404)
+    })
+  })
+
+  describe('verify-ledger', () => {
+    it('verify-ledger 200: all rules hold, and how many rows were read', async () => {
+      const { tenantId } = await openTenant(engine.table)
+      const { status, body } = await read('/ledger/verification', { tenant: tenantId })
+      expect([status, ledgerVerificationResponse.safeParse(body).error]).toEqual([200, undefined])
+      expect(body).toMatchObject({ ok: true, broken: [], rows: 1 })
+    })
+
+    it('verify-ledger 429: the seventh within a minute, which reads nothing', async () => {
+      const { tenantId } = await openTenant(engine.table)
+      const asked = readRig(engine.table, { verifications: new VerificationRate() })
+      for (let count = 0; count < 6; count += 1) {
+        expect((await asked('/ledger/verification', { tenant: tenantId })).status).toBe(200)
+      }
+      expect(await asked('/ledger/verification', { tenant: tenantId })).toMatchObject({ status: 429, requests: 1 })
+    })
+
+    it('verify-ledger 403: not for API keys', async () => {
+      expect((await read('/ledger/verification', {}, keyOf(tenant.tenantId))).status).toBe(403)
+    })
+  })
+
+  describe('list-audit', () => {
+    it('list-audit 200: filters by target, action and time, with at most three requests', async () => {
+      const { tenantId } = await openTenant(engine.table)
+      const adjustment = { amount: microcredits(-1), reason: 'mistake', isDebtAllowed: false, actor: TESTER }
+      await adjustTenant(engine.table, tenantId, adjustment)
+      const { status, body, requests } = await read('/audit', { target: tenantId, action: 'tenant adjust' })
+      expect([status, auditListResponse.safeParse(body).error]).toEqual([200, undefined])
+      expect(requests).toBeLessThanOrEqual(3)
+      expect(body).toMatchObject({
+        data: [{ action: 'tenant adjust', tenant: tenantId, after: { reason: 'mistake' } }],
+      })
+      expect((await read('/audit', { target: tenantId, until: '1' })).body).toMatchObject({ data: [], has_more: false })
+    })
+
+    it('list-audit 403: not for API keys; list-audit 400: a wrong time', async () => {
+      expect((await read('/audit', {}, keyOf(tenant.tenantId))).status).toBe(403)
+      expect((await read('/audit', { since: 'yesterday' })).body).toMatchObject({ error: { param: 'since' } })
+    })
+  })
 })
 
-/** Every operation on one tenant, with the schema of its response and whether an API key may call it. */
-const PAGES = [
-  ['list-videos 200', '/videos', videoListResponse, true],
-  ['list-ledger 200', '/ledger', ledgerListResponse, true],
-  ['get-usage 200', '/usage', adminUsageResponse, true],
-  ['list-callback-attempts 200', '/webhooks', callbackAttemptListResponse, true],
-  ['list-keys 200', '/keys', keyListResponse, false],
-] as const
+const NOW = 1_800_000_000_000
 
-describe.each(PAGES)('%s', (_, path, schema, mayTenant) => {
-  it('is what the document says, with at most three requests to the table', async () => {
-    await settledJob(engine.table, tenant, { bill: '0.1' })
-    const { status, body, requests } = await read(path, { tenant: tenant.tenantId })
-    expect([status, schema.safeParse(body).error]).toEqual([200, undefined])
-    expect(requests).toBeLessThanOrEqual(3)
+describe('VerificationRate', () => {
+  it('verify-ledger 429: one at a time for a session, and others by themselves', () => {
+    const rate = new VerificationRate()
+    const end = rate.begin('s1', NOW)
+    expect(() => rate.begin('s1', NOW)).toThrow(expect.objectContaining({ statusCode: 429, retryAfterSeconds: 5 }))
+    rate.begin('s2', NOW)()
+    end()
+    rate.begin('s1', NOW)
   })
 
-  it(`403: an API key ${mayTenant ? 'sees no other tenant' : 'may not call it'}`, async () => {
-    expect((await read(path, { tenant: 'other' }, keyOf(tenant.tenantId))).status).toBe(403)
-    expect((await read(path, {}, keyOf(tenant.tenantId))).status).toBe(mayTenant ? 200 : 403)
-    expect((await read(path, { tenant: tenant.tenantId }, { role: 'viewer' })).status).toBe(200)
-  })
-
-  it('400: a wrong limit, an unknown parameter', async () => {
-    const asked = { tenant: tenant.tenantId }
-    expect((await read(path, { ...asked, limit: '0' })).body).toMatchObject({ error: { param: 'limit' } })
-    expect((await read(path, { ...asked, nothing: '1' })).body).toMatchObject({ error: { param: 'nothing' } })
-  })
-})
-
-describe('pages of one tenant', () => {
-  it('get-tenant 200, get-overview 200: only operators see why a tenant is suspended', async () => {
-    const { tenantId } = await openTenant(engine.table)
-    await suspendTenant(engine.table, tenantId, { actor: TESTER, reason: 'disputes every bill' })
-    const pages = [`/tenants/${tenantId}`, '/overview'] as const
-    for (const path of pages) {
-      const asked = path === '/overview' ? { tenant: tenantId } : undefined
-      expect(JSON.stringify((await read(path, asked)).body)).toContain('disputes every bill')
-      // The session of a key that the suspension has not reached yet.
-      const seen = await read(path, undefined, keyOf(tenantId))
-      expect([seen.status, JSON.stringify(seen.body)]).toEqual([200, expect.not.stringContaining('disputes')])
-    }
-  })
-
-  it.each(['/videos', '/ledger', '/webhooks', '/ledger/verification'])(
-    '%s 400: an admin names a tenant',
-    async (path) => {
-      expect((await read(path)).body).toMatchObject({ error: { param: 'tenant' } })
-    },
-  )
-
-  it.each(['/videos', '/webhooks', '/ledger', '/ledger/verification'])('%s 404: an unknown tenant', async (path) => {
-    expect((await read(path, { tenant: 'nobody' })).status).toBe(404)
-  })
-})
-
-describe('list-ledger', () => {
-  it('list-ledger 200: no row of a kind, as of a tenant that exists', async () => {
-    const { status, body, requests } = await read('/ledger', { tenant: tenant.tenantId, kind: 'adjust' })
-    expect([status, body.data]).toEqual([200, []])
-    expect(requests).toBeLessThanOrEqual(3)
-  })
-
-  it('list-ledger 200: no row of a time, with at most three requests to the table', async () => {
-    const { status, body, requests } = await read('/ledger', { tenant: tenant.tenantId, to: '1000000000' })
-    expect([status, body.data]).toEqual([200, []])
-    expect(requests).toBeLessThanOrEqual(3)
-  })
-
-  it.each([
-    ['longer than a key of the table', '0'.repeat(1_500)],
-    ['half a character', '00000000-0000-7000-8000-\ud800#1'],
-    ['empty', ''],
-  ])('list-ledger 400: a forged cursor whose key is %s', async (_what, key) => {
-    const { status, body } = await read('/ledger', { after: writeCursor([1, key]) }, keyOf(tenant.tenantId))
-    expect([status, body]).toMatchObject([400, { error: { param: 'after' } }])
-  })
-})
-
-describe('the channel of a job', () => {
-  it.each(['/videos', '/videos/{job_id}', '/ledger'])(
-    '%s shows it to operators, and never to an API key',
-    async (template) => {
-      const other = await openTenant(engine.table)
-      const { jobId, tenantId } = await settledJob(engine.table, other, { bill: '0.1' })
-      const path = template.replace('{job_id}', jobId)
-      const channels = async (session: Parameters<typeof read>[2], asked: Record<string, string>) =>
-        JSON.stringify((await read(path, asked, session)).body).match(/"channel":"[^"]+"/g)
-      expect(await channels({ role: 'viewer' }, { tenant: tenantId })).not.toBeNull()
-      expect(await channels(keyOf(tenantId), {})).toBeNull()
-    },
-  )
-})
-
-describe('get-tenant', () => {
-  it('get-tenant 200: balance, state and alerts in one request, and no secret', async () => {
-    const { status, body, requests } = await read(`/tenants/${tenant.tenantId}`)
-    expect([status, tenantDetailResponse.safeParse(body).error, requests]).toEqual([200, undefined, 2])
-    expect(JSON.stringify(body)).not.toContain('whsec_')
-    expect((await read(`/tenants/${tenant.tenantId}`, {}, keyOf(tenant.tenantId))).status).toBe(200)
-  })
-
-  it('get-tenant 403: an API key sees no other tenant; get-tenant 404: an unknown tenant', async () => {
-    expect((await read('/tenants/other', {}, keyOf(tenant.tenantId))).status).toBe(403)
-    expect((await read('/tenants/other')).status).toBe(404)
-  })
-})
-
-describe('verify-ledger', () => {
-  it('verify-ledger 200: all rules hold, and how many rows were read', async () => {
-    const { tenantId } = await openTenant(engine.table)
-    const { status, body } = await read('/ledger/verification', { tenant: tenantId })
-    expect([status, ledgerVerificationResponse.safeParse(body).error]).toEqual([200, undefined])
-    expect(body).toMatchObject({ ok: true, broken: [], rows: 1 })
-  })
-
-  it('verify-ledger 429: the seventh within a minute, which reads nothing', async () => {
-    const { tenantId } = await openTenant(engine.table)
-    const asked = readRig(engine.table, { verifications: new VerificationRate() })
+  it('verify-ledger 429: the seventh within a minute of the first', () => {
+    const rate = new VerificationRate()
     for (let count = 0; count < 6; count += 1) {
-      expect((await asked('/ledger/verification', { tenant: tenantId })).status).toBe(200)
+      rate.begin('s1', NOW + count * 1_000)()
     }
-    expect(await asked('/ledger/verification', { tenant: tenantId })).toMatchObject({ status: 429, requests: 1 })
-  })
-
-  it('verify-ledger 403: not for API keys', async () => {
-    expect((await read('/ledger/verification', {}, keyOf(tenant.tenantId))).status).toBe(403)
+    expect(() => rate.begin('s1', NOW + 30_000)).toThrow(expect.objectContaining({ retryAfterSeconds: 30 }))
+    rate.begin('s1', NOW + 60_000)()
+    expect(() => rate.begin('s1', NOW + 60_000)).toThrow('too many verifications')
   })
 })
 
-describe('list-audit', () => {
-  it('list-audit 200: filters by target, action and time, with at most three requests', async () => {
-    const { tenantId } = await openTenant(engine.table)
-    const adjustment = { amount: microcredits(-1), reason: 'mistake', isDebtAllowed: false, actor: TESTER }
-    await adjustTenant(engine.table, tenantId, adjustment)
-    const { status, body, requests } = await read('/audit', { target: tenantId, action: 'tenant adjust' })
-    expect([status, auditListResponse.safeParse(body).error]).toEqual([200, undefined])
-    expect(requests).toBeLessThanOrEqual(3)
-    expect(body).toMatchObject({ data: [{ action: 'tenant adjust', tenant: tenantId, after: { reason: 'mistake' } }] })
-    expect((await read('/audit', { target: tenantId, until: '1' })).body).toMatchObject({ data: [], has_more: false })
+const session = (changes: Partial<Session>): Session => ({
+  id: 's',
+  kind: 'admin_key',
+  actor: 'ada',
+  role: 'viewer',
+  tenant: null,
+  keyId: null,
+  holder: 'ada',
+  createdAt: 0,
+  seenAt: 0,
+  expiresAt: 1,
+  ...changes,
+})
+const key = session({ role: 'tenant', kind: 'api_key', tenant: { id: 'acme', name: 'Acme' } })
+
+describe('allowedTenant', () => {
+  it('is the one that an admin asks for, and none if none is asked for', () => {
+    expect(allowedTenant(session({}), 'acme')).toBe('acme')
+    expect(allowedTenant(session({ role: 'owner' }), undefined)).toBeUndefined()
   })
 
-  it('list-audit 403: not for API keys; list-audit 400: a wrong time', async () => {
-    expect((await read('/audit', {}, keyOf(tenant.tenantId))).status).toBe(403)
-    expect((await read('/audit', { since: 'yesterday' })).body).toMatchObject({ error: { param: 'since' } })
+  it('is the own one of an API key, asked for or not', () => {
+    expect([allowedTenant(key, undefined), allowedTenant(key, 'acme')]).toEqual(['acme', 'acme'])
+  })
+
+  it('is never another one for an API key, even without a tenant in its session', () => {
+    expect(() => allowedTenant(key, 'other')).toThrow(ForbiddenError)
+    expect(() => allowedTenant(key, '')).toThrow(ForbiddenError)
+    expect(() => allowedTenant(session({ role: 'tenant' }), 'acme')).toThrow(ForbiddenError)
+    expect(() => allowedTenant(session({ role: 'tenant' }), undefined)).toThrow(ForbiddenError)
+  })
+
+  it('is no id that the table could not have', () => {
+    expect(() => allowedTenant(session({}), '')).toThrow(InvalidRequestError)
+    expect(() => allowedTenant(session({}), 'x'.repeat(2_000))).toThrow(InvalidRequestError)
+  })
+})
+
+describe('visibleRow', () => {
+  it('has the channel for operators alone', () => {
+    const row = { id: 'j', channel: 'p1-main' }
+    expect([visibleRow(session({}), row), visibleRow(session({ role: 'owner' }), row)]).toEqual([row, row])
+    expect(visibleRow(key, row)).toEqual({ id: 'j', channel: null })
+  })
+
+  it('has the notes of operators for operators alone', () => {
+    const row = { id: 'g', channel: null, reason: 'disputes every bill' }
+    expect(visibleRow(session({ role: 'viewer' }), row)).toEqual(row)
+    expect(visibleRow(key, row)).toEqual({ ...row, reason: null })
   })
 })

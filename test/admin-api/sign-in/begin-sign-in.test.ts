@@ -1,6 +1,6 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { TooManySignInsError } from '#core/admin/errors.ts'
-import { beginSignIn } from '#lambdas/admin-api/sign-in/begin-sign-in.ts'
+import { beginSignIn } from '#lambdas/admin-api/sign-in/sessions.ts'
 import { readAudit } from '#store/audit/read-audit.ts'
 import type { Table } from '#store/table/table.ts'
 import { captureTelemetry } from '../../engines/emitted-metrics.ts'

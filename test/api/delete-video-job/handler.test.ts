@@ -1,6 +1,6 @@
 import { v7 as uuidv7 } from 'uuid'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { requireVideoJob } from '#lambdas/pipeline/job-record.ts'
+import { requireVideoJob } from '#lambdas/pipeline/step-context.ts'
 import { putText } from '#store/bucket/bucket.ts'
 import type { NewVideoJob } from '#store/job-ledger/reserve-quota.ts'
 import { resolveReservation } from '#store/job-ledger/resolve-reservation.ts'

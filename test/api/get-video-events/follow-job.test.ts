@@ -1,10 +1,13 @@
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { ServiceUnavailableError } from '#core/errors.ts'
 import { type VideoJob, withReportedPercent } from '#core/jobs/video-job.ts'
-import { EventMessages } from '#lambdas/api/get-video-events/event-messages.ts'
-import { followJob } from '#lambdas/api/get-video-events/follow-job.ts'
+import { EventMessages, followJob, readFollowedJob } from '#lambdas/api/get-video-events/follow-job.ts'
+import { markDeleted } from '#store/jobs/cancel-and-delete.ts'
+import { getVideoJob } from '#store/jobs/job-reader.ts'
 import { FINISHED, PROCESSING, QUEUED, STORED, SUCCEEDED } from '../../core/jobs/watched-job.ts'
+import { useTestTable } from '../../engines/test-table.ts'
+import { openTenant, reserveJob, type TestTenant } from '../../engines/video-jobs.ts'
 
 type Script = {
   /** The job at a moment, in seconds since its creation; undefined when it may not be seen any more. */
@@ -162,5 +165,36 @@ describe('following a job', () => {
       ),
       { numRuns: 60 },
     )
+  })
+})
+
+describe('reading a followed job', () => {
+  const engine = useTestTable()
+  let tenant: TestTenant
+  let job: VideoJob
+  beforeEach(async () => {
+    tenant = await openTenant(engine.table)
+    const { tenantId, jobId } = await reserveJob(engine.table, tenant)
+    const found = await getVideoJob(engine.table, tenantId, jobId)
+    if (found === undefined) {
+      throw new Error('no job')
+    }
+    job = found
+  })
+
+  const now = () => Date.now() / 1000
+  const read = () => readFollowedJob(engine.table, job, now())
+
+  it('makes one eventually consistent read of one item each time', async () => {
+    const reads = vi.spyOn(engine.table, 'readItem')
+    await read()
+    expect(reads.mock.calls.map(([, options]) => options)).toEqual([{ mayLag: true }])
+    reads.mockRestore()
+  })
+
+  it('sees what has changed, and nothing of a job that was deleted', async () => {
+    expect((await read())?.status).toBe('queued')
+    await markDeleted(engine.table, job, Date.now())
+    expect(await read()).toBeUndefined()
   })
 })

@@ -2,7 +2,7 @@ import { DescribeExecutionCommand, ExecutionDoesNotExist, SFNClient } from '@aws
 import { PutCommand } from '@aws-sdk/lib-dynamodb'
 import { mockClient } from 'aws-sdk-client-mock'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { requireVideoJob } from '#lambdas/pipeline/job-record.ts'
+import { requireVideoJob } from '#lambdas/pipeline/step-context.ts'
 import { LOCAL_STATE_MACHINE_ARN } from '#local/aws-front.ts'
 import { readAudit } from '#store/audit/read-audit.ts'
 import { resolveReservation } from '#store/job-ledger/resolve-reservation.ts'

@@ -1,7 +1,7 @@
 import { DeleteCommand, PutCommand } from '@aws-sdk/lib-dynamodb'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { microcredits, parseCredits } from '#core/money.ts'
-import { readLedgerRows, streamLedgerRows } from '#lambdas/admin/ledger/read-ledger.ts'
+import { readLedgerRows, streamLedgerRows } from '#lambdas/admin/read-ledger.ts'
 import { RelayLedger } from '#store/relay-ledger/relay-ledger.ts'
 import { tableKeys } from '#store/table/table-keys.ts'
 import { adjustTenant, grantCredits } from '#store/tenants/credits.ts'

@@ -1,8 +1,10 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest'
+import { jobEvents } from '#core/jobs/job-events.ts'
 import type { VideoJob } from '#core/jobs/video-job.ts'
 import { logger } from '#platform/telemetry/logger.ts'
 import { loadText } from '#store/bucket/bucket.ts'
 import type { NewVideoJob } from '#store/job-ledger/reserve-quota.ts'
+import { takePollToken } from '#store/jobs/channels.ts'
 import type { PollOutcome } from '#upstream/providers/video-provider.ts'
 import { inTurn, type Pipeline, running, succeeded } from '../../engines/pipeline.ts'
 import { type Engines, startEngines } from '../../engines/start-engines.ts'
@@ -10,46 +12,46 @@ import { breakConnection } from '../../engines/test-table.ts'
 import { useOpened } from '../../engines/use-opened.ts'
 import { createVideoMachine } from '../../engines/video-machine.ts'
 
-const engines = useOpened(startEngines)
-beforeEach(() => engines.reset())
-
-const gone: PollOutcome = { kind: 'gone', reason: '404' }
-const unavailable: PollOutcome = { kind: 'unavailable', reason: '503' }
-const oddWord: PollOutcome = {
-  kind: 'running',
-  text: '{"task_status":"THINKING"}',
-  isKnownStatus: false,
-  statusWord: 'THINKING\u001b[2J',
-}
-const done = () => succeeded({ video_url: engines.results.url('/video.mp4') })
-
-type Run = {
-  readonly pipeline: Pipeline
-  readonly job: NewVideoJob
-  readonly record: VideoJob
-  readonly seconds: number
-}
-
-/** Runs one job whose polls have these outcomes, one after the other. */
-async function runWith(
-  outcomes: readonly PollOutcome[],
-  options: Parameters<Engines['pipeline']>[0] = {},
-): Promise<Run> {
-  const pipeline = await engines.pipeline(options)
-  pipeline.upstream.script.poll = inTurn(...outcomes)
-  const job = await pipeline.create()
-  const start = pipeline.clock.seconds
-  await createVideoMachine(pipeline).run(job)
-  expect(await pipeline.leftovers(job)).toEqual([])
-  return { pipeline, job, record: await pipeline.read(job), seconds: pipeline.clock.seconds - start }
-}
-
-/** What Step Functions sees of a function that was ended at its timeout. */
-function sandboxTimedOut(): Error {
-  return Object.assign(new Error('timed out'), { name: 'Sandbox.Timedout' })
-}
-
 describe('a poll', () => {
+  const engines = useOpened(startEngines)
+  beforeEach(() => engines.reset())
+
+  const gone: PollOutcome = { kind: 'gone', reason: '404' }
+  const unavailable: PollOutcome = { kind: 'unavailable', reason: '503' }
+  const oddWord: PollOutcome = {
+    kind: 'running',
+    text: '{"task_status":"THINKING"}',
+    isKnownStatus: false,
+    statusWord: 'THINKING\u001b[2J',
+  }
+  const done = () => succeeded({ video_url: engines.results.url('/video.mp4') })
+
+  type Run = {
+    readonly pipeline: Pipeline
+    readonly job: NewVideoJob
+    readonly record: VideoJob
+    readonly seconds: number
+  }
+
+  /** Runs one job whose polls have these outcomes, one after the other. */
+  async function runWith(
+    outcomes: readonly PollOutcome[],
+    options: Parameters<Engines['pipeline']>[0] = {},
+  ): Promise<Run> {
+    const pipeline = await engines.pipeline(options)
+    pipeline.upstream.script.poll = inTurn(...outcomes)
+    const job = await pipeline.create()
+    const start = pipeline.clock.seconds
+    await createVideoMachine(pipeline).run(job)
+    expect(await pipeline.leftovers(job)).toEqual([])
+    return { pipeline, job, record: await pipeline.read(job), seconds: pipeline.clock.seconds - start }
+  }
+
+  /** What Step Functions sees of a function that was ended at its timeout. */
+  function sandboxTimedOut(): Error {
+    return Object.assign(new Error('timed out'), { name: 'Sandbox.Timedout' })
+  }
+
   it('of a running task keeps the answer for readers and the job processing', async () => {
     const pipeline = await engines.pipeline()
     pipeline.upstream.script.poll = inTurn(running('{"progress":5.0}'), done())
@@ -274,5 +276,75 @@ describe('a poll', () => {
     ])
     expect(record.status).toBe('succeeded')
     expect(engines.counted().includes('billed_at_estimate')).toBe(true)
+  })
+})
+
+describe('the record of a job', () => {
+  const engines = useOpened(startEngines)
+  beforeEach(() => engines.reset())
+
+  it('keeps the largest percentage that the upstream reported, and when each stage was reached', async () => {
+    const pipeline = await engines.pipeline()
+    const polls = ['{"progress":40}', '{"progress":"30%"}', '{"status":"running"}'].map(running)
+    pipeline.upstream.script.poll = inTurn(...polls, succeeded({ video_url: engines.results.url('/video.mp4') }))
+    const job = await pipeline.create()
+    await createVideoMachine(pipeline).run(job)
+    const record = await pipeline.read(job)
+    expect(record.upstreamPercent?.percent).toBe(40)
+    expect(record.upstreamPercent?.since).toBeGreaterThan(record.acceptedAt ?? Number.NaN)
+    const events = jobEvents(record, pipeline.clock.seconds)
+    const { createdAt, submittedAt, acceptedAt, finishedAt, storedAt, endedAt } = record
+    expect(events.map(({ type, at }) => [type, at])).toEqual([
+      ['queued', createdAt],
+      ['submitted', submittedAt],
+      ['processing', acceptedAt],
+      ['finished', finishedAt],
+      ['stored', storedAt],
+      ['settled', endedAt],
+      ['progress', endedAt],
+      ['succeeded', endedAt],
+    ])
+    expect(events.find(({ type }) => type === 'settled')?.cost).toBe(await pipeline.spent())
+  })
+})
+
+describe('a job of a crowded channel', () => {
+  const engines = useOpened(startEngines)
+
+  it('that got no token at its deadline is not given up before it has had its poll', async () => {
+    const poll = { first_seconds: 40, interval_seconds: 30, requests_per_second: 1 }
+    const pipeline = await engines.pipeline({ channels: { main: { deadline_minutes: 1, poll } } })
+    pipeline.upstream.script.poll = () => succeeded({ video_url: engines.results.url('/video.mp4') })
+    const { table } = pipeline.context
+    const Poll = async (step: () => Promise<unknown>, visit: number) => {
+      const nowMilliseconds = pipeline.clock.milliseconds
+      for (let taken = 0; visit < 14 && taken < 3; taken += 1) {
+        await takePollToken(table, { channelId: 'main', perSecond: 1, nowMilliseconds })
+      }
+      return await step()
+    }
+    const job = await pipeline.create()
+    await createVideoMachine(pipeline, { interpose: { Poll } }).run(job)
+    expect(pipeline.upstream.polls).toBe(1)
+    expect((await pipeline.read(job)).status).toBe('succeeded')
+    expect(await pipeline.leftovers(job)).toEqual([])
+  })
+
+  it('that never gets a token is given up a minute after its deadline', async () => {
+    const poll = { first_seconds: 40, interval_seconds: 30, requests_per_second: 1 }
+    const pipeline = await engines.pipeline({ channels: { main: { deadline_minutes: 1, poll } } })
+    const { table } = pipeline.context
+    const Poll = async (step: () => Promise<unknown>) => {
+      const nowMilliseconds = pipeline.clock.milliseconds
+      for (let taken = 0; taken < 3; taken += 1) {
+        await takePollToken(table, { channelId: 'main', perSecond: 1, nowMilliseconds })
+      }
+      return await step()
+    }
+    const job = await pipeline.create()
+    await createVideoMachine(pipeline, { interpose: { Poll } }).run(job)
+    expect(pipeline.upstream.polls).toBe(0)
+    expect(await pipeline.read(job)).toMatchObject({ status: 'failed', error: 'generation timed out' })
+    expect(await pipeline.leftovers(job)).toEqual([])
   })
 })

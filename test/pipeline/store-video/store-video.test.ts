@@ -1,7 +1,7 @@
 import { S3Client, UploadPartCommand } from '@aws-sdk/client-s3'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import type { VideoJob } from '#core/jobs/video-job.ts'
-import { failVideoJob } from '#lambdas/pipeline/fail-video-job.ts'
+import { failVideoJob } from '#lambdas/pipeline/resolve-video-job.ts'
 import { storeVideo } from '#lambdas/pipeline/store-video/store-video.ts'
 import { putText } from '#store/bucket/bucket.ts'
 import type { NewVideoJob } from '#store/job-ledger/reserve-quota.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { requireVideoJob } from '#lambdas/pipeline/job-record.ts'
+import { requireVideoJob } from '#lambdas/pipeline/step-context.ts'
 import { putText } from '#store/bucket/bucket.ts'
 import { dueReservations, pendingCleanUps } from '#store/due-index.ts'
 import {

@@ -1,6 +1,6 @@
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { VideoJob } from '#core/jobs/video-job.ts'
-import { requireVideoJob } from '#lambdas/pipeline/job-record.ts'
+import { requireVideoJob } from '#lambdas/pipeline/step-context.ts'
 import type { NewVideoJob } from '#store/job-ledger/reserve-quota.ts'
 import { resolveReservation } from '#store/job-ledger/resolve-reservation.ts'
 import { markDeleted } from '#store/jobs/cancel-and-delete.ts'

@@ -1,6 +1,6 @@
 import { v7 as uuidv7 } from 'uuid'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { verifyLedger } from '#lambdas/admin/ledger/verify-ledger.ts'
+import { verifyLedger } from '#lambdas/admin/verify-ledger.ts'
 import { reserveQuota } from '#store/job-ledger/reserve-quota.ts'
 import { readHoldItem } from '#store/relay-ledger/hold.ts'
 import { RelayLedger } from '#store/relay-ledger/relay-ledger.ts'

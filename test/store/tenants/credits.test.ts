@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { formatCredits, microcredits, parseCredits } from '#core/money.ts'
-import { verifyLedger } from '#lambdas/admin/ledger/verify-ledger.ts'
+import { verifyLedger } from '#lambdas/admin/verify-ledger.ts'
 import { readAudit } from '#store/audit/read-audit.ts'
 import type { Table } from '#store/table/table.ts'
 import { adjustTenant, grantCredits } from '#store/tenants/credits.ts'

@@ -1,7 +1,7 @@
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { InvalidApiKeyError } from '#core/errors.ts'
 import { parseCredits } from '#core/money.ts'
-import { requireVideoJob } from '#lambdas/pipeline/job-record.ts'
+import { requireVideoJob } from '#lambdas/pipeline/step-context.ts'
 import { readAudit } from '#store/audit/read-audit.ts'
 import { findCaller } from '#store/callers.ts'
 import { resolveReservation } from '#store/job-ledger/resolve-reservation.ts'

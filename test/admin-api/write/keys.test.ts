@@ -1,0 +1,214 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import { requireFuture, requireKnownModels } from '#lambdas/admin-api/write/keys.ts'
+import { sha256Hex } from '#platform/crypto.ts'
+import { findCaller } from '#store/callers.ts'
+import type { Table } from '#store/table/table.ts'
+import { PER_SECOND_MODEL, testCatalogue } from '../../engines/test-catalogue.ts'
+import { useOpened } from '../../engines/use-opened.ts'
+import { openTenant } from '../../engines/video-jobs.ts'
+import { startWriteRig, type WriteRig } from './write-rig.ts'
+
+describe('write operations keys', () => {
+  const DAY = 86_400
+
+  const rig = useOpened(startWriteRig)
+  let tenant: string
+  beforeEach(async () => {
+    tenant = (await openTenant(rig.table)).tenantId
+  })
+
+  const nowSeconds = () => Math.trunc(Date.now() / 1000)
+  const call = (...arguments_: Parameters<WriteRig['call']>) => rig.call(...arguments_)
+  const create = async (body: object = {}) => (await call('POST', '/keys', { body: { tenant, ...body } })).body
+  const callerOf = (key: string, at = nowSeconds()) => findCaller(rig.table, sha256Hex(key), at)
+
+  describe('create-key', () => {
+    it('create-key 201: shows the key once, with its limits, and neither the log nor a later response has it', async () => {
+      const body = {
+        ...{ tenant, name: 'shop', models: [PER_SECOND_MODEL], rate_per_minute: 7 },
+        ...{ budget: { amount: '5', period: 'month' }, expires_at: nowSeconds() + DAY },
+      }
+      const made = await call('POST', '/keys', { body })
+      expect(made).toMatchObject({
+        status: 201,
+        body: {
+          ...{ object: 'key', tenant, name: 'shop', state: 'active', models: [PER_SECOND_MODEL], rate_per_minute: 7 },
+          ...{ budget: { amount: '5', period: 'month', spent: '0' }, expires_at: body.expires_at, last_used_at: null },
+        },
+      })
+      expect(await callerOf(made.body.key)).toMatchObject({ tenantId: tenant, ratePerMinute: 7 })
+      const renamed = await call('PATCH', `/keys/${made.body.id}`, { body: { name: 'other' } })
+      expect(JSON.stringify([renamed, await rig.audit(made.body.id)])).not.toContain(made.body.key)
+    })
+
+    it('create-key 201: all models, 60 requests a minute and no end where nothing is said; null lifts the rate', async () => {
+      expect(await create()).toMatchObject({
+        models: null,
+        rate_per_minute: 60,
+        budget: null,
+        expires_at: null,
+        name: null,
+      })
+      expect((await create({ rate_per_minute: null })).rate_per_minute).toBeNull()
+    })
+
+    it('create-key 404: a tenant that does not exist', async () => {
+      for (const nobody of ['nobody', '__proto__', 'a#b']) {
+        expect(await call('POST', '/keys', { body: { tenant: nobody } })).toMatchObject({ status: 404 })
+      }
+    })
+
+    it.each([
+      ['no tenant', { tenant: undefined }, 'tenant'],
+      ['a tenant that is no string', { tenant: { $ne: '' } }, 'tenant'],
+      ['a list without a model', { models: [] }, 'models'],
+      ['a model that nobody has', { models: [PER_SECOND_MODEL, 'constructor'] }, 'models.1'],
+      ['too many models', { models: Array.from({ length: 201 }, () => PER_SECOND_MODEL) }, 'models'],
+      ['a rate of nothing', { rate_per_minute: 0 }, 'rate_per_minute'],
+      ['a rate that no limit can keep', { rate_per_minute: 60_001 }, 'rate_per_minute'],
+      ['an end in the past', { expires_at: 1 }, 'expires_at'],
+      ['an end in milliseconds', { expires_at: Date.now() + DAY * 1000 }, 'expires_at'],
+      ['a budget in words', { budget: '5/month' }, 'budget'],
+      ['a key of its own', { key: 'rg_live_x' }, 'key'],
+    ])('create-key 400: %s', async (_, body, param) => {
+      const refused = await call('POST', '/keys', { body: { tenant, ...body } })
+      expect(refused).toMatchObject({ status: 400, body: { error: { param } } })
+    })
+
+    it('create-key 400: no JSON object, and create-key 413: a huge body', async () => {
+      for (const body of ['[]', 'null', '"a"', '{', '7']) {
+        expect(await call('POST', '/keys', { body })).toMatchObject({ status: 400 })
+      }
+      expect(await call('POST', '/keys', { body: { tenant, name: 'x'.repeat(70_000) } })).toMatchObject({ status: 413 })
+    })
+  })
+
+  describe('change-key', () => {
+    it('change-key 200: changes what is named, null removes, and the rest stays', async () => {
+      const { id } = await create({ name: 'shop', models: [PER_SECOND_MODEL], budget: { amount: '1', period: 'day' } })
+      const body = { models: null, rate_per_minute: null, budget: { amount: '3', period: 'day' } }
+      const changed = await call('PATCH', `/keys/${id}`, { body })
+      expect(changed).toMatchObject({
+        status: 200,
+        body: { id, name: 'shop', models: null, rate_per_minute: null, budget: { amount: '3' } },
+      })
+      expect((await rig.audit(id))[0]).toMatchObject({
+        action: 'key set',
+        before: { budget: '1/day' },
+        after: { budget: '3/day' },
+      })
+      const cleared = await call('PATCH', `/keys/${id}`, { body: { name: null, budget: null } })
+      expect(cleared.body).toMatchObject({ name: null, budget: null })
+    })
+
+    it('change-key 400: nothing to change, and unknown fields such as the tenant', async () => {
+      const { id } = await create()
+      expect(await call('PATCH', `/keys/${id}`, { body: {} })).toMatchObject({ status: 400 })
+      const moved = await call('PATCH', `/keys/${id}`, { body: { tenant: 'other' } })
+      expect(moved).toMatchObject({ status: 400, body: { error: { param: 'tenant' } } })
+    })
+
+    it('change-key 409: a revoked key', async () => {
+      const { id } = await create()
+      await call('POST', `/keys/${id}/revocation`)
+      const refused = await call('PATCH', `/keys/${id}`, { body: { name: 'a' } })
+      expect(refused).toMatchObject({ status: 409, body: { error: { code: 'key_unusable' } } })
+    })
+  })
+
+  describe('rotate-key', () => {
+    it('rotate-key 201: a successor with the limits of the old key, which works on for the overlap', async () => {
+      const old = await create({ name: 'shop', rate_per_minute: 7 })
+      const rotated = await call('POST', `/keys/${old.id}/rotation`, { body: { overlap_seconds: 3600 } })
+      expect(rotated).toMatchObject({ status: 201, body: { name: 'shop', rate_per_minute: 7, replaces: old.id } })
+      expect(await callerOf(rotated.body.key)).toBeDefined()
+      expect(await callerOf(old.key, nowSeconds() + 3_500)).toBeDefined()
+      expect(await callerOf(old.key, nowSeconds() + 3_700)).toBeUndefined()
+    })
+
+    it('rotate-key 409: a second time without `again`, so that a double click makes one key', async () => {
+      const old = await create()
+      const rotate = (body: object = {}) => call('POST', `/keys/${old.id}/rotation`, { body })
+      const statuses = (await Promise.all([rotate(), rotate(), rotate()])).map(({ status }) => status)
+      expect(statuses.toSorted()).toEqual([201, 409, 409])
+      expect(await rotate()).toMatchObject({
+        status: 409,
+        body: { error: { code: 'rotated_already', param: 'again' } },
+      })
+      expect(await rotate({ again: true })).toMatchObject({ status: 201 })
+    })
+
+    it('rotate-key 409: a revoked key; and a key that is revoked at the same time stays revoked', async () => {
+      const old = await create()
+      const [rotated] = await Promise.all([
+        call('POST', `/keys/${old.id}/rotation`),
+        call('POST', `/keys/${old.id}/revocation`),
+      ])
+      expect([201, 409]).toContain(rotated.status)
+      expect(await callerOf(old.key)).toBeUndefined()
+      expect(await call('POST', `/keys/${old.id}/rotation`)).toMatchObject({ status: 409 })
+    })
+
+    it('rotate-key 400: an overlap that is no time, and an end in the past', async () => {
+      const { id } = await create()
+      for (const body of [
+        { overlap_seconds: -1 },
+        { overlap_seconds: 1e9 },
+        { overlap_seconds: '1h' },
+        { expires_at: 5 },
+      ]) {
+        expect(await call('POST', `/keys/${id}/rotation`, { body })).toMatchObject({ status: 400 })
+      }
+    })
+  })
+
+  describe('revoke-key', () => {
+    it('revoke-key 200: the key is refused from then on, and a repeat changes nothing', async () => {
+      const { id, key } = await create()
+      for (const _ of [1, 2]) {
+        expect(await call('POST', `/keys/${id}/revocation`)).toMatchObject({ status: 200, body: { state: 'revoked' } })
+      }
+      expect(await callerOf(key)).toBeUndefined()
+      expect((await rig.audit(id)).map(({ action }) => action)).toEqual(['key revoke', 'key create'])
+    })
+
+    it('revoke-key 404, rotate-key 404 and change-key 404: a key that does not exist', async () => {
+      for (const id of ['nobody', '__proto__', '%2F', 'x'.repeat(2_000)]) {
+        expect(await call('POST', `/keys/${id}/revocation`)).toMatchObject({ status: 404 })
+        expect(await call('POST', `/keys/${id}/rotation`)).toMatchObject({ status: 404 })
+        expect(await call('PATCH', `/keys/${id}`, { body: { name: 'a' } })).toMatchObject({ status: 404 })
+      }
+    })
+  })
+})
+
+const nothing = () => Promise.reject(new Error('not used'))
+const table: Table = {
+  readItem: nothing,
+  readItems: nothing,
+  queryPage: nothing,
+  updateItem: nothing,
+  transact: nothing,
+}
+const context = {
+  table,
+  openBucket: nothing,
+  nowMilliseconds: () => 5_000,
+  openCatalogue: () => testCatalogue(),
+  openUrlSigner: async () => () => '',
+}
+
+describe('key-limits', () => {
+  it('an end is in the future, or there is none', () => {
+    expect(() => requireFuture(6, context)).not.toThrow()
+    expect(() => requireFuture(null, context)).not.toThrow()
+    expect(() => requireFuture(5, context)).toThrow('invalid request')
+  })
+
+  it('a key keeps models that the configuration has lost, and gets no other unknown one', () => {
+    expect(() => requireKnownModels([PER_SECOND_MODEL], context)).not.toThrow()
+    expect(() => requireKnownModels(['gone'], context, ['gone'])).not.toThrow()
+    expect(() => requireKnownModels(['gone'], context)).toThrow('invalid request')
+    expect(() => requireKnownModels(null, context)).not.toThrow()
+  })
+})
