@@ -1,4 +1,4 @@
-import { JsonScan } from './json/json-scan.ts'
+import { JsonScanner, NAME, OPEN, OPEN_BRACE, SCALAR, type Token } from './json/json-scanner.ts'
 import { parseJsonText } from './json/parse-json-text.ts'
 
 /**
@@ -201,7 +201,8 @@ const NAME_CHARACTERS_MAX = 64
  */
 export function keepPassingFields(text: string, passing: PassingFields): PassedBody {
   const ignored: IgnoredNames = new Map()
-  const passed = passValue(new JsonScan(text), passing, ignored)
+  const scanner = new JsonScanner().push(text)
+  const passed = passValue({ text, scanner, ignored }, scanner.next(), passing)
   const paths = [...ignored].flatMap(([path, names]) => Array.from(names, (name) => pathOf(path, name)))
   return { text: passed ?? text, ignored: paths.slice(0, IGNORED_MAX) }
 }
@@ -209,30 +210,36 @@ export function keepPassingFields(text: string, passing: PassingFields): PassedB
 /** By the path of their object. */
 type IgnoredNames = Map<string, Set<string>>
 
-/** Moves past the next value. @returns its replacement; undefined for an unchanged value. */
-function passValue(scan: JsonScan, passing: PassingFields | 'whole', ignored: IgnoredNames): string | undefined {
-  const kind = scan.nextKind()
-  if (passing === 'whole' || kind === 'other') {
-    scan.skipValue()
+/** The text, how far it is read, and what was removed of it. */
+type Passage = { readonly text: string; readonly scanner: JsonScanner; readonly ignored: IgnoredNames }
+
+/** Reads on to the end of the value that begins with a token. @returns its replacement; undefined for an unchanged value. */
+function passValue(passage: Passage, token: Token, passing: PassingFields | 'whole'): string | undefined {
+  const { scanner } = passage
+  if (token !== OPEN) {
     return undefined
   }
-  return kind === 'object' ? passObject(scan, passing, ignored) : passList(scan, passing, ignored)
+  if (passing === 'whole') {
+    scanner.skip()
+    scanner.next()
+    return undefined
+  }
+  return scanner.code === OPEN_BRACE ? passObject(passage, passing) : passList(passage, passing)
 }
 
-function passList(scan: JsonScan, passing: PassingFields, ignored: IgnoredNames): string | undefined {
+function passList(passage: Passage, passing: PassingFields): string | undefined {
+  const { text, scanner } = passage
   const pieces: string[] = []
-  let writtenTo = scan.index
-  scan.index += 1
-  while (!scan.isOver()) {
-    const start = scan.index
-    const changed = passValue(scan, passing, ignored)
+  let writtenTo = scanner.start
+  for (let token = scanner.next(); token === OPEN || token === SCALAR; token = scanner.next()) {
+    const { start } = scanner
+    const changed = passValue(passage, token, passing)
     if (changed !== undefined) {
-      pieces.push(scan.text.slice(writtenTo, start), changed)
-      writtenTo = scan.index
+      pieces.push(text.slice(writtenTo, start), changed)
+      writtenTo = scanner.end
     }
-    scan.skipComma()
   }
-  return pieces.length === 0 ? undefined : pieces.join('') + scan.text.slice(writtenTo, scan.index)
+  return pieces.length === 0 ? undefined : pieces.join('') + text.slice(writtenTo, scanner.end)
 }
 
 /** The place of a field that passes, from the end of the text before it, and the replacement of its value. */
@@ -244,18 +251,18 @@ type Kept = {
   readonly changed: string | undefined
 }
 
-function passObject(scan: JsonScan, passing: PassingFields, ignored: IgnoredNames): string | undefined {
+function passObject(passage: Passage, passing: PassingFields): string | undefined {
+  const { text, scanner, ignored } = passage
   const kept = new Map<string, Kept>()
   let isChanged = false
-  scan.index += 1
-  let start = scan.index
-  let end = start
-  for (let position = 0; !scan.isOver(); position += 1) {
-    const name = scan.readName()
+  let { end } = scanner
+  for (let position = 0; scanner.next() === NAME; position += 1) {
+    const { name, fieldStart: start } = scanner
     const inner = passing.fields.get(name)
-    const valueStart = scan.index
-    const changed = passValue(scan, inner ?? 'whole', ignored)
-    end = scan.index
+    const token = scanner.next()
+    const valueStart = scanner.start
+    const changed = passValue(passage, token, inner ?? 'whole')
+    end = scanner.end
     const isRepeated = kept.delete(name)
     if (inner === undefined || isRepeated) {
       ignore(ignored, passing.path, name)
@@ -264,15 +271,13 @@ function passObject(scan: JsonScan, passing: PassingFields, ignored: IgnoredName
       kept.set(name, { position, start, valueStart, end, changed })
     }
     isChanged ||= inner === undefined || isRepeated || changed !== undefined
-    scan.skipComma()
-    start = scan.index
   }
-  for (const name of fieldsOfOtherTypes(scan.text, kept, passing)) {
+  for (const name of fieldsOfOtherTypes(text, kept, passing)) {
     kept.delete(name)
     ignore(ignored, passing.path, name)
     isChanged = true
   }
-  return isChanged ? writeObject(kept.values(), scan.text, scan.text.slice(end, scan.index)) : undefined
+  return isChanged ? writeObject(kept.values(), text, text.slice(end, scanner.end)) : undefined
 }
 
 /** Fields of a content part that belong to another type. Validation has refused a part without a type. */

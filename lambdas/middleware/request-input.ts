@@ -2,8 +2,8 @@ import type { MiddlewareObj } from '@middy/core'
 import { ignoredHeader, prefersStrict, refuseIgnored } from '#core/api/ignored-fields.ts'
 import { queryOf } from '#core/api/routes.ts'
 import { InvalidRequestError, RequestBodyTooLargeError } from '#core/errors.ts'
-import { exceededBound } from '#core/json/json-bounds.ts'
 import { topLevelFields } from '#core/json/json-fields.ts'
+import { findExceededBound } from '#core/json/json-scanner.ts'
 import { parseJsonText } from '#core/json/parse-json-text.ts'
 import { nextTurn } from '#platform/concurrency.ts'
 import {
@@ -26,6 +26,9 @@ const FIELDS_MAX = 1_000
  * messages, more than a request may have, holds 82,000.
  */
 const ELEMENTS_MAX = 100_000
+
+/** Numbers, `true`, `false` and `null` of one body: more than the tokens of any request for embeddings. */
+const NUMBERS_MAX = 1_000_000
 
 /** A smaller body is read in a millisecond or two; each step of the work on a larger one gets its own turn of the event loop. */
 const LARGE_BYTES = 65_536
@@ -57,20 +60,27 @@ export async function readJsonBody(
   const pause = () => (isLarge ? nextTurn() : undefined)
   await pause()
   const text = readText(body, { bytesMax, coding: headerValue(request, 'content-encoding') })
-  refuseAbove(text, depthMax)
+  await refuseAbove(text, depthMax)
   await pause()
   const json = parse(text)
   await pause()
   return { text, json }
 }
 
-function refuseAbove(text: string, depthMax: number): void {
-  const exceeded = exceededBound(text, { depthMax, fieldsMax: FIELDS_MAX, elementsMax: ELEMENTS_MAX })
+async function refuseAbove(text: string, depthMax: number): Promise<void> {
+  const bounds = { depthMax, fieldsMax: FIELDS_MAX, elementsMax: ELEMENTS_MAX, numbersMax: NUMBERS_MAX }
+  const steps = findExceededBound(text, bounds)
+  let step = steps.next()
+  for (; step.done !== true; step = steps.next()) {
+    await nextTurn()
+  }
+  const exceeded = step.value
   if (exceeded !== undefined) {
     const messages = {
       depthMax: `the body must nest at most ${depthMax} levels deep`,
       fieldsMax: `the body must hold at most ${FIELDS_MAX} fields at the top level`,
       elementsMax: `the body must hold at most ${ELEMENTS_MAX} strings, objects and arrays: send smaller requests`,
+      numbersMax: `the body must hold at most ${NUMBERS_MAX} numbers: send smaller requests`,
     }
     throw invalidBody(messages[exceeded])
   }

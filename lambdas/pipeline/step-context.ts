@@ -6,6 +6,8 @@ import { once } from '#platform/cache.ts'
 import { type Clock, systemClock } from '#platform/clock.ts'
 import { openCatalogue } from '#platform/configuration.ts'
 import { channelCredential, renewedCredential } from '#platform/secrets.ts'
+import { jobFacts, logger } from '#platform/telemetry/logger.ts'
+import { count } from '#platform/telemetry/measures.ts'
 import { loadText, type OpenBucket, openBucket } from '#store/bucket/bucket.ts'
 import { getReservation } from '#store/job-ledger/reservation.ts'
 import { getVideoJob } from '#store/jobs/job-reader.ts'
@@ -101,4 +103,14 @@ type Step = (input: StepInput, context: StepContext) => Promise<NextStep>
 export function stepHandler(step: Step): (input: StepInput) => Promise<NextStep> {
   const context = openStepContext()
   return (input) => step(input, context)
+}
+
+/**
+ * Reports an upstream success whose result is not a video, or must not be fetched. The job fails and is not billed, while
+ * the upstream may bill the operator.
+ * @param reason a text of the gateway or the name of an error; never a url.
+ */
+export function reportRefusedResult(job: VideoJob, reason: string): void {
+  logger.error('result refused', { ...jobFacts(job), reason })
+  count('result_refused', { channel: job.channelId ?? 'none' })
 }

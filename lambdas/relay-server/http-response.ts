@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Abort, type AbortNotice } from '#core/abort-notice.ts'
-import { isEventStream } from '#core/relay/event-stream-type.ts'
+import { isEventStream } from '#core/relay/sse-events.ts'
 import type { ReceivedRequest } from '#middleware/api-event.ts'
 import { BAD_ANSWER, SHUTTING_DOWN, sendGatewayError } from '#platform/http-server/gateway-error.ts'
 import {
@@ -126,6 +126,7 @@ export class HttpResponse implements ClientResponse {
     while (!this.#gone.aborted && (this.#slices !== undefined || this.#response.writableNeedDrain)) {
       await (this.#slices ?? this.#room())
     }
+    this.#held?.taken()
     held?.release()
   }
 

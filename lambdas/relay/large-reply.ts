@@ -1,5 +1,6 @@
 import { UpstreamFailedError } from '#core/errors.ts'
 import { type PassingForm, PassingReply } from '#core/relay/passing-reply.ts'
+import { nextTurn } from '#platform/concurrency.ts'
 import { ResponseBrokenError } from '#platform/http/response-body.ts'
 import type { ClientResponse } from './client-response.ts'
 import { ABANDONED_MILLISECONDS_MAX, type CutReply, reportCutReply } from './leave-reply.ts'
@@ -65,6 +66,23 @@ export async function cutReply(
   return { ...read, end: 'cut' }
 }
 
+/** What is read of a reply at a time: less than a millisecond of work. */
+const STEP_BYTES = 64 * 1024
+
+/**
+ * Reads bytes of a reply in small steps. The steps of a large reply are turns of the event loop that no other large reply gets.
+ * @param size bytes that have arrived of the reply.
+ */
+export async function inSteps(chunk: Buffer, size: number, read: (step: Buffer) => unknown): Promise<void> {
+  for (let at = 0; at < chunk.length; at += STEP_BYTES) {
+    if (size > STEP_BYTES) {
+      await nextTurn()
+    }
+    const isWhole = at === 0 && chunk.length <= STEP_BYTES
+    await read(isWhole ? chunk : chunk.subarray(at, at + STEP_BYTES))
+  }
+}
+
 type ReadThrough = Omit<LargeReply, 'end'> & { readonly isBroken: boolean }
 
 async function readThrough(
@@ -76,13 +94,11 @@ async function readThrough(
   let bytes = 0
   const take = async (chunk: Buffer) => {
     bytes += chunk.length
-    await send(passing.push(chunk))
+    await inSteps(chunk, bytes, async (step) => await send(passing.push(step)))
   }
   try {
     for (let chunk = held.shift(); chunk !== undefined; chunk = held.shift()) {
       await take(chunk)
-      // Many megabytes are held: other requests of this process have their turn in between.
-      await new Promise(setImmediate)
     }
     for (let next = await rest.next(); !next.done; next = await rest.next()) {
       await take(next.value)

@@ -1,11 +1,11 @@
 import type { AbortNotice } from '#core/abort-notice.ts'
 import { hiddenInRefusal } from '#core/catalogue/hidden-fields.ts'
 import { UpstreamFailedError, UpstreamTimeoutError } from '#core/errors.ts'
-import type { FieldTree } from '#core/json/field-tree.ts'
-import { beginsAsObject } from '#core/json/json-marks.ts'
+import type { FieldTree } from '#core/json/json-fields.ts'
+import { OPEN_BRACE } from '#core/json/json-scanner.ts'
 import { parseJsonText } from '#core/json/parse-json-text.ts'
-import { withoutHidden } from '#core/json/remove-fields.ts'
-import type { Unfinished } from './large-reply.ts'
+import { withoutHidden } from '#core/relay/reply-scan.ts'
+import { inSteps, type Unfinished } from './large-reply.ts'
 import { type CutReply, reportCutReply } from './leave-reply.ts'
 import type { UpstreamReply } from './upstream-reply.ts'
 
@@ -19,6 +19,9 @@ type ReadableReply = Pick<UpstreamReply, 'failed'> & {
   readonly body: AsyncIterable<Buffer> & { readonly isOver: boolean; destroy(): void }
 }
 
+/** Gets the bytes of a reply in their order. */
+type Reader = { push(bytes: Buffer): unknown }
+
 /** How much of a reply is held, and how long the gateway waits for the whole. */
 export type Bounds = {
   readonly bytesMax?: number | undefined
@@ -28,8 +31,11 @@ export type Bounds = {
   readonly gone?: AbortNotice
 }
 
-/** @returns the whole reply, or the part that is held of a larger one. @throws as {@link readReply} */
-async function readUpTo(reply: ReadableReply, bounds: Bounds): Promise<Buffer | Unfinished> {
+/**
+ * Reads a reply in small steps while it arrives.
+ * @returns its length, or the part that is held of a larger one. @throws as {@link readReply}
+ */
+async function readUpTo(reply: ReadableReply, bounds: Bounds, reader: Reader): Promise<number | Unfinished> {
   const { body } = reply
   const { bytesMax = REPLY_BYTES_MAX, deadline, gone } = bounds
   let isLate = false
@@ -51,6 +57,7 @@ async function readUpTo(reply: ReadableReply, bounds: Bounds): Promise<Buffer | 
       if (size > bytesMax) {
         return { held, rest }
       }
+      await inSteps(next.value, size, (step) => reader.push(step))
     }
   } catch (error) {
     body.destroy()
@@ -62,8 +69,7 @@ async function readUpTo(reply: ReadableReply, bounds: Bounds): Promise<Buffer | 
   } finally {
     clearTimeout(timer)
   }
-  const [only] = held
-  return held.length === 1 && only !== undefined ? only : Buffer.concat(held, size)
+  return size
 }
 
 /**
@@ -72,9 +78,10 @@ async function readUpTo(reply: ReadableReply, bounds: Bounds): Promise<Buffer | 
  *   whole in time.
  */
 async function readReply(reply: ReadableReply, bounds: Bounds): Promise<Buffer> {
-  const read = await readUpTo(reply, bounds)
-  if (Buffer.isBuffer(read)) {
-    return read
+  const held: Buffer[] = []
+  const read = await readUpTo(reply, bounds, held)
+  if (typeof read === 'number') {
+    return Buffer.concat(held)
   }
   reply.body.destroy()
   throw new UpstreamFailedError({ cause: new RangeError('the answer is larger than any of its kind') })
@@ -85,10 +92,14 @@ async function readReply(reply: ReadableReply, bounds: Bounds): Promise<Buffer> 
  * logged and counted.
  * @throws as {@link readReply}
  */
-export async function readSuccessUpTo(reply: ReadableReply & CutReply, bounds: Bounds): Promise<Buffer | Unfinished> {
+export async function readSuccessUpTo(
+  reply: ReadableReply & CutReply,
+  bounds: Bounds,
+  reader: Reader,
+): Promise<number | Unfinished> {
   try {
-    const read = await readUpTo(reply, bounds)
-    if (Buffer.isBuffer(read) || beginsAsObject(read.held)) {
+    const read = await readUpTo(reply, bounds, reader)
+    if (typeof read === 'number' || beginsAsObject(read.held)) {
       return read
     }
   } catch (error) {
@@ -99,6 +110,14 @@ export async function readSuccessUpTo(reply: ReadableReply & CutReply, bounds: B
   }
   reply.body.destroy()
   return refuseReply(reply, 'the answer is no JSON object')
+}
+
+/** White space, and a byte order mark, may be before it. */
+const BEFORE_JSON: ReadonlySet<number> = new Set([0x20, 0x09, 0x0a, 0x0d, 0xef, 0xbb, 0xbf])
+
+function beginsAsObject(chunks: readonly Uint8Array[]): boolean {
+  const first = chunks.map((chunk) => chunk.find((byte) => !BEFORE_JSON.has(byte))).find((byte) => byte !== undefined)
+  return first === OPEN_BRACE
 }
 
 /** Blames the channel for a success that does not have the form of this API. @throws UpstreamFailedError always */

@@ -1,4 +1,6 @@
+import type { Pushed } from '#core/relay/chat-stream.ts'
 import { EndlessEventError } from '#core/relay/sse-events.ts'
+import { nextTurn } from '#platform/concurrency.ts'
 import { ResponseBrokenError } from '#platform/http/response-body.ts'
 import { type ClientResponse, hasLeft } from './client-response.ts'
 import { type EventSender, UPSTREAM_BROKE_OFF } from './event-sender.ts'
@@ -11,7 +13,7 @@ export type StreamEnd = 'whole' | 'broken' | 'cut' | 'abandoned'
 /** Reads the stream of an upstream for its client: bytes in, bytes out, one character for each byte, whole events only. */
 export interface EventStream<Usage> {
   /** What to relay for a chunk of the upstream. @throws EndlessEventError */
-  push(bytes: string): string
+  push(bytes: string): Pushed
   /** What to relay when the upstream has ended; undefined when it ended inside an event. */
   end(): string | undefined
   /** `finished`: only the end is missing. `done`: nothing more comes. `failed`: the upstream reported an error. */
@@ -90,7 +92,8 @@ async function pump(
   try {
     for (let next = await chunks.next(); !next.done; next = await chunks.next()) {
       const bytes = next.value.toString('latin1')
-      const due = client.held + stream.push(bytes)
+      const pushed = stream.push(bytes)
+      const due = client.held + (typeof pushed === 'string' ? pushed : await inTurns(pushed))
       refuseBeforeTheFirstByte(stream, client)
       const isHeld = !(stream.hasBegun || client.hasBytes) && due.length <= HELD_BYTES_MAX
       client.held = isHeld ? due : ''
@@ -119,6 +122,16 @@ async function pump(
       throw new NothingRelayedError('the upstream broke off before its first byte', { cause: error })
     }
     return 'broken'
+  }
+}
+
+/** Takes the steps of a large event, each in a turn of the event loop of its own. */
+async function inTurns(steps: Generator<undefined, string>): Promise<string> {
+  for (let step = steps.next(); ; step = steps.next()) {
+    if (step.done === true) {
+      return step.value
+    }
+    await nextTurn()
   }
 }
 

@@ -2,14 +2,14 @@ import type { RelayChannel } from '#core/catalogue/channel.ts'
 import type { RelayModel } from '#core/catalogue/model.ts'
 import { HttpError } from '#core/errors.ts'
 import { DO_NOT_RETRY } from '#core/http.ts'
-import { parseJsonObject } from '#core/json/json-object.ts'
+import { parseJsonObject } from '#core/json/parse-json-text.ts'
 import { type Microcredits, ZERO } from '#core/money.ts'
 import { fieldsIgnoredBySome, type PassedBody, type PassingList } from '#core/passing-fields.ts'
 import type { CallEnd, Charge, CheckedUsage, Priced } from '#core/pricing/usage.ts'
 import { logWord } from '#core/redaction.ts'
-import { isEventStream } from '#core/relay/event-stream-type.ts'
 import type { PassingForm } from '#core/relay/passing-reply.ts'
-import type { ReplyRules } from '#core/relay/reply-members.ts'
+import type { ReplyRules } from '#core/relay/reply-scan.ts'
+import { isEventStream } from '#core/relay/sse-events.ts'
 import { logger } from '#platform/telemetry/logger.ts'
 import { count } from '#platform/telemetry/measures.ts'
 import { type Bill, billRequest } from './bill-request.ts'
@@ -60,8 +60,8 @@ export interface RelayRequest<Usage> {
   advise(available: Microcredits): string | undefined
   /** The JSON of one call for a channel. */
   body(call: number, target: CallTarget): PassedBody
-  /** Reads a whole reply, and keeps it for {@link respond}. */
-  read(call: number, bytes: Buffer): WholeReply<Usage>
+  /** Reads a reply of status 2xx while it arrives, and keeps it for {@link respond}. */
+  reader(call: number): ReplyReader<Usage>
   /** The usage of a reply that is too large to be held; undefined for none that can be believed. */
   usageOfLarge(read: { readonly usage: unknown; readonly entries: number }): Usage | undefined
   /** Limits a reported usage to what the model can have used. */
@@ -87,6 +87,13 @@ export type RequestStream<Usage> = {
   events(call: number, cost: Microcredits | undefined): string | undefined
   /** The last events, after those of all replies. */
   end(ends: readonly CallEnd<Usage>[], cost: Microcredits | undefined): string
+}
+
+/** Reads a whole reply piece by piece. */
+export interface ReplyReader<Usage> {
+  push(bytes: Buffer): void
+  /** To be called after the last piece. */
+  end(): WholeReply<Usage>
 }
 
 /** A reply of status 2xx. `error`: the upstream reports an error of its own. `reason` is for the log and holds nothing of the reply. */
@@ -309,11 +316,11 @@ class RequestRun<Usage> {
 
   async #relayWhole(reply: UpstreamReply, call: number, deadline: number): Promise<RunEnd> {
     const { request } = this.#run
-    const bytes = await this.#readWhole(reply, deadline)
-    if (bytes === undefined) {
+    const reader = request.reader(call)
+    if (!(await this.#readWhole(reply, deadline, reader))) {
       return 'sent'
     }
-    const read = request.read(call, bytes)
+    const read = reader.end()
     if (read.kind === 'error') {
       reply.failed()
       throw new NothingRelayedError('the upstream reported an error under a status of success')
@@ -341,28 +348,28 @@ class RequestRun<Usage> {
   /**
    * Reads a success for a client that may leave meanwhile: the reply is then read on for a bounded time, and billed at the
    * estimate when it is not whole by then. A reply that is too large to be held is relayed while it arrives.
-   * @returns undefined when the reply was relayed.
+   * @returns false when the reply was relayed.
    * @throws UpstreamFailedError, UpstreamTimeoutError, ReplyTooLargeError.
    */
-  async #readWhole(reply: UpstreamReply, deadline: number): Promise<Buffer | undefined> {
+  async #readWhole(reply: UpstreamReply, deadline: number, reader: ReplyReader<Usage>): Promise<boolean> {
     const { exchange, request } = this.#run
     const { response } = exchange
     const bytesMax = request.bytesMax === undefined ? undefined : request.bytesMax - this.#heldBytes
     const bounds = { bytesMax, deadline: response.isOpen ? undefined : deadline, gone: response.gone }
     const stopWaiting = boundWhenGone(reply.body, response)
     try {
-      const read = await readSuccessUpTo(reply, bounds).catch((error: unknown) => {
+      const read = await readSuccessUpTo(reply, bounds, reader).catch((error: unknown) => {
         if (hasLeft(response)) {
           this.#keepEnd(reply, { how: 'unread', usage: undefined, textBytes: 0 })
         }
         throw error
       })
-      if (!Buffer.isBuffer(read)) {
+      if (typeof read !== 'number') {
         await this.#relayLarge(reply, read, bounds)
-        return undefined
+        return false
       }
-      this.#heldBytes += request.streaming === undefined ? read.length : 0
-      return read
+      this.#heldBytes += request.streaming === undefined ? read : 0
+      return true
     } finally {
       stopWaiting()
     }

@@ -1,6 +1,6 @@
 import { finished } from 'node:stream/promises'
 import type { StreamifyHandler } from 'aws-lambda'
-import { isEventStream } from '#core/relay/event-stream-type.ts'
+import { isEventStream } from '#core/relay/sse-events.ts'
 import { outliveStreamError } from '#lambdas/relay/outlive-stream-error.ts'
 import type { ApiEvent } from '#middleware/api-event.ts'
 import type { ClientResponse, ResponseHead, ResponseHeaders } from './client-response.ts'

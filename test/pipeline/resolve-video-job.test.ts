@@ -1,12 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { ServiceUnavailableError } from '#core/errors.ts'
 import { formatCredits } from '#core/money.ts'
-import {
-  endFailedJob,
-  failVideoJob,
-  reportRefusedResult,
-  resolveVideoJob,
-} from '#lambdas/pipeline/resolve-video-job.ts'
+import { endFailedJob, failVideoJob, resolveVideoJob } from '#lambdas/pipeline/resolve-video-job.ts'
+import { reportRefusedResult } from '#lambdas/pipeline/step-context.ts'
 import { putText } from '#store/bucket/bucket.ts'
 import { resolveReservation } from '#store/job-ledger/resolve-reservation.ts'
 import { markCancelled } from '#store/jobs/cancel-and-delete.ts'

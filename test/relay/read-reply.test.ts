@@ -12,7 +12,9 @@ describe('readSuccessUpTo', () => {
   it('has every byte of a reply in pieces', async () => {
     const { reply, body, told } = fakeReply()
     body.end('{"a"', ':1', '}')
-    expect(String(await readSuccessUpTo(reply, {}))).toBe('{"a":1}')
+    const pieces: Buffer[] = []
+    expect(await readSuccessUpTo(reply, {}, pieces)).toBe(7)
+    expect(Buffer.concat(pieces).toString()).toBe('{"a":1}')
     expect(told).toEqual([])
   })
 
@@ -20,7 +22,7 @@ describe('readSuccessUpTo', () => {
     telemetry.reset()
     const { reply, body, told } = fakeReply()
     body.write('{')
-    const read = readSuccessUpTo(reply, { deadline: performance.now() + 20 })
+    const read = readSuccessUpTo(reply, { deadline: performance.now() + 20 }, [])
     await expect(read).rejects.toBeInstanceOf(UpstreamTimeoutError)
     expect([body.isDestroyed, told, telemetry.counted()]).toEqual([true, ['timeout'], ['answer_cut_short']])
   })
@@ -28,30 +30,52 @@ describe('readSuccessUpTo', () => {
   it('waits beyond the deadline for a client that has left, whose reply has another bound', async () => {
     const { reply, body } = fakeReply()
     body.write('{')
-    const read = readSuccessUpTo(reply, { deadline: performance.now() + 20, gone: AbortSignal.abort() })
+    const read = readSuccessUpTo(reply, { deadline: performance.now() + 20, gone: AbortSignal.abort() }, [])
     setTimeout(() => body.end('}'), 60)
-    expect(String(await read)).toBe('{}')
+    expect(await read).toBe(2)
   })
 
   it('fails with a reply that breaks off', async () => {
     const { reply, body } = fakeReply()
     body.write('{')
     body.breakOff()
-    await expect(readSuccessUpTo(reply, {})).rejects.toBeInstanceOf(UpstreamFailedError)
+    await expect(readSuccessUpTo(reply, {}, [])).rejects.toBeInstanceOf(UpstreamFailedError)
   })
 
   it('returns the part that is held of a larger JSON object', async () => {
     const { reply, body } = fakeReply()
     body.end('{"a":', '"long"}')
-    const read = await readSuccessUpTo(reply, { bytesMax: 6 })
-    expect('held' in read && Buffer.concat(read.held).toString()).toBe('{"a":"long"}')
+    const read = await readSuccessUpTo(reply, { bytesMax: 6 }, [])
+    expect(typeof read === 'object' && Buffer.concat(read.held).toString()).toBe('{"a":"long"}')
   })
 
   it('blames the channel for a larger reply that is not a JSON object', async () => {
     const { reply, body, told } = fakeReply()
     body.write('<html>')
-    await expect(readSuccessUpTo(reply, { bytesMax: 2 })).rejects.toBeInstanceOf(UpstreamFailedError)
+    await expect(readSuccessUpTo(reply, { bytesMax: 2 }, [])).rejects.toBeInstanceOf(UpstreamFailedError)
     expect([body.isDestroyed, told]).toEqual([true, ['failed']])
+  })
+})
+
+describe('a reply of several megabytes', () => {
+  it('is read in steps of at most 64 KiB, between which others have their turn', async () => {
+    const { reply, body } = fakeReply()
+    const sizes: number[] = []
+    let turns = 0
+    let isOver = false
+    const others = () => {
+      turns += 1
+      if (!isOver) {
+        setImmediate(others)
+      }
+    }
+    body.end('{', 'x'.repeat(3_000_000), '}')
+    setImmediate(others)
+    await readSuccessUpTo(reply, {}, { push: (bytes) => sizes.push(bytes.length) })
+    isOver = true
+    expect(Math.max(...sizes)).toBe(64 * 1024)
+    expect(sizes.reduce((sum, size) => sum + size)).toBe(3_000_002)
+    expect(turns).toBeGreaterThanOrEqual(sizes.length - 2)
   })
 })
 

@@ -44,17 +44,24 @@ describe('sendJson', () => {
     response.room = room.promise
     const sent = sendJson(response, {
       statusCode: 201,
-      pieces: [new Uint8Array([0, 91]).subarray(1), Buffer.from(']')],
+      pieces: [new Uint8Array([0, 91]).subarray(1), Buffer.alloc(70_000, ' '), Buffer.from(']')],
     })
     await new Promise(setImmediate)
     expect(response.text).toBe('[')
     room.resolve()
     await sent
-    expect([response.text, response.ends]).toEqual(['[]', 1])
+    expect([response.text, response.ends]).toEqual([`[${' '.repeat(70_000)}]`, 1])
     expect(response.head).toEqual({
       statusCode: 201,
-      headers: { 'content-type': 'application/json', 'content-length': '2' },
+      headers: { 'content-type': 'application/json', 'content-length': '70002' },
     })
+  })
+
+  it('sends few bytes in one piece', async () => {
+    const response = new FakeResponse()
+    response.room = new Promise(() => undefined)
+    await sendJson(response, { statusCode: 200, pieces: [Buffer.from('['), Buffer.from(']')] })
+    expect([response.text, response.ends]).toEqual(['[]', 1])
   })
 
   it('does not wait for a slow client after the last piece', async () => {

@@ -18,7 +18,6 @@ import {
   readLedgerRowsOf,
 } from '#lambdas/admin/ledger-page.ts'
 import type { LedgerRow } from '#lambdas/admin/read-ledger.ts'
-import { TenantTooLargeError, verifyBounded } from '#lambdas/admin/verify-ledger.ts'
 import { type AdminResponse, sessionOf } from '#middleware/admin-chain.ts'
 import type { ApiEvent } from '#middleware/api-event.ts'
 import { type ReadContext, tenantOf, visibleRow } from './read-context.ts'
@@ -126,6 +125,8 @@ export async function verifyTenantLedger(event: ApiEvent, context: ReadContext):
 
 /** @throws InvalidRequestError for a tenant that is too large. */
 async function verify(tenant: string, { table, now }: ReadContext): Promise<AdminResponse> {
+  // Loaded when a ledger is first verified: no other operation needs the invariants.
+  const { TenantTooLargeError, verifyBounded } = await import('#lambdas/admin/verify-ledger.ts')
   try {
     const { broken, rows } = await verifyBounded(table(), tenant)
     return {

@@ -5,7 +5,7 @@ import { resendRefusal } from '#core/jobs/callback.ts'
 import { jobEvents, jobPercent } from '#core/jobs/job-events.ts'
 import { parseListQuery } from '#core/jobs/list-query.ts'
 import { hasEnded, isVisible, type VideoJob, visibleError, visibleStatus } from '#core/jobs/video-job.ts'
-import { exceededBound } from '#core/json/json-bounds.ts'
+import { exceededBound } from '#core/json/json-scanner.ts'
 import { parseJsonText } from '#core/json/parse-json-text.ts'
 import { formatCredits } from '#core/money.ts'
 import { videoReceipt } from '#core/pricing/video-settlement.ts'
@@ -189,7 +189,12 @@ async function needsExecution(
 }
 
 /** Neither a program nor a page could write or show much deeper values; no API nests so deep. */
-const REPLY_BOUNDS = { depthMax: 64, fieldsMax: Number.POSITIVE_INFINITY, elementsMax: Number.POSITIVE_INFINITY }
+const REPLY_BOUNDS = {
+  depthMax: 64,
+  fieldsMax: Number.POSITIVE_INFINITY,
+  numbersMax: 1_000_000,
+  elementsMax: Number.POSITIVE_INFINITY,
+}
 
 /** A reply of an upstream may be any string. */
 function parsed(text: string | undefined): unknown {

@@ -11,15 +11,16 @@ import {
 } from '#core/pricing/token-usage.ts'
 import type { CallEnd, CheckedUsage, Priced } from '#core/pricing/usage.ts'
 import { upstreamChatBody } from '#core/relay/chat-call.ts'
-import { type ChatReply, chatReplyAsEvents, readChatReply } from '#core/relay/chat-reply.ts'
+import { type ChatReply, ChatReplyReader, chatReplyAsEvents } from '#core/relay/chat-reply.ts'
 import { ChatStream } from '#core/relay/chat-stream.ts'
-import type { ReplyRules } from '#core/relay/reply-members.ts'
+import type { ReplyRules } from '#core/relay/reply-scan.ts'
 import type { RelayContext } from '../../relay/relay-context.ts'
 import type { RelayExchange } from '../../relay/relay-exchange.ts'
 import {
   type CallTarget,
   type RelayProtocol,
   type RelayRequest,
+  type ReplyReader,
   type RequestStream,
   runRequest,
   type WholeReply,
@@ -96,8 +97,12 @@ class Chat implements RelayRequest<TokenCounts> {
     return upstreamChatBody(this.#text, { upstreamModel, chat: this.#chat, channel })
   }
 
-  read(_call: number, bytes: Buffer): WholeReply<TokenCounts> {
-    const reply = readChatReply(bytes.toString('latin1'), this.rules)
+  reader(): ReplyReader<TokenCounts> {
+    const reader = new ChatReplyReader(this.rules)
+    return { push: (bytes) => reader.push(bytes), end: () => this.#keep(reader.end()) }
+  }
+
+  #keep(reply: ChatReply): WholeReply<TokenCounts> {
     if (reply.kind === 'answer') {
       this.#reply = reply
     }
@@ -118,7 +123,7 @@ class Chat implements RelayRequest<TokenCounts> {
   }
 
   respond(_ends: readonly CallEnd<TokenCounts>[], cost: Microcredits | undefined): readonly Uint8Array[] {
-    return [this.#written(cost)]
+    return this.#reply?.relayed(cost) ?? []
   }
 
   get streaming(): RequestStream<TokenCounts> | undefined {
@@ -129,14 +134,13 @@ class Chat implements RelayRequest<TokenCounts> {
     return {
       open: (_call, { withoutCredentials }, costOf) =>
         new ChatStream({ ...this.rules, relaysUsage: includeUsage, choices, withoutCredentials, costOf }),
-      events: (_call, cost) =>
-        chatReplyAsEvents(this.#written(cost).toString('utf8'), this.model.id, { hasUsage: includeUsage }),
+      events: (_call, cost) => chatReplyAsEvents(this.#replyText(cost), this.model.id, { hasUsage: includeUsage }),
       // The upstream's own end was relayed.
       end: () => '',
     }
   }
 
-  #written(cost: Microcredits | undefined): Buffer {
-    return Buffer.from(this.#reply?.relayed(cost) ?? '', 'latin1')
+  #replyText(cost: Microcredits | undefined): string {
+    return Buffer.concat(this.#reply?.relayed(cost) ?? []).toString('utf8')
   }
 }

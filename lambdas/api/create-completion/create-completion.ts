@@ -13,22 +13,27 @@ import {
   tokensByLength,
 } from '#core/pricing/token-usage.ts'
 import type { CallEnd, CheckedUsage, Priced } from '#core/pricing/usage.ts'
-import type { ChatChannel } from '#core/relay/chat-call.ts'
-import { ChatStream } from '#core/relay/chat-stream.ts'
 import {
+  type ChatChannel,
   measureCompletionCalls,
   prepareCompletionCalls,
   type WriteCompletionCall,
-} from '#core/relay/completion-calls.ts'
-import { type CompletionHead, CompletionWriter, readChatChoices } from '#core/relay/completion-reply.ts'
-import { CompletionStream } from '#core/relay/completion-stream.ts'
-import type { ReplyRules } from '#core/relay/reply-members.ts'
+} from '#core/relay/chat-call.ts'
+import { ChatStream } from '#core/relay/chat-stream.ts'
+import {
+  type CompletionHead,
+  CompletionStream,
+  CompletionWriter,
+  readChatChoices,
+} from '#core/relay/completion-reply.ts'
+import type { ReplyRules } from '#core/relay/reply-scan.ts'
 import type { RelayContext } from '../../relay/relay-context.ts'
 import type { RelayExchange } from '../../relay/relay-exchange.ts'
 import {
   type CallTarget,
   type RelayProtocol,
   type RelayRequest,
+  type ReplyReader,
   type RequestStream,
   runRequest,
   type WholeReply,
@@ -144,8 +149,16 @@ class Completion implements RelayRequest<TokenCounts> {
     return this.#writeCall({ promptIndex, model: upstreamModel, channel })
   }
 
-  read(promptIndex: number, bytes: Buffer): WholeReply<TokenCounts> {
-    const reply = readChatChoices(bytes.toString('utf8'))
+  reader(promptIndex: number): ReplyReader<TokenCounts> {
+    const held: Buffer[] = []
+    return {
+      push: (bytes) => held.push(bytes),
+      end: () => this.#keep(promptIndex, Buffer.concat(held).toString('utf8')),
+    }
+  }
+
+  #keep(promptIndex: number, text: string): WholeReply<TokenCounts> {
+    const reply = readChatChoices(text)
     if (reply === undefined) {
       return { kind: 'unusable', reason: 'the reply is not a chat completion' }
     }

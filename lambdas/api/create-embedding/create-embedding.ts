@@ -6,8 +6,8 @@ import { keepPassingFields, type PassedBody, passingFields } from '#core/passing
 import { embeddingChargeMax, settleEmbeddingCost } from '#core/pricing/relay-cost.ts'
 import { embeddingTokensMax } from '#core/pricing/token-usage.ts'
 import type { CallEnd, Charge, CheckedUsage, Priced } from '#core/pricing/usage.ts'
-import { type EmbeddingReply, readEmbeddingReply, readPromptTokens } from '#core/relay/embedding-reply.ts'
-import type { ReplyRules } from '#core/relay/reply-members.ts'
+import { type EmbeddingReply, EmbeddingReplyReader, readPromptTokens } from '#core/relay/embedding-reply.ts'
+import type { ReplyRules } from '#core/relay/reply-scan.ts'
 import { boundInputTokens } from '#upstream/tokens/bound-input-tokens.ts'
 import type { RelayContext } from '../../relay/relay-context.ts'
 import type { RelayExchange } from '../../relay/relay-exchange.ts'
@@ -15,6 +15,7 @@ import {
   type CallTarget,
   type RelayProtocol,
   type RelayRequest,
+  type ReplyReader,
   runRequest,
   type WholeReply,
 } from '../../relay/run-request.ts'
@@ -89,9 +90,13 @@ class Embedding implements RelayRequest<EmbeddingUsage> {
     return { text: replaceFields(text, new Map([['model', JSON.stringify(upstreamModel)]])), ignored }
   }
 
-  read(_call: number, bytes: Buffer): WholeReply<EmbeddingUsage> {
+  reader(): ReplyReader<EmbeddingUsage> {
     const { encodingFormat } = this.#embedding
-    const reply = readEmbeddingReply(bytes, { ...this.rules, inputs: this.#inputs, encodingFormat })
+    const reader = new EmbeddingReplyReader({ ...this.rules, inputs: this.#inputs, encodingFormat })
+    return { push: (bytes) => reader.push(bytes), end: () => this.#keep(reader.end()) }
+  }
+
+  #keep(reply: EmbeddingReply): WholeReply<EmbeddingUsage> {
     if (reply.kind === 'unusable') {
       return reply
     }
@@ -125,6 +130,6 @@ class Embedding implements RelayRequest<EmbeddingUsage> {
   }
 
   respond(_ends: readonly CallEnd<EmbeddingUsage>[], cost: Microcredits | undefined): readonly Uint8Array[] {
-    return this.#reply?.relayed(cost).pieces ?? []
+    return this.#reply?.relayed(cost) ?? []
   }
 }

@@ -4,14 +4,15 @@ import { affordableCount, type Microcredits } from '#core/money.ts'
 import { type PassedBody, passingFields } from '#core/passing-fields.ts'
 import { imageCharge, imageChargeMax } from '#core/pricing/relay-cost.ts'
 import type { CallEnd, CheckedUsage, Priced } from '#core/pricing/usage.ts'
-import { type ImageReply, readImageReply } from '#core/relay/image-reply.ts'
-import type { ReplyRules } from '#core/relay/reply-members.ts'
+import { type ImageReply, ImageReplyReader } from '#core/relay/image-reply.ts'
+import type { ReplyRules } from '#core/relay/reply-scan.ts'
 import type { RelayContext } from '../../relay/relay-context.ts'
 import type { RelayExchange } from '../../relay/relay-exchange.ts'
 import {
   type CallTarget,
   type RelayProtocol,
   type RelayRequest,
+  type ReplyReader,
   runRequest,
   type WholeReply,
 } from '../../relay/run-request.ts'
@@ -72,8 +73,12 @@ class Images implements RelayRequest<ImageUsage> {
     return imageRequestBody(this.#text, { upstreamModel, image: this.#image, passing })
   }
 
-  read(_call: number, bytes: Buffer): WholeReply<ImageUsage> {
-    const reply = readImageReply(bytes, this.rules)
+  reader(): ReplyReader<ImageUsage> {
+    const reader = new ImageReplyReader(this.rules)
+    return { push: (bytes) => reader.push(bytes), end: () => this.#keep(reader.end()) }
+  }
+
+  #keep(reply: ImageReply): WholeReply<ImageUsage> {
     if (reply.kind === 'unusable') {
       return reply
     }
@@ -103,6 +108,6 @@ class Images implements RelayRequest<ImageUsage> {
   }
 
   respond(_ends: readonly CallEnd<ImageUsage>[], cost: Microcredits | undefined): readonly Uint8Array[] {
-    return this.#reply?.relayed(cost).pieces ?? []
+    return this.#reply?.relayed(cost) ?? []
   }
 }

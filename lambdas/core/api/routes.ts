@@ -180,13 +180,10 @@ export const ROUTES = [
   { operation: 'get-health', method: 'GET', path: '/health', successStatus: 200, errorStatuses: [400], isPublic: true },
 ] as const satisfies readonly Route[]
 
-const QUERY_NAMES: ReadonlyMap<string, readonly string[]> = new Map(
-  ROUTES.map(({ operation, query = [] }: Route) => [operation, query]),
-)
-
 /** The query parameters of an operation; undefined for a name that is no operation. */
 export function queryOf(operation: string): readonly string[] | undefined {
-  return QUERY_NAMES.get(operation)
+  const route: Route | undefined = ROUTES.find((each) => each.operation === operation)
+  return route === undefined ? undefined : (route.query ?? [])
 }
 
 /** Name of an operation, such as `create-video-job`. */

@@ -5,7 +5,7 @@ import { ASPECT_RATIOS, DURATION_SECONDS, RESOLUTIONS, type VideoJobRequest } fr
 import type { VideoPriceTier } from '../catalogue/price-rows.ts'
 import { InvalidRequestError, type RequestIssue } from '../errors.ts'
 import { checkCallbackUrl } from '../jobs/callback.ts'
-import { isJsonObject } from '../json/json-object.ts'
+import { isJsonObject } from '../json/parse-json-text.ts'
 import { formatCredits } from '../money.ts'
 import {
   estimateVideoLine,

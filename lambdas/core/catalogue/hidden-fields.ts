@@ -1,4 +1,4 @@
-import { type FieldTree, fieldTree } from '../json/field-tree.ts'
+import { type FieldTree, fieldTree } from '../json/json-fields.ts'
 
 /** What an error and a refusal of an upstream show. Other fields may name the upstream, or the operator's account there. */
 const OF_ERRORS: ReadonlySet<string> = new Set(['message', 'type', 'param', 'code'])

@@ -1,5 +1,5 @@
-import { parseJsonObject } from './json-object.ts'
-import { JsonScan } from './json-scan.ts'
+import { CLOSE, JsonScanner, MORE, NAME, OPEN, SCALAR } from './json-scanner.ts'
+import { parseJsonObject } from './parse-json-text.ts'
 
 /** A top-level field of a JSON object, and where its value is: from `valueStart` up to, not including, `valueEnd`. */
 export type FieldSpan = { readonly name: string; readonly valueStart: number; readonly valueEnd: number }
@@ -21,22 +21,28 @@ export class InvalidInjectedValueError extends Error {
  * Finds the top-level fields of the JSON object that a text begins with, perhaps after white space. Names are decoded: `"\u0069d"` is `id`.
  * Of a text that breaks off, it finds the fields whose values are complete.
  */
-export function* topLevelFields(json: string): Generator<FieldSpan> {
-  const scan = new JsonScan(json)
-  scan.skipSpace()
-  scan.index += 1
-  while (!scan.isOver()) {
-    const name = scan.readName()
-    const valueStart = scan.index
-    scan.skipValue()
-    const valueEnd = scan.index
-    scan.skipSpace()
-    if (scan.isAtEnd) {
-      return
+export function topLevelFields(json: string): FieldSpan[] {
+  const scanner = new JsonScanner().push(json)
+  const fields: FieldSpan[] = []
+  let name = ''
+  let last: FieldSpan | undefined
+  scanner.next()
+  for (let token = scanner.next(); token !== MORE; token = scanner.next()) {
+    if (token === NAME || token === CLOSE) {
+      name = scanner.name
+      if (last !== undefined) {
+        fields.push(last)
+        last = undefined
+      }
+    } else {
+      const valueStart = scanner.start
+      if (token === OPEN) {
+        scanner.skip()
+      }
+      last = token === SCALAR || scanner.next() === CLOSE ? { name, valueStart, valueEnd: scanner.end } : undefined
     }
-    yield { name, valueStart, valueEnd }
-    scan.skipComma()
   }
+  return fields
 }
 
 /**
@@ -126,4 +132,40 @@ function encodeValue(name: string, value: InjectedValue): string {
     throw new InvalidInjectedValueError(`"${name}" is not a JSON number`)
   }
   return text
+}
+
+/** Fields by name: a whole field, or some fields of the object that is its value. */
+export type FieldTree = {
+  get(name: string): FieldTree | 'whole' | undefined
+  /** Of the elements of a list. Without it, lists are not entered. */
+  readonly inList?: FieldTree
+  /** A value without any of these texts has none of the fields, so it need not be read. Undefined if that cannot be told. */
+  readonly signs?: readonly string[] | undefined
+}
+
+type GrowingTree = Map<string, GrowingTree | 'whole'>
+
+/** Whether a value may have fields of a tree. It is given as text or as bytes. */
+export function maySomewhereHave({ signs }: FieldTree, value: { includes(text: string): boolean }): boolean {
+  return signs === undefined || signs.some((sign) => value.includes(sign))
+}
+
+/** The tree of dotted paths, such as `usage.cost`. A path whose beginning is listed too adds nothing. */
+export function fieldTree(paths: readonly string[]): FieldTree {
+  const tree: GrowingTree = new Map()
+  for (const path of paths) {
+    add(tree, path.split('.'))
+  }
+  return tree
+}
+
+function add(tree: GrowingTree, [name = '', ...inner]: readonly string[]): void {
+  const known = tree.get(name)
+  if (inner.length === 0 || known === 'whole') {
+    tree.set(name, 'whole')
+    return
+  }
+  const subtree: GrowingTree = known ?? new Map()
+  tree.set(name, subtree)
+  add(subtree, inner)
 }

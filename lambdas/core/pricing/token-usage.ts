@@ -1,5 +1,5 @@
 import type { ChatModel, EmbeddingModel } from '../catalogue/model.ts'
-import { isJsonObject, type JsonObject } from '../json/json-object.ts'
+import { isJsonObject, type JsonObject } from '../json/parse-json-text.ts'
 import { type CheckedUsage, type CountedUsage, countedUsage } from './usage.ts'
 
 /** The parts of the input, each with a price of its own. */

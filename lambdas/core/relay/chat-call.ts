@@ -1,9 +1,19 @@
 import type { ChatRequest } from '../api/chat-request.ts'
+import type { CompletionRequest } from '../api/completion-request.ts'
 import type { RelayChannel } from '../catalogue/channel.ts'
 import { changeOutputLimit } from '../catalogue/parameters.ts'
-import { replaceFields, withoutFields } from '../json/json-fields.ts'
+import { replaceFields, topLevelFields, withoutFields } from '../json/json-fields.ts'
 import { keepPassingFields, type PassedBody, type PassingFields, passingFields } from '../passing-fields.ts'
-import { askForUsage } from './stream-options.ts'
+
+const USAGE_WANTED: ReadonlyMap<string, string> = new Map([['include_usage', 'true']])
+
+/**
+ * Asks for the usage in `stream_options`, whatever the client asked for, because a stream is billed by its usage.
+ * @param options the client's own, as JSON; undefined and `null` are the same.
+ */
+export function askForUsage(options: string | undefined): string {
+  return replaceFields(options?.startsWith('{') ? options : '{}', USAGE_WANTED)
+}
 
 /** The settings of a channel that decide about the body that it gets. */
 export type ChatChannel = Pick<RelayChannel, 'pass_members' | 'output_limit_member'>
@@ -40,4 +50,103 @@ function streamOptions({ streamOptions: own }: Pick<ChatRequest, 'streamOptions'
   const passing = fields.get('stream_options')
   const json = JSON.stringify(own)
   return askForUsage(passing === undefined || passing === 'whole' ? json : keepPassingFields(json, passing).text)
+}
+
+/**
+ * Fields that the gateway writes itself for each chat call, or that have no meaning in chat. A client's own `messages` never
+ * replace its prompt.
+ */
+const OWN_MEMBERS: ReadonlySet<string> = new Set([
+  'model',
+  'messages',
+  'prompt',
+  'n',
+  'max_tokens',
+  'max_completion_tokens',
+  'stream',
+  'stream_options',
+  'echo',
+  'suffix',
+  'logprobs',
+  'best_of',
+])
+
+/** One chat call: its prompt, and the channel that gets it. */
+type CompletionCall = {
+  readonly promptIndex: number
+  /** The id that the upstream knows. */
+  readonly model: string
+  readonly channel: ChatChannel
+}
+
+/** Writes the body of a chat call, as JSON. */
+export type WriteCompletionCall = (call: CompletionCall) => PassedBody
+
+/**
+ * Prepares the chat calls of a legacy completion: each prompt becomes the one message of a user. Every other field that passes
+ * keeps its bytes, so that a seed of 64 bits stays whole. A stream is always asked for its usage, because the usage is
+ * billed.
+ * @param bodyText the request as the client wrote it: one valid JSON object.
+ */
+export function prepareCompletionCalls(bodyText: string, request: CompletionRequest): WriteCompletionCall {
+  // Nearly all prompts of a request go to one channel.
+  let latest: { readonly channel: ChatChannel; readonly common: PassedBody } | undefined
+  return ({ promptIndex, model, channel }) => {
+    if (latest?.channel !== channel) {
+      latest = { channel, common: commonFields(bodyText, request, channel) }
+    }
+    const { text, ignored } = latest.common
+    return { text: `${ownFields(request, { promptIndex, model })}${text}}`, ignored }
+  }
+}
+
+/** The lengths of a request's chat calls, in UTF-8. */
+export type CompletionCallBytes = {
+  /** The part that every call repeats. */
+  readonly common: number
+  /** The whole call for each prompt, in their order. */
+  readonly calls: readonly number[]
+}
+
+/** Measures the calls without writing them: their common part may be as long as the whole body. */
+export function measureCompletionCalls(
+  bodyText: string,
+  request: CompletionRequest,
+  channel: ChatChannel,
+): CompletionCallBytes {
+  const model = request.model.id
+  const common = Buffer.byteLength(commonFields(bodyText, request, channel).text)
+  const closing = 1
+  const calls = request.prompts.map(
+    (_, promptIndex) => Buffer.byteLength(ownFields(request, { promptIndex, model })) + common + closing,
+  )
+  return { common, calls }
+}
+
+/** The fields of one call, as the beginning of an object. */
+function ownFields({ prompts, n }: CompletionRequest, { promptIndex, model }: Omit<CompletionCall, 'channel'>): string {
+  const content = prompts[promptIndex] ?? ''
+  const members = { model, messages: [{ role: 'user', content }], ...(n === 1 ? {} : { n }) }
+  return JSON.stringify(members).slice(0, -1)
+}
+
+/** The fields that all calls for a channel share, each behind a comma. */
+function commonFields(bodyText: string, request: CompletionRequest, channel: ChatChannel): PassedBody {
+  const { text, ignored } = keepPassingFields(bodyText, passingFields('completions', channel.pass_members.chat))
+  const passed = new Map<string, string>()
+  for (const { name, valueStart, valueEnd } of topLevelFields(text)) {
+    passed.set(name, text.slice(valueStart, valueEnd))
+  }
+  const streaming: [string, string][] = request.stream
+    ? [
+        ['stream', 'true'],
+        ['stream_options', askForUsage(passed.get('stream_options'))],
+      ]
+    : []
+  const fields = [
+    [channel.output_limit_member ?? request.maxTokensField, String(request.maxTokens)],
+    ...[...passed].filter(([name]) => !OWN_MEMBERS.has(name)),
+    ...streaming,
+  ]
+  return { text: fields.map(([name, json]) => `,${JSON.stringify(name)}:${json}`).join(''), ignored }
 }

@@ -1,9 +1,8 @@
-import { parseJsonText } from '../json/parse-json-text.ts'
-import { applyTextEdits } from '../json/text-edit.ts'
+import { parsedOrUndefined } from '../json/parse-json-text.ts'
 import type { Microcredits } from '../money.ts'
 import { believedUsage, readTokenUsage, type TokenCounts } from '../pricing/token-usage.ts'
-import { hasGenerated, hasMessage } from './generated-choices.ts'
-import { type ReplyRules, readReplyMembers, replyEdits, writtenRules } from './reply-members.ts'
+import { ChatScan } from './chat-scan.ts'
+import { editsWithCost, isList, latin1Of, ReplyPieces, type ReplyRules } from './reply-scan.ts'
 
 /** How a chat reply of status 200 is used. */
 export type ChatReply =
@@ -11,51 +10,47 @@ export type ChatReply =
       readonly kind: 'answer'
       readonly usage: TokenCounts | undefined
       /**
-       * What the client gets, one character for each byte: the reply with the public model id and without what is hidden.
+       * What the client gets: the reply with the public model id and without what is hidden.
        * @param cost shown in the usage; undefined for none.
        */
-      readonly relayed: (cost: Microcredits | undefined) => string
+      readonly relayed: (cost: Microcredits | undefined) => readonly Uint8Array[]
     }
   /** The upstream reports an error of its own under a status of success, and nothing was generated. */
   | { readonly kind: 'error' }
   /** Not a JSON object with choices, or one without a message and without a usage. */
   | { readonly kind: 'unusable' }
 
-/** UTF-8 of the byte order mark, which no JSON text begins with. */
-const BYTE_ORDER_MARK = '\xef\xbb\xbf'
+/** Reads a whole chat reply piece by piece: the usage to bill, and how to write what the client gets. */
+export class ChatReplyReader {
+  readonly #scan: ChatScan
+  readonly #pieces = new ReplyPieces()
 
-/**
- * Reads a whole chat reply, given as a string of one character for each byte. Returns the usage to bill, and how to write what the
- * client gets.
- */
-export function readChatReply(answer: string, rules: ReplyRules): ChatReply {
-  const bytes = answer.startsWith(BYTE_ORDER_MARK) ? answer.slice(BYTE_ORDER_MARK.length) : answer
-  const parsed = parse(bytes)
-  if (typeof parsed !== 'object' || parsed === null) {
-    return { kind: 'unusable' }
+  constructor({ publicModel, hidden }: ReplyRules) {
+    this.#scan = new ChatScan({ hidden, modelJson: JSON.stringify(publicModel), list: 'choices' })
   }
-  const choices = 'choices' in parsed && Array.isArray(parsed.choices) ? parsed.choices : undefined
-  const isGenerated = hasGenerated(choices)
-  if (!isGenerated && 'error' in parsed && parsed.error !== null) {
-    return { kind: 'error' }
-  }
-  if (choices === undefined) {
-    return { kind: 'unusable' }
-  }
-  const usage = believedUsage(readTokenUsage('usage' in parsed ? parsed.usage : undefined), isGenerated)
-  if (usage === undefined && !hasMessage(choices)) {
-    return { kind: 'unusable' }
-  }
-  const relayed = (cost: Microcredits | undefined) =>
-    applyTextEdits(bytes, replyEdits(readReplyMembers(bytes, writtenRules(rules)), cost))
-  return { kind: 'answer', usage, relayed }
-}
 
-function parse(text: string): unknown {
-  try {
-    return parseJsonText(text)
-  } catch {
-    return undefined
+  push(bytes: Uint8Array): void {
+    this.#pieces.add(bytes)
+    this.#scan.push(latin1Of(bytes))
+  }
+
+  end(): ChatReply {
+    const scan = this.#scan
+    const { hasGenerated, edits, markLength } = scan
+    if (!scan.isValid || scan.isObject !== true) {
+      return { kind: 'unusable' }
+    }
+    if (!hasGenerated && scan.hasError) {
+      return { kind: 'error' }
+    }
+    const usage = believedUsage(readTokenUsage(parsedOrUndefined(scan.usage)), hasGenerated)
+    if (!isList(scan.listCode) || (usage === undefined && !scan.hasMessage)) {
+      return { kind: 'unusable' }
+    }
+    const pieces = this.#pieces
+    const relayed = (cost: Microcredits | undefined) =>
+      pieces.edited(markLength, pieces.length, editsWithCost(edits, cost))
+    return { kind: 'answer', usage, relayed }
   }
 }
 
@@ -71,7 +66,7 @@ export function chatReplyAsEvents(
   publicModel: string,
   { hasUsage }: { hasUsage: boolean },
 ): string | undefined {
-  const answer = parse(text.startsWith(DECODED_BYTE_ORDER_MARK) ? text.slice(1) : text)
+  const answer = parsedOrUndefined(text.startsWith(DECODED_BYTE_ORDER_MARK) ? text.slice(1) : text)
   if (!isPart(answer)) {
     return undefined
   }

@@ -1,15 +1,11 @@
 import { hiddenInRefusal } from '../catalogue/hidden-fields.ts'
-import { removalEdits } from '../json/remove-fields.ts'
+import type { FieldTree } from '../json/json-fields.ts'
 import type { Microcredits } from '../money.ts'
 import { believedUsage, readTokenUsage, type TokenCounts } from '../pricing/token-usage.ts'
 import type { CredentialFilter } from '../redaction.ts'
-import { usageOfChoiceJson } from './choice-usage.ts'
-import { chunkMembers, parsedMember } from './chunk-members.ts'
-import { editEvent } from './edit-event.ts'
-import { generatedBytes, hasGeneratedJson } from './generated-choices.ts'
-import { isHalfEvent } from './half-event.ts'
-import { type ReplyRules, replyEdits, type WrittenRules, writtenRules } from './reply-members.ts'
-import { type SseEvent, SseEventReader } from './sse-events.ts'
+import { ChatScan } from './chat-scan.ts'
+import { editsWithCost, type ReplyRules, ReplyScan } from './reply-scan.ts'
+import { editEvent, isHalfEvent, type SseEvent, SseEventReader } from './sse-events.ts'
 
 /** How far a stream has come. Only `done` and `finished` are good ends. */
 type StreamState =
@@ -33,6 +29,24 @@ type ChatStreamOptions = ReplyRules & {
   readonly costOf: (usage: TokenCounts) => Microcredits | undefined
 }
 
+/** A larger event is read in steps of so many bytes. */
+const STEP_BYTES = 64 * 1024
+
+/** What to relay, or the steps to it. */
+export type Pushed = string | Generator<undefined, string>
+
+/** @returns what all steps lead to, without a pause. */
+export function allSteps(pushed: Pushed): string {
+  if (typeof pushed === 'string') {
+    return pushed
+  }
+  for (let step = pushed.next(); ; step = pushed.next()) {
+    if (step.done === true) {
+      return step.value
+    }
+  }
+}
+
 /**
  * Relays a chat stream: bytes in, bytes out, one character for each byte. Whole events are relayed unchanged but for the
  * public model id, what is hidden, and the cost in a usage that the client asked for; usage, end and error are kept for the
@@ -40,7 +54,8 @@ type ChatStreamOptions = ReplyRules & {
  */
 export class ChatStream {
   readonly #reader = new SseEventReader()
-  readonly #rules: WrittenRules
+  readonly #hidden: FieldTree
+  readonly #modelJson: string
   readonly #relaysUsage: boolean
   readonly #withoutCredentials: CredentialFilter
   readonly #costOf: ChatStreamOptions['costOf']
@@ -53,7 +68,8 @@ export class ChatStream {
   #hasBegun = false
 
   constructor({ publicModel, hidden, relaysUsage, choices, withoutCredentials, costOf }: ChatStreamOptions) {
-    this.#rules = writtenRules({ publicModel, hidden })
+    this.#hidden = hidden
+    this.#modelJson = JSON.stringify(publicModel)
     this.#relaysUsage = relaysUsage
     this.#withoutCredentials = withoutCredentials
     this.#costOf = costOf
@@ -93,13 +109,39 @@ export class ChatStream {
     return this.#relayedTextBytes
   }
 
-  /** What to relay for a chunk of the upstream; empty while an event is not complete. @throws EndlessEventError */
-  push(bytes: string): string {
+  /**
+   * What to relay for a chunk of the upstream; empty while an event is not complete. Of large events it comes after some steps, between
+   * which others may have their turn.
+   * @throws EndlessEventError
+   */
+  push(bytes: string): Pushed {
+    const events = this.#reader.push(bytes)
+    if (events.some(({ raw }) => raw.length > STEP_BYTES)) {
+      return this.#pushInSteps(events)
+    }
     let output = ''
-    for (const event of this.#reader.push(bytes)) {
+    for (const event of events) {
       output += this.#relay(event)
     }
     return output
+  }
+
+  *#pushInSteps(events: readonly SseEvent[]): Generator<undefined, string> {
+    let output = ''
+    for (const event of events) {
+      const scan = this.#newScan()
+      const { data = '' } = event
+      for (let at = 0; at < data.length; at += STEP_BYTES) {
+        scan.push(data.slice(at, at + STEP_BYTES))
+        yield
+      }
+      output += this.#relay(event, scan)
+    }
+    return output
+  }
+
+  #newScan(): ChatScan {
+    return new ChatScan({ hidden: this.#hidden, modelJson: this.#modelJson, list: 'choices' })
   }
 
   /**
@@ -117,7 +159,8 @@ export class ChatStream {
     return rest
   }
 
-  #relay(event: SseEvent): string {
+  /** @param read the data, if that was read before. */
+  #relay(event: SseEvent, read?: ChatScan): string {
     if (this.#state === 'failed' || this.#state === 'done') {
       return ''
     }
@@ -129,7 +172,7 @@ export class ChatStream {
       this.#judgeEnd()
       return this.#hasBegun ? event.raw : ''
     }
-    return this.#relayChunk(event, event.data)
+    return this.#relayChunk(event, event.data, read ?? this.#newScan().push(event.data))
   }
 
   /** An empty reply is valid if it has a usage. */
@@ -137,29 +180,28 @@ export class ChatStream {
     this.#hasBegun ||= this.#hasChoices && this.#usage !== undefined
   }
 
-  #relayChunk(event: SseEvent, data: string): string {
-    const members = chunkMembers(data, this.#rules)
-    if (members === undefined) {
+  #relayChunk(event: SseEvent, data: string, scan: ChatScan): string {
+    if (scan.isObject !== true) {
       this.#hasBegun = true
       return event.raw
     }
-    this.#keepUsage(parsedMember(members.usage) ?? usageOfChoiceJson(members.choices ?? ''))
-    if (members.error !== undefined && members.error !== 'null') {
+    this.#keepUsage(scan.reportedUsage)
+    if (scan.hasError) {
       this.#state = 'failed'
-      const { edits } = removalEdits(data, 0, hiddenInRefusal(this.#rules.hidden))
+      const { edits } = new ReplyScan({ hidden: hiddenInRefusal(this.#hidden) }).push(data)
       return this.#withoutCredentials(editEvent(event, edits))
     }
-    const { choices } = members
-    if (choices !== undefined && choices !== 'null' && !EMPTY_LIST.test(choices)) {
-      this.#readChoices(choices)
-    } else if (members.usage !== undefined && members.usage !== 'null') {
+    if (scan.hasChoices) {
+      this.#readChoices(scan)
+    } else if (scan.hasUsage) {
       if (!this.#relaysUsage) {
         return ''
       }
-    } else if (choices === undefined) {
+    } else if (scan.listCode === undefined || !scan.isOver) {
       this.#hasBegun = true
     }
-    return editEvent(event, replyEdits(members, members.usages.length > 0 ? this.#cost() : undefined))
+    const isShown = scan.edits.some(({ cost }) => cost !== undefined)
+    return editEvent(event, editsWithCost(scan.edits, isShown ? this.#cost() : undefined))
   }
 
   /** What is billed for the usage so far, and stays the bill if no other usage comes. */
@@ -174,20 +216,14 @@ export class ChatStream {
     this.#usage = believedUsage(usage, this.#usage !== undefined) ?? this.#usage
   }
 
-  #readChoices(choices: string): void {
-    const finished = choices.match(FINISH_REASON)?.length ?? 0
-    this.#unfinished -= finished
+  #readChoices(scan: ChatScan): void {
+    this.#unfinished -= scan.finished
     this.#state = this.#unfinished <= 0 ? 'finished' : 'open'
     this.#hasChoices = true
-    this.#hasGenerated ||= hasGeneratedJson(choices)
+    this.#hasGenerated ||= scan.hasGenerated
     if (this.#hasGenerated) {
-      this.#relayedTextBytes += generatedBytes(choices)
+      this.#relayedTextBytes += scan.generatedBytes
     }
-    this.#hasBegun ||= this.#hasGenerated || finished > 0
+    this.#hasBegun ||= this.#hasGenerated || scan.finished > 0
   }
 }
-
-const EMPTY_LIST = /^\[\s*\]$/
-
-/** No string inside JSON contains this, because its quotes would be escaped. */
-const FINISH_REASON = /"finish_reason"\s*:\s*"/g

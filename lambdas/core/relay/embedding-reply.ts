@@ -1,11 +1,22 @@
 import type { EncodingFormat } from '../api/embedding-request.ts'
+import { OPEN_BRACE, QUOTE } from '../json/json-scanner.ts'
+import { parsedOrUndefined, parseJsonText } from '../json/parse-json-text.ts'
 import type { Microcredits } from '../money.ts'
 import { tokenCount } from '../pricing/token-usage.ts'
-import { type EmbeddingEntry, entryPieces, readEntry } from './embedding-entry.ts'
-import { readValue, UnexpectedJsonError, walkElements, walkReply } from './json-bytes.ts'
-import type { ReplyRules } from './reply-members.ts'
-import { applyEdits, type Edit, type ReplyPieces } from './reply-pieces.ts'
-import { TopLevelEdits } from './top-level-edits.ts'
+import {
+  type Edit,
+  ELSEWHERE,
+  ENTRY,
+  editsWithCost,
+  isList,
+  LIST,
+  latin1Of,
+  ReplyPieces,
+  type ReplyRules,
+  ReplyScan,
+  TOP,
+  UNREAD,
+} from './reply-scan.ts'
 
 /** How an upstream's 2xx reply to an embedding request is used. */
 export type EmbeddingReply =
@@ -14,7 +25,7 @@ export type EmbeddingReply =
       /** Tokens that the upstream bills; undefined when it reports no plausible number. */
       readonly promptTokens: number | undefined
       /** What the client gets. @param cost shown in the usage; undefined for none. */
-      readonly relayed: (cost: Microcredits | undefined) => ReplyPieces
+      readonly relayed: (cost: Microcredits | undefined) => readonly Uint8Array[]
     }
   /** A failure of the upstream. `reason` is for the log and holds nothing of the reply. */
   | { readonly kind: 'unusable'; readonly reason: string }
@@ -26,63 +37,67 @@ type Asked = ReplyRules & {
 }
 
 /**
- * Turns an upstream's reply into the client's response: the public model id at the top level, one entry per input in the
- * order of the inputs, vectors in the requested encoding, nothing that is hidden. Every other byte stays; mostly only the model
+ * Turns an upstream's reply, read piece by piece, into the client's response: the public model id at the top level, one entry per input
+ * in the order of the inputs, vectors in the requested encoding, nothing that is hidden. Every other byte stays; mostly only the model
  * changes.
- * @param bytes the whole reply.
  */
-export function readEmbeddingReply(bytes: Uint8Array, asked: Asked): EmbeddingReply {
-  try {
-    const { entries, topLevel, promptTokens } = walkEmbeddings(bytes, asked)
-    const vectors = entryEdits(bytes, orderOf(entries, asked.inputs))
-    const relayed = (cost: Microcredits | undefined) => applyEdits(bytes, [...topLevel.edits(cost), ...vectors])
-    return { kind: 'answer', promptTokens, relayed }
-  } catch (error) {
-    if (error instanceof UnexpectedJsonError) {
-      return { kind: 'unusable', reason: error.message }
-    }
-    throw error
+export class EmbeddingReplyReader {
+  readonly #scan: EmbeddingScan
+  readonly #pieces = new ReplyPieces()
+  readonly #inputs: number
+
+  constructor(asked: Asked) {
+    this.#scan = new EmbeddingScan(asked)
+    this.#inputs = asked.inputs
   }
-}
 
-type Walked = {
-  readonly entries: readonly EmbeddingEntry[]
-  readonly topLevel: TopLevelEdits
-  readonly promptTokens: number | undefined
-}
+  push(bytes: Uint8Array): void {
+    this.#pieces.add(bytes)
+    this.#scan.push(latin1Of(bytes))
+  }
 
-function walkEmbeddings(bytes: Uint8Array, { encodingFormat, ...rules }: Asked): Walked {
-  const topLevel = new TopLevelEdits(bytes, rules)
-  let entries: EmbeddingEntry[] | undefined
-  let promptTokens: number | undefined
-  walkReply(bytes, (name, start) => {
-    if (name === 'data') {
-      if (entries !== undefined) {
-        throw new UnexpectedJsonError('the answer has data twice')
-      }
-      const list: EmbeddingEntry[] = []
-      entries = list
-      const listEnd = walkElements(bytes, start, (entryStart) => {
-        const entry = readEntry(bytes, entryStart, {
-          position: list.length,
-          encodingFormat,
-          hidden: rules.hidden.inList,
-        })
-        list.push(entry)
-        return entry.end
-      })
-      topLevel.listOfCaller(listEnd)
-      return listEnd
+  end(): EmbeddingReply {
+    const scan = this.#scan
+    const { list } = scan
+    const fault = scan.isWhole ? scan.fault : (scan.fault ?? 'the reply is not a JSON object')
+    if (fault !== undefined) {
+      return { kind: 'unusable', reason: fault }
     }
-    const { value, end } = readValue(bytes, start)
-    if (name === 'usage') {
-      promptTokens = readPromptTokens(value)
+    if (list.length !== this.#inputs) {
+      return { kind: 'unusable', reason: `${list.length} entries for ${this.#inputs} inputs` }
     }
-    topLevel.field(name, start, end)
-    return end
-  })
-  topLevel.addMissingModel()
-  return { entries: entries ?? [], topLevel, promptTokens }
+    const byIndex = new Map(list.map((entry) => [entry.index, entry]))
+    const ordered = list.flatMap((_, index) => byIndex.get(index) ?? [])
+    if (ordered.length !== list.length) {
+      return { kind: 'unusable', reason: 'an input has no entry of its index' }
+    }
+    return {
+      kind: 'answer',
+      promptTokens: readPromptTokens(parsedOrUndefined(scan.usage)),
+      relayed: (cost) => this.#relayed(ordered, cost),
+    }
+  }
+
+  /** Each place of an entry gets the entry that belongs there. */
+  #relayed(ordered: readonly Entry[], cost: Microcredits | undefined): readonly Uint8Array[] {
+    const pieces = this.#pieces
+    const edits = editsWithCost(this.#scan.edits, cost)
+    const { list } = this.#scan
+    if (ordered.every((entry, index) => entry === list[index])) {
+      return pieces.edited(0, pieces.length, edits)
+    }
+    const between = (start: number, end: number) =>
+      pieces.edited(
+        start,
+        end,
+        edits.filter((edit) => edit.start >= start && edit.end <= end),
+      )
+    const placed = ordered.flatMap((entry, index) => [
+      ...between(list[index - 1]?.end ?? 0, list[index]?.start ?? 0),
+      ...pieces.edited(entry.start, entry.end, entry.edits),
+    ])
+    return [...placed, ...between(list.at(-1)?.end ?? 0, pieces.length)]
+  }
 }
 
 /**
@@ -97,25 +112,158 @@ export function readPromptTokens(usage: unknown): number | undefined {
   return tokenCount(prompt_tokens) || tokenCount(total_tokens) || undefined
 }
 
-/** For each position in `data`, the entry that stands there and the entry that belongs there. */
-type Placed = { readonly slot: EmbeddingEntry; readonly entry: EmbeddingEntry }
+/** One element of `data`, the input that it belongs to, and the edits that it needs. */
+type Entry = { readonly start: number; readonly end: number; readonly index: number; readonly edits: readonly Edit[] }
 
-function orderOf(entries: readonly EmbeddingEntry[], inputs: number): Placed[] {
-  if (entries.length !== inputs) {
-    throw new UnexpectedJsonError(`${entries.length} entries for ${inputs} inputs`)
+/** More than any vector that has to be read. */
+const VECTOR_MAX = 1024 * 1024
+
+const NO_NUMBERS = 'an embedding is not a list of numbers'
+const NO_BASE64 = 'an embedding is not base64 of float32'
+
+class EmbeddingScan extends ReplyScan {
+  readonly list: Entry[] = []
+  /** Why the reply is of no use; undefined if nothing was found so far. */
+  fault: string | undefined
+  readonly #asked: EncodingFormat
+  #isListed = false
+  #entryStart = 0
+  #firstEdit = 0
+  #index: number | undefined
+  #hasVector = false
+  #vectorStart = 0
+  #format: EncodingFormat = 'float'
+
+  constructor({ publicModel, hidden, encodingFormat }: Asked) {
+    super({ hidden, modelJson: JSON.stringify(publicModel), list: 'data', addsModel: true })
+    this.#asked = encodingFormat
   }
-  const byIndex = new Map(entries.map((entry) => [entry.index, entry]))
-  return entries.map((slot, index) => {
-    const entry = byIndex.get(index)
-    if (entry === undefined) {
-      throw new UnexpectedJsonError('an input has no entry of its index')
+
+  get isWhole(): boolean {
+    return this.isValid && this.isObject === true && this.markLength === 0
+  }
+
+  protected override begin(place: number, name: string, code: number): number {
+    if (place === TOP && name === 'data') {
+      this.#refuse(this.#isListed, 'the reply has data twice')
+      this.#refuse(!isList(code), 'the data of the reply is not a list')
+      this.#isListed = true
+    } else if (place === LIST) {
+      this.#refuse(code !== OPEN_BRACE, 'an entry is not an object')
+      this.#beginEntry()
+      return code === OPEN_BRACE ? ENTRY : ELSEWHERE
+    } else if (place === ENTRY && name === 'embedding') {
+      this.#beginVector(code)
+      return UNREAD
     }
-    return { slot, entry }
-  })
+    return ELSEWHERE
+  }
+
+  protected override ended(place: number, name: string): void {
+    if (place === LIST) {
+      this.#endEntry()
+    } else if (place === ENTRY && name === 'index') {
+      const text = this.scanner.code <= 0x39 ? this.scanner.text : undefined
+      this.#index = Number(text)
+      this.#refuse(!Number.isInteger(this.#index), 'the index of an entry is not a whole number')
+    } else if (place === ENTRY && name === 'embedding') {
+      this.#endVector()
+    }
+  }
+
+  #refuse(isFault: boolean, fault: string): void {
+    if (isFault) {
+      this.fault ??= fault
+    }
+  }
+
+  #beginEntry(): void {
+    this.#entryStart = this.scanner.start
+    this.#firstEdit = this.edits.length
+    this.#index = undefined
+    this.#hasVector = false
+  }
+
+  #endEntry(): void {
+    this.#refuse(!this.#hasVector, 'an entry has no embedding')
+    const index = this.#index ?? this.list.length
+    const start = this.#entryStart
+    if (this.#index === undefined) {
+      // An entry has an embedding, so a comma always follows.
+      const addition = { start: start + 1, end: start + 1, replacement: `"index":${index},` }
+      this.edits.splice(this.#firstEdit, 0, addition)
+    }
+    this.list.push({ start, end: this.scanner.end, index, edits: this.edits.slice(this.#firstEdit) })
+  }
+
+  #beginVector(code: number): void {
+    this.#refuse(this.#hasVector, 'an entry has two embeddings')
+    this.#refuse(!isList(code) && code !== QUOTE, NO_NUMBERS)
+    this.#hasVector = true
+    this.#vectorStart = this.scanner.start
+    this.#format = isList(code) ? 'float' : 'base64'
+    if (code === QUOTE || this.#asked === 'base64') {
+      this.scanner.capture(VECTOR_MAX)
+    }
+  }
+
+  /** Converts the vectors of an upstream that ignores `encoding_format`; nothing else of the entry changes. */
+  #endVector(): void {
+    const { scanner } = this
+    const isNumbers = this.#format === 'float' && scanner.isNumbers
+    this.#refuse(this.#format === 'float' && !isNumbers, NO_NUMBERS)
+    if (this.#format === 'float' && this.#asked === 'float') {
+      return
+    }
+    const text = scanner.endCapture()
+    if (text === undefined || !scanner.isValid || this.fault !== undefined) {
+      this.#refuse(text === undefined, 'an embedding is longer than any')
+      return
+    }
+    const numbers = this.#format === 'float' ? numbersOf(text) : floatsOf(text)
+    this.#refuse(numbers === undefined, this.#format === 'float' ? 'an embedding is beyond float32' : NO_BASE64)
+    if (numbers !== undefined && this.#format !== this.#asked) {
+      const written = this.#asked === 'base64' ? base64Of(numbers) : listOf(numbers)
+      this.#refuse(written === undefined, NO_BASE64)
+      this.edits.push({
+        start: this.#vectorStart,
+        end: scanner.end,
+        replacement: ' ',
+        bytes: Buffer.from(written ?? ''),
+      })
+    }
+  }
 }
 
-function entryEdits(bytes: Uint8Array, order: readonly Placed[]): Edit[] {
-  return order
-    .filter(({ slot, entry }) => slot !== entry || entry.edits.length > 0)
-    .map(({ slot, entry }) => ({ start: slot.start, end: slot.end, replacement: entryPieces(bytes, entry) }))
+/** Undefined for a number beyond the range of a float32: it would become infinity, which JSON does not have. */
+function numbersOf(json: string): readonly number[] | undefined {
+  const value: unknown = parseJsonText(json)
+  const isFloat = (each: unknown): each is number => typeof each === 'number' && Number.isFinite(Math.fround(each))
+  return Array.isArray(value) && value.every(isFloat) ? value : undefined
+}
+
+/** Standard base64 (RFC 4648, section 4), whose padding may be left out. */
+const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/
+
+/** The little-endian float32 in a JSON string of base64; undefined for any other. Some encoders of JSON write a slash with a backslash. */
+function floatsOf(json: string): readonly number[] | undefined {
+  const base64 = json.includes('\\') ? String(parseJsonText(json)) : json.slice(1, -1)
+  const digits = base64.replace(/={1,2}$/, '').length
+  if (!BASE64.test(base64) || digits % 4 === 1 || Math.floor((digits * 3) / 4) % 4 !== 0) {
+    return undefined
+  }
+  const bytes = Uint8Array.from(Buffer.from(base64, 'base64'))
+  return Array.from(new Float32Array(bytes.buffer))
+}
+
+/** Each number rounded as `Math.fround` does: what SDKs read for `encoding_format: base64`. */
+function base64Of(numbers: readonly number[]): string {
+  return `"${Buffer.from(Float32Array.from(numbers).buffer).toString('base64')}"`
+}
+
+/** Each float32 as the shortest decimal that equals it as a double; undefined where one is no number. */
+function listOf(numbers: readonly number[]): string | undefined {
+  // A negative zero has a sign, which String() leaves out.
+  const texts = numbers.map((number) => (Object.is(number, -0) ? '-0.0' : String(number)))
+  return numbers.every(Number.isFinite) ? `[${texts.join(',')}]` : undefined
 }

@@ -1,3 +1,6 @@
+import { parseJsonText } from '../json/parse-json-text.ts'
+import type { Edit } from './reply-scan.ts'
+
 /**
  * Server-sent events as bytes, one character for each byte: events are relayed unchanged, and characters that are cut
  * between two chunks stay whole. Rules: the event stream format of the HTML standard, section 9.2.
@@ -25,13 +28,13 @@ const OVERLAP = 3
 /** No chat sends a larger event. Without a bound, an upstream could send one without end. */
 const EVENT_BYTES_MAX = 16 * 1024 * 1024
 
-/** One event is larger than the bound. */
+/** One event is larger than the bounds. */
 export class EndlessEventError extends Error {
   override readonly name = 'EndlessEventError'
   /** Whether any of its data has come: a comment without end is not the work of a model. */
   readonly hasData: boolean
   constructor(hasData: boolean) {
-    super(`an event of more than ${EVENT_BYTES_MAX} bytes`)
+    super('an event of more bytes or lines than any')
     this.hasData = hasData
   }
 }
@@ -156,11 +159,28 @@ const DATA_FIELD = /^data(?:: ?|$)/
 
 type Part = { readonly dataStart: number; readonly rawStart: number }
 
+/** Lines of one event: the data of a chat stands on one, or on a few. */
+const LINES_MAX = 16_384
+
+/** @throws EndlessEventError */
 function toEvent(raw: string): SseEvent {
   return oneLineEvent(raw) ?? eventOfLines(raw)
 }
 
+/** @throws EndlessEventError */
+function refuseManyLines(bytes: string): void {
+  let lines = 0
+  for (let at = 0; at < bytes.length && lines <= LINES_MAX; at += 1) {
+    const code = bytes.charCodeAt(at)
+    lines += code === CARRIAGE_RETURN || code === LINE_FEED ? 1 : 0
+  }
+  if (lines > LINES_MAX) {
+    throw new EndlessEventError(DATA_LINE.test(bytes))
+  }
+}
+
 function eventOfLines(bytes: string): SseEvent {
+  refuseManyLines(bytes)
   const raw = withoutComments(bytes)
   const parts: Part[] = []
   let data: string | undefined
@@ -191,6 +211,63 @@ function withoutComments(bytes: string): string {
 }
 
 function rawOffset(parts: readonly Part[], dataOffset: number): number {
-  const part = parts.findLast(({ dataStart }) => dataStart <= dataOffset)
+  let low = 0
+  let high = parts.length
+  while (low + 1 < high) {
+    const middle = (low + high) >> 1
+    if ((parts[middle]?.dataStart ?? 0) <= dataOffset) {
+      low = middle
+    } else {
+      high = middle
+    }
+  }
+  const part = parts[low]
   return part === undefined ? dataOffset : part.rawStart + dataOffset - part.dataStart
+}
+
+/** Applies edits of the data of an event to its bytes. They are in its order and do not overlap, and every other byte stays. */
+export function editEvent({ raw, toRaw }: SseEvent, edits: readonly Edit[]): string {
+  if (edits.length === 0) {
+    return raw
+  }
+  // Not the place of an `end`: behind a value that ends with its line, that is on the next one.
+  const after = (end: number) => toRaw(end - 1) + 1
+  let edited = ''
+  let keptFrom = 0
+  for (const { start, end, replacement } of edits) {
+    const from = Math.max(keptFrom, start === end ? after(start) : toRaw(start))
+    edited += raw.slice(keptFrom, from) + replacement
+    keptFrom = Math.max(from, start === end ? from : after(end))
+  }
+  return edited + raw.slice(keptFrom)
+}
+
+/**
+ * Whether a chat stream ended, without a blank line, inside an event: the rest is neither `[DONE]` nor complete JSON.
+ */
+export function isHalfEvent({ raw, data }: Pick<SseEvent, 'raw' | 'data'>): boolean {
+  if (data === undefined) {
+    return /[^\r\n]/.test(raw)
+  }
+  return data.trim() !== '[DONE]' && !isJson(data)
+}
+
+function isJson(text: string): boolean {
+  try {
+    parseJsonText(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Media types are compared without case, and may have parameters (RFC 9110, section 8.3.1). */
+const EVENT_STREAM = /^\s*text\/event-stream\s*(;|$)/i
+
+/**
+ * Whether the reply to a request for a stream is a stream, by its content type. A reply without a type is taken for the
+ * stream that was asked for; any other type is a whole reply.
+ */
+export function isEventStream(contentType: string | undefined): boolean {
+  return EVENT_STREAM.test(contentType ?? 'text/event-stream')
 }

@@ -21,8 +21,7 @@ import { reportedPercent } from '#upstream/providers/registry.ts'
 import type { PollOutcome, VideoProvider } from '#upstream/providers/video-provider.ts'
 import { cancelUnwantedTask, cancelUpstreamTask } from '../cancel-upstream-task.ts'
 import { learnGenerationTime } from '../generation-times.ts'
-import { reportRefusedResult } from '../resolve-video-job.ts'
-import { nowSeconds, requireVideoJob, type StepContext } from '../step-context.ts'
+import { nowSeconds, reportRefusedResult, requireVideoJob, type StepContext } from '../step-context.ts'
 
 /** A task is gone when this many polls in a row do not find it. Polls in the first minute after the submit do not count. */
 const GONE_POLLS = 5

@@ -15,8 +15,7 @@ import { deleteObject, loadText } from '#store/bucket/bucket.ts'
 import { uploadVideo } from '#store/bucket/upload-video.ts'
 import { recordFailure, recordStored } from '#store/jobs/job-progress.ts'
 import { DownloadError, openDownload } from '#upstream/guard/download.ts'
-import { reportRefusedResult } from '../resolve-video-job.ts'
-import { nowSeconds, requireVideoJob, type StepContext } from '../step-context.ts'
+import { nowSeconds, reportRefusedResult, requireVideoJob, type StepContext } from '../step-context.ts'
 
 /** A transfer ends before its function does, so that the failure is recorded and the upload aborted. */
 const TRANSFER_MILLISECONDS_MAX = 800_000

@@ -1,5 +1,5 @@
 import { createHmac, createSecretKey, hash, type KeyObject } from 'node:crypto'
-import { parseJsonObject } from '#core/json/json-object.ts'
+import { parseJsonObject } from '#core/json/parse-json-text.ts'
 import { once, RecentValues } from '../cache.ts'
 import { environmentVariable } from '../configuration.ts'
 import { createHttpClient, exchangeWhole, type WholeLimits, type WholeResponse } from '../http/http-client.ts'

@@ -1,5 +1,4 @@
-import { isJsonObject } from '#core/json/json-object.ts'
-import { parseJsonText } from '#core/json/parse-json-text.ts'
+import { isJsonObject, parseJsonText } from '#core/json/parse-json-text.ts'
 
 /** Reads single fields of JSON of unknown shape. No function here throws, whatever the input. */
 

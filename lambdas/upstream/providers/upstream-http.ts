@@ -1,5 +1,5 @@
 import { isRequestId } from '#core/ids.ts'
-import { isJsonObject } from '#core/json/json-object.ts'
+import { isJsonObject } from '#core/json/parse-json-text.ts'
 import { credentialFilter } from '#core/redaction.ts'
 import {
   createHttpClient,

@@ -1,7 +1,7 @@
 import type { VideoModel } from '#core/catalogue/model.ts'
 import type { VideoJobRequest } from '#core/catalogue/parameters.ts'
 import type { VideoResult } from '#core/jobs/video-job.ts'
-import { isJsonObject } from '#core/json/json-object.ts'
+import { isJsonObject } from '#core/json/parse-json-text.ts'
 import type { WholeOutcome, WholeResponse } from '../../platform/http/http-client.ts'
 import { retryAfterSeconds } from '../../platform/http/send-once.ts'
 import {

@@ -1,4 +1,4 @@
-import { parseJsonObject } from '#core/json/json-object.ts'
+import { parseJsonObject } from '#core/json/parse-json-text.ts'
 
 /** What `cl100k_base.json` holds: every token in the order of its rank, written so that it loads fast. */
 export type TokenRanksFile = {

@@ -1,4 +1,4 @@
-import { type JsonObject, parseJsonObject } from '#core/json/json-object.ts'
+import { type JsonObject, parseJsonObject } from '#core/json/parse-json-text.ts'
 
 /** A step of the smoke test failed. */
 export class SmokeFailure extends Error {

@@ -1,4 +1,4 @@
-import { isJsonObject } from '#core/json/json-object.ts'
+import { isJsonObject } from '#core/json/parse-json-text.ts'
 import { ProgressBar } from '../terminal.ts'
 import { GatewayClient, SmokeFailure } from './gateway-client.ts'
 import {

@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline'
 import { Readable } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
-import { isJsonObject, type JsonObject, parseJsonObject } from '#core/json/json-object.ts'
+import { isJsonObject, type JsonObject, parseJsonObject } from '#core/json/parse-json-text.ts'
 import { createMp4Scanner } from '#core/mp4.ts'
 import { type GatewayClient, outOfTime, SmokeFailure, withoutQuery } from './gateway-client.ts'
 

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { ADMIN_ROUTES, adminMethods, routeAdminRequest } from '#core/admin/routes.ts'
@@ -7,12 +7,6 @@ describe('ADMIN_ROUTES', () => {
   it('names no operation and no pair of method and path twice', () => {
     expect(new Set(ADMIN_ROUTES.map(({ operation }) => operation)).size).toBe(ADMIN_ROUTES.length)
     expect(new Set(ADMIN_ROUTES.map(({ method, path }) => `${method} ${path}`)).size).toBe(ADMIN_ROUTES.length)
-  })
-
-  it('has a file for every operation, named after it, in the folder of its function', () => {
-    const folder = join(import.meta.dirname, '../../../lambdas/admin-api')
-    const missing = ADMIN_ROUTES.filter((row) => !existsSync(join(folder, row.function, `${row.operation}.ts`)))
-    expect(missing.map(({ operation }) => operation)).toEqual([])
   })
 
   it('gives only GET to the function that reads, and no other GET than those of sign-in to another', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { fieldTree } from '#core/json/field-tree.ts'
+import { fieldTree } from '#core/json/json-fields.ts'
 
 describe('fieldTree', () => {
   it('has each path, with shared beginnings once', () => {

@@ -1,7 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { exceededBound, type JsonBounds } from '#core/json/json-bounds.ts'
+import { exceededBound, type JsonBounds } from '#core/json/json-scanner.ts'
 
-const UNBOUNDED: JsonBounds = { depthMax: 1_000_000, fieldsMax: 1_000_000, elementsMax: 1_000_000 }
+const UNBOUNDED: JsonBounds = {
+  depthMax: 1_000_000,
+  fieldsMax: 1_000_000,
+  elementsMax: 1_000_000,
+  numbersMax: 1_000_000,
+}
 
 const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth)
 
@@ -43,6 +48,17 @@ describe('the elements of a JSON text', () => {
   ])('of %s are %i: strings, objects and lists', (text, count) => {
     expect(exceededBound(text, { ...UNBOUNDED, elementsMax: count })).toBeUndefined()
     expect(exceededBound(text, { ...UNBOUNDED, elementsMax: count - 1 })).toBe('elementsMax')
+  })
+})
+
+describe('the numbers of a JSON text', () => {
+  it.each([
+    ['{"a":1}', 1],
+    ['[1,true,[false,{"a":null}],"2"]', 4],
+    ['[]', 0],
+  ])('of %s are %i, with the words beside them', (text, count) => {
+    expect(exceededBound(text, { ...UNBOUNDED, numbersMax: count })).toBeUndefined()
+    expect(exceededBound(text, { ...UNBOUNDED, numbersMax: count - 1 })).toBe('numbersMax')
   })
 })
 

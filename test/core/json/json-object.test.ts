@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { isJsonObject, parseJsonObject } from '#core/json/json-object.ts'
+import { isJsonObject, parseJsonObject } from '#core/json/parse-json-text.ts'
 
 describe('a JSON object', () => {
   it.each([{}, { a: 1 }])('is told from other values: %j', (value) => {

@@ -1,8 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import { tokenCounts } from '#core/pricing/token-usage.ts'
-import { chatReplyAsEvents, readChatReply } from '#core/relay/chat-reply.ts'
+import { ChatReplyReader, chatReplyAsEvents } from '#core/relay/chat-reply.ts'
 import { readChatChoices } from '#core/relay/completion-reply.ts'
-import { rulesOf } from './reply-rules.ts'
+import { pushInPieces, rulesOf } from './reply-rules.ts'
+
+function readChatReply(text: string) {
+  const reader = new ChatReplyReader(rulesOf('public'))
+  pushInPieces(reader, Buffer.from(text))
+  return reader.end()
+}
 
 const choice = { index: 0, message: { role: 'assistant', content: 'Hi' }, finish_reason: 'stop' }
 const answer = (members: object) => JSON.stringify({ id: 'c', model: 'up', choices: [choice], ...members })
@@ -16,12 +22,12 @@ describe('a whole answer with an error in it', () => {
     ['an empty list', []],
     ['a choice of nothing', [{ index: 0, message: { role: 'assistant', content: '' }, finish_reason: 'error' }]],
   ])('is a failure with %s', (_, choices) => {
-    expect(readChatReply(answer({ error, choices }), rulesOf('public')).kind).toBe('error')
+    expect(readChatReply(answer({ error, choices })).kind).toBe('error')
   })
 
   it('is an answer when something was generated, or the error is null', () => {
-    expect(readChatReply(answer({ error }), rulesOf('public')).kind).toBe('answer')
-    expect(readChatReply(answer({ error: null }), rulesOf('public')).kind).toBe('answer')
+    expect(readChatReply(answer({ error })).kind).toBe('answer')
+    expect(readChatReply(answer({ error: null })).kind).toBe('answer')
   })
 })
 
@@ -41,9 +47,9 @@ const WITHOUT_MESSAGE = [
 
 describe('a whole answer without a message', () => {
   it.each(WITHOUT_MESSAGE)('is unusable without a usage, and an answer with one (%s)', (_, choices) => {
-    expect(readChatReply(answer({ choices }), rulesOf('public')).kind).toBe('unusable')
+    expect(readChatReply(answer({ choices })).kind).toBe('unusable')
     const usage = { prompt_tokens: 9, completion_tokens: 0 }
-    expect(readChatReply(answer({ choices, usage }), rulesOf('public')).kind).toBe('answer')
+    expect(readChatReply(answer({ choices, usage })).kind).toBe('answer')
   })
 
   it('gives no legacy completion', () => {
@@ -54,7 +60,7 @@ describe('a whole answer without a message', () => {
 
   it('is an answer when its message is empty', () => {
     const choices = [{ index: 0, message: { role: 'assistant', content: '' }, finish_reason: 'stop' }]
-    expect(readChatReply(answer({ choices }), rulesOf('public')).kind).toBe('answer')
+    expect(readChatReply(answer({ choices })).kind).toBe('answer')
   })
 })
 
@@ -62,8 +68,8 @@ describe('the usage of a whole answer', () => {
   const usage = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 }
 
   it('is not believed when it is all zeros beside a text', () => {
-    expect(readChatReply(answer({ usage }), rulesOf('public'))).toMatchObject({ kind: 'answer', usage: undefined })
-    expect(readChatReply(answer({ usage, choices: [] }), rulesOf('public'))).toMatchObject({
+    expect(readChatReply(answer({ usage }))).toMatchObject({ kind: 'answer', usage: undefined })
+    expect(readChatReply(answer({ usage, choices: [] }))).toMatchObject({
       usage: tokenCounts({ input: 0, output: 0 }),
     })
   })

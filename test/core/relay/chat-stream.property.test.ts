@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { fieldTree } from '#core/json/field-tree.ts'
+import { fieldTree } from '#core/json/json-fields.ts'
 import { parseJsonText } from '#core/json/parse-json-text.ts'
 import { microcredits } from '#core/money.ts'
-import { ChatStream } from '#core/relay/chat-stream.ts'
+import { allSteps, ChatStream } from '#core/relay/chat-stream.ts'
 import { bytesOf, writtenObject } from './written-json.ts'
 
 const PUBLIC_MODEL = 'public "id"'
@@ -32,7 +32,7 @@ type CostOf = ConstructorParameters<typeof ChatStream>[0]['costOf']
 /** Pushes the bytes in chunks that end at these places, and at the end. */
 function push(relay: ChatStream, bytes: string, places: readonly number[]): string {
   const ends = [...places.filter((place) => place < bytes.length), bytes.length].toSorted((left, right) => left - right)
-  const pushed = ends.map((end, index) => relay.push(bytes.slice(ends[index - 1] ?? 0, end)))
+  const pushed = ends.map((end, index) => allSteps(relay.push(bytes.slice(ends[index - 1] ?? 0, end))))
   return pushed.join('') + (relay.end() ?? '')
 }
 

@@ -184,3 +184,18 @@ describe('ChatStream', () => {
     expect(relay([piece('four'), call]).relayedTextBytes).toBe(4 + '{\\"a\\":1}'.length)
   })
 })
+
+it('ChatStream reads an event of a megabyte in steps of 64 KiB', () => {
+  const stream = new ChatStream({
+    ...rulesOf('public'),
+    relaysUsage: false,
+    choices: 1,
+    withoutCredentials: (text) => text,
+    costOf: () => undefined,
+  })
+  const event = `data: {"model":"up","choices":[{"delta":{"content":"${'x'.repeat(1_000_000)}"}}]}\n\n`
+  const pushed = stream.push(event)
+  const steps = typeof pushed === 'string' ? [] : [...pushed]
+  expect(steps).toHaveLength(Math.ceil(1_000_050 / 65_536))
+  expect(stream.relayedTextBytes).toBe(1_000_000)
+})

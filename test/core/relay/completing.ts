@@ -1,6 +1,5 @@
 import { parseCompletionRequest } from '#core/api/completion-request.ts'
-import type { ChatChannel } from '#core/relay/chat-call.ts'
-import { prepareCompletionCalls } from '#core/relay/completion-calls.ts'
+import { type ChatChannel, prepareCompletionCalls } from '#core/relay/chat-call.ts'
 import { shippedCatalogue } from '../shipped-catalogue.ts'
 
 export const CHAT_MODEL = 'chat-default'

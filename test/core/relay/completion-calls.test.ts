@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { measureCompletionCalls, prepareCompletionCalls } from '#core/relay/completion-calls.ts'
+import { measureCompletionCalls, prepareCompletionCalls } from '#core/relay/chat-call.ts'
 import { readFixture } from '../../upstream/providers/upstream-fixture.ts'
 import { CHAT_MODEL, chatCall, completionRequest, PLAIN_CHANNEL } from './completing.ts'
 import { mapExchanges } from './completion-fixture.ts'

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { editEvent } from '#core/relay/edit-event.ts'
-import { SseEventReader } from '#core/relay/sse-events.ts'
+import { editEvent, SseEventReader } from '#core/relay/sse-events.ts'
 
 function eventOf(raw: string) {
   const [event] = new SseEventReader().push(raw)
@@ -18,8 +17,8 @@ describe('editEvent', () => {
     const data = event.data ?? ''
     const at = (text: string) => ({ start: data.indexOf(text), end: data.indexOf(text) + text.length })
     const edits = [
-      { ...at('2'), replacement: '"two"' },
       { ...at('1'), replacement: 'null' },
+      { ...at('2'), replacement: '"two"' },
     ]
     expect(editEvent(event, edits)).toBe('data: {"a":null,\ndata: "b":"two"}\nid: 1\n\n')
   })

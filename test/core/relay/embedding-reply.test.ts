@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { readEmbeddingReply } from '#core/relay/embedding-reply.ts'
+import { EmbeddingReplyReader } from '#core/relay/embedding-reply.ts'
 import { fixtureAnswer } from './fixture-answer.ts'
 import { entry, list, read, relayed } from './reading-embeddings.ts'
 import { rulesOf } from './reply-rules.ts'
@@ -68,8 +68,10 @@ describe('the model of an answer', () => {
 
   it('is the only piece of a large answer that is not the upstream’s own bytes', () => {
     const bytes = Buffer.from(list(...Array.from({ length: 2048 }, (_, index) => entry(index, '[1.5,-2.25e-3]'))))
-    const answer = readEmbeddingReply(bytes, { ...rulesOf('p'), inputs: 2048, encodingFormat: 'float' })
-    const pieces = answer.kind === 'answer' ? answer.relayed(undefined).pieces : []
+    const reader = new EmbeddingReplyReader({ ...rulesOf('p'), inputs: 2048, encodingFormat: 'float' })
+    reader.push(bytes)
+    const answer = reader.end()
+    const pieces = answer.kind === 'answer' ? answer.relayed(undefined) : []
     expect(pieces).toHaveLength(3)
     expect(pieces.filter((piece) => piece.buffer === bytes.buffer)).toHaveLength(2)
   })

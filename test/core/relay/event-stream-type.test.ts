@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { isEventStream } from '#core/relay/event-stream-type.ts'
+import { isEventStream } from '#core/relay/sse-events.ts'
 
 describe('the answer to a request for a stream', () => {
   it.each(['text/event-stream', 'Text/Event-Stream; charset=UTF-8', 'text/event-stream ;x=1', undefined])(

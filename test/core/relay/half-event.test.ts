@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { isHalfEvent } from '#core/relay/half-event.ts'
-import { SseEventReader } from '#core/relay/sse-events.ts'
+import { isHalfEvent, SseEventReader } from '#core/relay/sse-events.ts'
 
 function isHalf(rest: string): boolean {
   const reader = new SseEventReader()

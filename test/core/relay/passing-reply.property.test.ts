@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { fieldTree } from '#core/json/field-tree.ts'
+import { fieldTree } from '#core/json/json-fields.ts'
 import { microcredits } from '#core/money.ts'
 import { PassingReply } from '#core/relay/passing-reply.ts'
 import { bytesOf, writtenObject } from './written-json.ts'

@@ -1,20 +1,18 @@
-import { expect } from 'vitest'
 import type { EncodingFormat } from '#core/api/embedding-request.ts'
-import { readEmbeddingReply } from '#core/relay/embedding-reply.ts'
-import { rulesOf } from './reply-rules.ts'
+import { EmbeddingReplyReader } from '#core/relay/embedding-reply.ts'
+import { pushInPieces, rulesOf } from './reply-rules.ts'
 
 type Asked = { publicModel?: string; inputs?: number; encodingFormat?: EncodingFormat }
 
 /** What becomes of an answer: the text for the client and the tokens, or why it is unusable. */
 export function read(text: string, { publicModel = 'public', inputs = 1, encodingFormat = 'float' }: Asked = {}) {
-  const answer = readEmbeddingReply(Buffer.from(text), { ...rulesOf(publicModel), inputs, encodingFormat })
+  const reader = new EmbeddingReplyReader({ ...rulesOf(publicModel), inputs, encodingFormat })
+  pushInPieces(reader, Buffer.from(text))
+  const answer = reader.end()
   if (answer.kind === 'unusable') {
     return answer
   }
-  const { pieces, byteLength } = answer.relayed(undefined)
-  const relayed = Buffer.concat(pieces)
-  expect(relayed).toHaveLength(byteLength)
-  return { text: relayed.toString(), promptTokens: answer.promptTokens }
+  return { text: Buffer.concat(answer.relayed(undefined)).toString(), promptTokens: answer.promptTokens }
 }
 
 /** The text of the answer that goes to the client. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { SseEventReader } from '#core/relay/sse-events.ts'
+import { EndlessEventError, SseEventReader } from '#core/relay/sse-events.ts'
 
 function read(...chunks: string[]) {
   const reader = new SseEventReader()
@@ -154,8 +154,13 @@ describe('SseEventReader', () => {
       for (let count = 0; count < 20; count += 1) {
         reader.push(megabyte)
       }
-    }).toThrow('an event of more than 16777216 bytes')
+    }).toThrow('an event of more bytes or lines than any')
   })
+})
+
+it('SseEventReader refuses an event of millions of lines before it reads them', () => {
+  expect(() => new SseEventReader().push(`${'data:\n'.repeat(2_000_000)}\n`)).toThrow(EndlessEventError)
+  expect(new SseEventReader().push(`${'data:\n'.repeat(10_000)}\n`)).toHaveLength(1)
 })
 
 describe('an event that comes in many small chunks', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { askForUsage } from '#core/relay/stream-options.ts'
+import { askForUsage } from '#core/relay/chat-call.ts'
 
 describe('askForUsage', () => {
   it.each([undefined, 'null', '{}', '{"include_usage":false}', '{"include_usage":false,"include_usage":false}'])(

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import type { FieldTree } from '#core/json/field-tree.ts'
+import type { FieldTree } from '#core/json/json-fields.ts'
 
 /** A JSON value with its own bytes: white space, escapes and repeated names included. */
 export type Written = { readonly kind: 'text'; readonly text: string } | WrittenObject
