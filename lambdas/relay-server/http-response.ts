@@ -10,8 +10,7 @@ import {
   whenClosed,
   writeInSlices,
 } from '#platform/http-server/unread-responses.ts'
-import type { ClientResponse, ResponseHead, ResponseHeaders } from '../relay/client-response.ts'
-import { OUT_OF_TIME } from '../relay/event-sender.ts'
+import { type ClientResponse, OUT_OF_TIME, type ResponseHead, type ResponseHeaders } from '../relay/client-response.ts'
 
 type Options = {
   readonly requestId: string

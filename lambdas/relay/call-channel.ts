@@ -1,10 +1,146 @@
+import type { IncomingHttpHeaders } from 'node:http'
 import type { AbortNotice } from '#core/abort-notice.ts'
 import type { RelayChannel } from '#core/catalogue/channel.ts'
+import { isRequestId } from '#core/ids.ts'
 import { type CredentialFilter, credentialFilter } from '#core/redaction.ts'
-import type { HttpResponse, SendOutcome } from '#platform/http/send-once.ts'
-import { errorClassOfStatus, measureUpstreamCall } from '#upstream/measures.ts'
+import { type HttpResponse, retryAfterSeconds, type SendOutcome } from '#platform/http/send-once.ts'
+import { countUpstreamError, errorClassOfStatus, measureUpstreamCall } from '#upstream/measures.ts'
 import type { UpstreamConnections } from '#upstream/providers/openai.ts'
-import { type ChannelFailure, judgeReply } from './judge-reply.ts'
+import {
+  errorMeaning,
+  errorReason,
+  isKeyRefused,
+  memberAt,
+  parseJson,
+  readUpstreamError,
+  type UpstreamError,
+} from '#upstream/providers/reply-reading.ts'
+import type { AdmittedCall } from './breakers.ts'
+
+/** Why a channel did not take a request. */
+export type ChannelFailure = {
+  /**
+   * `busy`: the upstream asks to try later. `refused`: the upstream refuses the gateway's key or account. `failed`: the
+   * upstream fails or is out of reach. `timeout`: the upstream has the request and did not begin to reply in time, so it
+   * may still be working on it.
+   */
+  readonly kind: 'busy' | 'refused' | 'failed' | 'timeout'
+  /** For the log: a code or a fixed phrase of the gateway. */
+  readonly reason: string
+  readonly upstreamRequestId?: string | undefined
+  /** True for a refusal that another key may resolve. */
+  readonly isKeyRefused?: boolean | undefined
+  /** The wait that a busy upstream asks for. */
+  readonly retryAfterSeconds?: number | undefined
+}
+
+/** How long to wait for the body of an error, whose code decides about the next channel. It nearly always comes with the head. */
+const ERROR_BODY_MILLISECONDS = 1_000
+
+/** Successes that have no content by definition: an upstream that sends one did not do the work. */
+const WITHOUT_CONTENT: ReadonlySet<number> = new Set([204, 205])
+
+/**
+ * Decides whether a reply is relayed: every 2xx with content is, and so is a 4xx about the request, whose body stays unread.
+ * The body of any other reply is destroyed.
+ * @returns undefined for a reply to relay.
+ */
+export async function judgeReply(
+  { status, headers, body }: HttpResponse,
+  nowUnixMilliseconds: number,
+): Promise<ChannelFailure | undefined> {
+  const upstreamRequestId = upstreamRequestIdOf(headers)
+  if (isCompressed(headers)) {
+    // The request asked for identity, and the usage is read from plain bytes.
+    body.destroy()
+    return { kind: 'failed', reason: 'compressed answer', upstreamRequestId }
+  }
+  if (WITHOUT_CONTENT.has(status)) {
+    body.destroy()
+    return { kind: 'failed', reason: `HTTP ${status}`, upstreamRequestId }
+  }
+  if (status >= 200 && status < 300) {
+    return undefined
+  }
+  const json = parseJson((await body.peek(ERROR_BODY_MILLISECONDS)).toString('utf8'))
+  const error = readUpstreamError(json)
+  const hasError = (memberAt(json, 'error') ?? error.code ?? null) !== null
+  const verdict = judgeRefusal({ status, error, hasError })
+  if (verdict === 'request') {
+    return undefined
+  }
+  body.destroy()
+  const seconds = verdict === 'busy' ? retryAfterSeconds(headers['retry-after'], nowUnixMilliseconds) : undefined
+  return {
+    kind: verdict,
+    reason: errorReason(status, error),
+    upstreamRequestId,
+    isKeyRefused: verdict === 'refused' && isKeyRefused(status, error),
+    retryAfterSeconds: seconds,
+  }
+}
+
+/** The upstream's own id of a request (`x-request-id`); undefined for a value that is no plain id, which stays out of the logs. */
+export function upstreamRequestIdOf(headers: IncomingHttpHeaders): string | undefined {
+  const id = headers['x-request-id']
+  return isRequestId(id) ? id : undefined
+}
+
+function isCompressed(headers: IncomingHttpHeaders): boolean {
+  const coding = headers['content-encoding']
+  return coding !== undefined && !/^\s*(identity)?\s*$/i.test(coding)
+}
+
+/**
+ * What a reply without success is about: the client's request, which the client then sees; the moment (`busy`); the
+ * gateway's own key or account (`refused`); or the upstream itself (`failed`).
+ */
+type RefusalVerdict = 'request' | 'busy' | 'refused' | 'failed'
+
+/** Refusals of a key or an account, which come under any status (OpenAI's `billing_hard_limit_reached` under 400). */
+const ACCOUNT_NAME = /^insufficient_|^Arrearage|Overdue|^billing_|^Invalid_?Api_?Key/i
+
+/** These statuses are about the request, whatever the body says. */
+const ABOUT_REQUEST: ReadonlySet<number> = new Set([400, 409, 413, 415, 422])
+
+/**
+ * These statuses may be about the request (a model that is unknown or gone) or about the path: with a wrong base url,
+ * the server that responds may not be the upstream's API at all.
+ */
+const ABOUT_REQUEST_OR_PATH: ReadonlySet<number> = new Set([404, 405, 410])
+
+/** These statuses are about the content of the request where the error says so. */
+const ABOUT_CONTENT: ReadonlySet<number> = new Set([403, 451])
+
+type Refusal = {
+  /** Anything but a 2xx. A redirect is not followed, so it is a failure. */
+  readonly status: number
+  readonly error: UpstreamError
+  /** Whether the body is an error of the upstream's API: JSON with an `error` or a code. */
+  readonly hasError: boolean
+}
+
+/**
+ * Judges a reply without success by its status and, where the status does not tell, by the code and type of its error. The
+ * message counts for a 429 alone: other messages may repeat words of the request, and no client may put a channel out of
+ * order. Any other 4xx (407, 411, 417, 421, 426, 431) is about how the gateway sent the request.
+ */
+export function judgeRefusal({ status, error, hasError }: Refusal): RefusalVerdict {
+  if (status < 400 || status >= 500 || status === 408) {
+    return 'failed'
+  }
+  if (status === 429) {
+    return errorMeaning(error) === 'channel' ? 'refused' : 'busy'
+  }
+  if (ABOUT_CONTENT.has(status) && errorMeaning(error) === 'content_policy') {
+    return 'request'
+  }
+  const namesAccount = [error.code, error.type].some((name) => name !== undefined && ACCOUNT_NAME.test(name))
+  if (status === 401 || status === 402 || status === 403 || namesAccount) {
+    return 'refused'
+  }
+  return ABOUT_REQUEST.has(status) || (ABOUT_REQUEST_OR_PATH.has(status) && hasError) ? 'request' : 'failed'
+}
 
 /** What calling a channel takes from outside. */
 export type ChannelContext = {
@@ -138,5 +274,93 @@ function errorClassOf(outcome: Exclude<SendOutcome, { kind: 'aborted' | 'given_u
       return 'timeout'
     default:
       return outcome satisfies never
+  }
+}
+
+/** An upstream's reply that is relayed: a 2xx, or a 4xx about the request. */
+export type UpstreamReply = {
+  readonly channel: RelayChannel
+  readonly status: number
+  readonly contentType: string | undefined
+  /** The upstream's own id of the request. */
+  readonly upstreamRequestId: string | undefined
+  /** Channels that were tried for this request, this one and those that failed included. */
+  readonly attempts: number
+  /**
+   * Iterating throws ResponseBrokenError when the reply breaks off; the breaker hears of that without the reader. A reader
+   * that stops early destroys the body.
+   */
+  readonly body: HttpResponse['body']
+  /** Removes the keys that the upstream was called with from its words. */
+  readonly withoutCredentials: CredentialFilter
+  /**
+   * Tells the breaker what only the reader can see: a stream had no end, the upstream reported its own failure in it, or
+   * (`timeout`) the reply was not complete in time. Does nothing when the reader held the upstream up and the reply then
+   * broke off, because the reader may have caused the break. May be called after the last byte, and more than once.
+   */
+  failed(how?: 'odd_body' | 'timeout'): void
+  /**
+   * Tells the breaker that the reader has the whole reply, such as a stream after its `[DONE]`, even if the upstream keeps
+   * the connection open. May be called after the last byte, and more than once.
+   */
+  completed(): void
+}
+
+/** The upstream failed before anything of its reply reached the client: another channel may still take the request. */
+export class NothingRelayedError extends Error {
+  override readonly name = 'NothingRelayedError'
+}
+
+/** True for a 2xx; anything else says something about the request and is relayed as it is. */
+export function isSuccess({ status }: Pick<UpstreamReply, 'status'>): boolean {
+  return status >= 200 && status < 300
+}
+
+type Taken = Pick<UpstreamReply, 'channel' | 'attempts'> & {
+  readonly admitted: AdmittedCall
+  readonly nowMilliseconds: () => number
+}
+
+/** The reply of a channel, whose end and whose reader report to the channel's breaker. */
+export function openReply(reply: TakenReply, { channel, attempts, admitted, nowMilliseconds }: Taken): UpstreamReply {
+  const { status, headers, body, withoutCredentials } = reply
+  let isComplete = false
+  let isCounted = false
+  let wasHeldUp = false
+  const fail = (errorClass: 'broken_answer' | 'odd_body' | 'timeout') => {
+    admitted.failed(nowMilliseconds())
+    if (!isCounted) {
+      isCounted = true
+      countUpstreamError(errorClass, channel.id)
+    }
+  }
+  admitted.answered()
+  body.onceOver((end) => {
+    if (isComplete || end === 'whole') {
+      admitted.completed()
+    } else if (end === 'broken') {
+      fail('broken_answer')
+    } else {
+      wasHeldUp = end === 'held_up'
+      admitted.undecided()
+    }
+  })
+  return {
+    channel,
+    attempts,
+    status,
+    contentType: headers['content-type'],
+    upstreamRequestId: upstreamRequestIdOf(headers),
+    body,
+    withoutCredentials,
+    failed: (how = 'odd_body') => {
+      if (!wasHeldUp) {
+        fail(how)
+      }
+    },
+    completed: () => {
+      isComplete = true
+      admitted.completed()
+    },
   }
 }

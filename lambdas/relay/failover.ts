@@ -6,11 +6,18 @@ import { lotAtRandom, lotOfDigest, orderRelayChannels, sessionText } from '#core
 import { logger } from '#platform/telemetry/logger.ts'
 import { count } from '#platform/telemetry/measures.ts'
 import type { AdmittedCall, Breakers } from './breakers.ts'
-import { type ChannelCall, type ChannelContext, callChannel, type TakenReply } from './call-channel.ts'
+import type { ChannelFailure } from './call-channel.ts'
+import {
+  type ChannelCall,
+  type ChannelContext,
+  callChannel,
+  NothingRelayedError,
+  openReply,
+  type TakenReply,
+  type UpstreamReply,
+} from './call-channel.ts'
 import { ClientGoneError } from './client-response.ts'
-import type { ChannelFailure } from './judge-reply.ts'
 import type { RelayExchange } from './relay-exchange.ts'
-import { NothingRelayedError, openReply, type UpstreamReply } from './upstream-reply.ts'
 
 /** The dependencies of calls to upstreams. */
 export type UpstreamContext = ChannelContext & {

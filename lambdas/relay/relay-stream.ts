@@ -2,10 +2,9 @@ import type { Pushed } from '#core/relay/chat-stream.ts'
 import { EndlessEventError } from '#core/relay/sse-events.ts'
 import { nextTurn } from '#platform/concurrency.ts'
 import { ResponseBrokenError } from '#platform/http/response-body.ts'
-import { type ClientResponse, hasLeft } from './client-response.ts'
-import { type EventSender, UPSTREAM_BROKE_OFF } from './event-sender.ts'
-import { boundWhenGone, type CutReply, readLastBytes, reportCutReply } from './leave-reply.ts'
-import { NothingRelayedError, type UpstreamReply } from './upstream-reply.ts'
+import { NothingRelayedError, type UpstreamReply } from './call-channel.ts'
+import { type ClientResponse, type EventSender, hasLeft, UPSTREAM_BROKE_OFF } from './client-response.ts'
+import { boundWhenGone, type CutReply, readLastBytes, reportCutReply } from './read-reply.ts'
 
 /** How a stream ended for its client: whole, broken off by the upstream, cut by the gateway's own bound, or left early. */
 export type StreamEnd = 'whole' | 'broken' | 'cut' | 'abandoned'

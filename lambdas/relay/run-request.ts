@@ -13,17 +13,23 @@ import { isEventStream } from '#core/relay/sse-events.ts'
 import { logger } from '#platform/telemetry/logger.ts'
 import { count } from '#platform/telemetry/measures.ts'
 import { type Bill, billRequest } from './bill-request.ts'
-import { ClientGoneError, hasLeft } from './client-response.ts'
-import { EventSender, UPSTREAM_BROKE_OFF } from './event-sender.ts'
+import { isSuccess, NothingRelayedError, type UpstreamReply } from './call-channel.ts'
+import { ClientGoneError, EventSender, hasLeft, UPSTREAM_BROKE_OFF } from './client-response.ts'
 import { callUpstream, replyDeadline } from './failover.ts'
-import { cutReply, passOn, ReplyTooLargeError, type Unfinished } from './large-reply.ts'
-import { boundWhenGone } from './leave-reply.ts'
-import { readRefusal, readSuccessUpTo, refuseReply } from './read-reply.ts'
+import {
+  boundWhenGone,
+  cutReply,
+  passOn,
+  ReplyTooLargeError,
+  readRefusal,
+  readSuccessUpTo,
+  refuseReply,
+  type Unfinished,
+} from './read-reply.ts'
 import type { RelayContext } from './relay-context.ts'
 import type { RelayExchange } from './relay-exchange.ts'
 import { type EventStream, relayEvents, type StreamEnd } from './relay-stream.ts'
 import { costHeaders, sendJson } from './send-response.ts'
-import { isSuccess, NothingRelayedError, type UpstreamReply } from './upstream-reply.ts'
 
 /** One kind of relayed request. The relay knows a protocol by this alone: how requests are read, written, priced and answered. */
 export type RelayProtocol<Usage> = {

@@ -3,8 +3,7 @@ import type { StreamifyHandler } from 'aws-lambda'
 import { isEventStream } from '#core/relay/sse-events.ts'
 import { outliveStreamError } from '#lambdas/relay/outlive-stream-error.ts'
 import type { ApiEvent } from '#middleware/api-event.ts'
-import type { ClientResponse, ResponseHead, ResponseHeaders } from './client-response.ts'
-import { OUT_OF_TIME } from './event-sender.ts'
+import { type ClientResponse, OUT_OF_TIME, type ResponseHead, type ResponseHeaders } from './client-response.ts'
 
 /** Lambda's stream to the caller of a streaming function. */
 export type LambdaResponseStream = awslambda.HttpResponseStream

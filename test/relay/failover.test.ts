@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest'
 import { UpstreamFailedError, UpstreamTimeoutError } from '#core/errors.ts'
-import { NothingRelayedError, type UpstreamReply } from '#lambdas/relay/upstream-reply.ts'
+import { NothingRelayedError, type UpstreamReply } from '#lambdas/relay/call-channel.ts'
 import { ResponseBrokenError } from '#platform/http/response-body.ts'
 import { errorBody, useCalling } from './calling.ts'
 import { chunksOf } from './posting.ts'

@@ -1,4 +1,4 @@
-import type { UpstreamReply } from '#lambdas/relay/upstream-reply.ts'
+import type { UpstreamReply } from '#lambdas/relay/call-channel.ts'
 import { FakeBody } from './fake-body.ts'
 import { relayChannel } from './relay-channel.ts'
 

@@ -1,9 +1,22 @@
-import { describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { UpstreamFailedError, UpstreamTimeoutError } from '#core/errors.ts'
-import { readRefusal, readSuccessUpTo, refuseReply } from '#lambdas/relay/read-reply.ts'
-import { HIDDEN } from '../core/relay/reply-rules.ts'
+import {
+  ABANDONED_MILLISECONDS_MAX,
+  boundWhenGone,
+  cutReply,
+  passOn,
+  readLastBytes,
+  readRefusal,
+  readSuccessUpTo,
+  refuseReply,
+  reportCutReply,
+} from '#lambdas/relay/read-reply.ts'
+import { HIDDEN, rulesOf } from '../core/relay/reply-rules.ts'
 import { captureTelemetry } from '../engines/emitted-metrics.ts'
+import { FakeBody } from './fake-body.ts'
 import { fakeReply } from './fake-reply.ts'
+import { FakeResponse } from './fake-response.ts'
+import { relayChannel } from './relay-channel.ts'
 
 const inAMinute = () => performance.now() + 60_000
 const telemetry = captureTelemetry()
@@ -103,5 +116,171 @@ describe('readRefusal', () => {
       UpstreamFailedError,
     )
     expect(body.isDestroyed).toBe(true)
+  })
+})
+
+describe('large reply', () => {
+  const form = { ...rulesOf('chat'), list: 'choices' } as const
+  const HELD = '{"model":"upstream-chat","choices":[{}'
+  const REST = '],"usage":{"total_tokens":3}}'
+  const telemetry = captureTelemetry()
+
+  const unfinished = (body: FakeBody) => ({ held: [Buffer.from(HELD)], rest: body })
+
+  describe('passOn', () => {
+    it('relays a whole reply with the public model, and reads its bill on the way', async () => {
+      const { body } = fakeReply()
+      body.end(REST)
+      const response = new FakeResponse()
+      const passed = await passOn(unfinished(body), { form, status: 200, response })
+      expect(passed).toEqual({ usage: { total_tokens: 3 }, entries: 1, bytes: HELD.length + REST.length, end: 'whole' })
+      expect(response.text).toBe((HELD + REST).replace('upstream-chat', 'chat'))
+      expect([response.head?.statusCode, response.ends]).toEqual([200, 1])
+    })
+
+    it.each([
+      ['broken', false],
+      ['abandoned', true],
+    ])('ends a reply that breaks off as %s (client gone: %s), with incomplete JSON', async (end, isGone) => {
+      const { body } = fakeReply()
+      body.breakOff()
+      const response = new FakeResponse()
+      if (isGone) {
+        response.leaving.abort()
+      }
+      expect(await passOn(unfinished(body), { form, status: 200, response })).toMatchObject({ end, usage: undefined })
+      expect(() => JSON.parse(response.text)).toThrow(SyntaxError)
+      expect(response.ends).toBe(1)
+    })
+
+    it('reads no further than its client does', async () => {
+      const { body } = fakeReply()
+      body.end(REST)
+      const unread = body.unread
+      const response = new FakeResponse()
+      const room = Promise.withResolvers<void>()
+      response.room = room.promise
+      const passed = passOn(unfinished(body), { form, status: 200, response })
+      await new Promise(setImmediate)
+      expect(body.unread).toBe(unread)
+      room.resolve()
+      expect(await passed).toMatchObject({ end: 'whole' })
+    })
+  })
+
+  describe('cutReply', () => {
+    it('reads the rest for the bill, and counts the reply as cut short', async () => {
+      telemetry.reset()
+      const { reply, body, told } = fakeReply()
+      body.end(REST)
+      const large = await cutReply(reply, unfinished(body), { form })
+      expect(large).toMatchObject({ usage: { total_tokens: 3 }, entries: 1, end: 'cut' })
+      expect([told, telemetry.counted()]).toEqual([[], ['answer_cut_short']])
+    })
+
+    it('gives a reply up at the deadline of its client, billed for what came', async () => {
+      const { reply, body } = fakeReply()
+      const large = await cutReply(reply, unfinished(body), { form, deadline: performance.now() + 20 })
+      expect(body.isDestroyed).toBe(true)
+      expect(large).toMatchObject({ usage: undefined, entries: 1, end: 'cut' })
+    })
+
+    it('blames the channel for a reply without any entry', async () => {
+      const { reply, body, told } = fakeReply()
+      body.end('}')
+      await cutReply(reply, { held: [Buffer.from('{')], rest: body }, { form })
+      expect(told).toEqual(['failed'])
+    })
+  })
+})
+
+describe('leave reply', () => {
+  beforeEach(() => {
+    vi.useFakeTimers()
+  })
+  afterEach(() => {
+    vi.useRealTimers()
+  })
+
+  describe('boundWhenGone', () => {
+    it.each([
+      ['leaves meanwhile', false],
+      ['has left already', true],
+    ])('destroys the reply thirty seconds after a client that %s', (_, isGone) => {
+      const client = new AbortController()
+      const body = new FakeBody()
+      if (isGone) {
+        client.abort()
+      }
+      boundWhenGone(body, { gone: client.signal })
+      client.abort()
+      vi.advanceTimersByTime(ABANDONED_MILLISECONDS_MAX - 1)
+      expect(body.isDestroyed).toBe(false)
+      vi.advanceTimersByTime(1)
+      expect(body.isDestroyed).toBe(true)
+    })
+
+    it('leaves a reply alone whose client stays, or that was read before the bound', () => {
+      const client = new AbortController()
+      const body = new FakeBody()
+      const stop = boundWhenGone(body, { gone: client.signal })
+      vi.advanceTimersByTime(10 * ABANDONED_MILLISECONDS_MAX)
+      client.abort()
+      stop()
+      vi.advanceTimersByTime(ABANDONED_MILLISECONDS_MAX)
+      expect([body.isDestroyed, vi.getTimerCount()]).toEqual([false, 0])
+    })
+
+    it('starts no timer for a client that leaves after the reply was read', () => {
+      const client = new AbortController()
+      boundWhenGone(new FakeBody(), { gone: client.signal })()
+      client.abort()
+      expect(vi.getTimerCount()).toBe(0)
+    })
+
+    it('destroys the reply at once when the process ends', () => {
+      const [client, ending] = [new AbortController(), new AbortController()]
+      const [body, other] = [new FakeBody(), new FakeBody()]
+      boundWhenGone(body, { gone: client.signal, ending: ending.signal })
+      boundWhenGone(other, { gone: client.signal, ending: ending.signal })()
+      client.abort()
+      ending.abort()
+      expect([body.isDestroyed, other.isDestroyed]).toEqual([true, false])
+      vi.runAllTimers()
+    })
+  })
+
+  describe('readLastBytes', () => {
+    it('reads a reply to its end, and destroys nothing', async () => {
+      const body = new FakeBody()
+      body.end('\n', '\n')
+      await readLastBytes(body, body)
+      expect([body.isDestroyed, vi.getTimerCount()]).toEqual([false, 0])
+    })
+
+    it('destroys a reply that does not end within a second', async () => {
+      const body = new FakeBody()
+      const read = readLastBytes(body, body)
+      await vi.advanceTimersByTimeAsync(999)
+      expect(body.isDestroyed).toBe(false)
+      await vi.advanceTimersByTimeAsync(1)
+      await read
+      expect(body.isDestroyed).toBe(true)
+    })
+
+    it('destroys a reply that breaks off, and does not reject', async () => {
+      const body = new FakeBody()
+      body.breakOff()
+      await readLastBytes(body, body)
+      expect(body.isDestroyed).toBe(true)
+    })
+  })
+
+  describe('reportCutReply', () => {
+    it('counts each reply that a bound has cut', () => {
+      const { counted } = captureTelemetry()
+      reportCutReply({ channel: relayChannel('main'), upstreamRequestId: undefined }, 'bytes')
+      expect(counted()).toEqual(['answer_cut_short'])
+    })
   })
 })

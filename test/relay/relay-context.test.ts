@@ -1,9 +1,12 @@
-import { expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { openRelayContext } from '#lambdas/relay/relay-context.ts'
-import { startRelayRig } from '../engines/relay-rig.ts'
-import { useOpened } from '../engines/use-opened.ts'
+import { type RelayRig, startRelayRig } from '../engines/relay-rig.ts'
 
-const rig = useOpened(startRelayRig)
+let rig: RelayRig
+beforeAll(async () => {
+  rig = await startRelayRig()
+})
+afterAll(() => rig.close())
 
 it('relay-context: is one for the process, with breakers that hear of every request', async () => {
   const { breakers } = openRelayContext()

@@ -1,6 +1,7 @@
-import { describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { UpstreamFailedError } from '#core/errors.ts'
-import { CallerChangedError } from '#lambdas/relay/relay-exchange.ts'
+import { boundSilence, CallerChangedError } from '#lambdas/relay/relay-exchange.ts'
+import { CHAT, chatAnswer, type RelayOperation, type RelayRig, sendJson, startRelayRig } from '../engines/relay-rig.ts'
 import { fakeExchange } from './fake-exchange.ts'
 import { FakeResponse } from './fake-response.ts'
 
@@ -41,5 +42,113 @@ describe('RelayExchange', () => {
     exchange.noteReply({ channel: { id: 'a' }, status: 200, attempts: 1 } as never)
     exchange.noteReply({ channel: { id: 'b' }, status: 429, attempts: 1 } as never)
     expect([exchange.channelId, exchange.facts.channelId]).toEqual(['a', 'b'])
+  })
+})
+
+describe('front door limit', () => {
+  /** The limit of a response through the front door, which passes in these tests so many times as fast. In a young process it is shorter. */
+  const LIMIT_MILLISECONDS = 110_000
+  const LIMIT_MILLISECONDS_MIN = 95_000
+  const FACTOR = 1_000
+  /** Longer than the limit, hurried, and shorter than any other limit. */
+  const LATE_MILLISECONDS = 600
+
+  const realTimer = globalThis.setTimeout
+  let rig: RelayRig
+
+  beforeAll(async () => {
+    rig = await startRelayRig({ channel: { timeouts: { first_byte_seconds: 280 } } })
+  })
+  afterAll(() => rig.close())
+  beforeEach(() => {
+    const hurriedTimer = (callback: (...values: unknown[]) => void, milliseconds = 0, ...values: unknown[]) =>
+      realTimer(callback, isLimit(milliseconds) ? milliseconds / FACTOR : milliseconds, ...values)
+    Object.assign(globalThis, { setTimeout: hurriedTimer })
+  })
+  afterEach(() => {
+    Object.assign(globalThis, { setTimeout: realTimer })
+  })
+
+  function isLimit(milliseconds: number): boolean {
+    return milliseconds > LIMIT_MILLISECONDS_MIN && milliseconds <= LIMIT_MILLISECONDS
+  }
+
+  const CHAT_BODY = { model: CHAT, messages: [{ role: 'user', content: 'hi' }], max_tokens: 5 }
+  const THROUGH = { 'x-reelgate-front-door': 'a secret' }
+  const REQUESTS: readonly [string, RelayOperation, object][] = [
+    ['a chat', 'create-chat-completion', CHAT_BODY],
+    ['a chat that is to be streamed', 'create-chat-completion', { ...CHAT_BODY, stream: true }],
+    ['an image', 'create-image', { model: 'image-v2', prompt: 'hi' }],
+  ]
+
+  /** Resolves when an upstream that was asked has replied, which it does after the limit of the front door. */
+  function replyLate(body: object): void {
+    rig.upstreams[0]?.answerWith((response) => void realTimer(() => sendJson(response, body), LATE_MILLISECONDS))
+  }
+
+  describe('front-door-limit: a response through the front door', () => {
+    it.each(REQUESTS)(
+      'becomes a 504 that is not to be retried, before the front door gives up: %s',
+      async (_, operation, body) => {
+        replyLate(chatAnswer())
+        const { statusCode, headers, text, endedAtMilliseconds } = await rig.send(body, { operation, headers: THROUGH })
+        expect({ statusCode, code: JSON.parse(text).error.code }).toEqual({ statusCode: 504, code: 'upstream_timeout' })
+        expect(headers).toMatchObject({ 'x-should-retry': 'false' })
+        expect(endedAtMilliseconds).toBeLessThan(LATE_MILLISECONDS)
+      },
+    )
+
+    it('is billed when the upstream replies after all', async () => {
+      const { id, key } = await rig.tenant('1')
+      replyLate(chatAnswer())
+      expect((await rig.send(CHAT_BODY, { key, headers: THROUGH })).statusCode).toBe(504)
+      const [row] = await rig.rows(id)
+      expect(row).toMatchObject({ kind: 'settle' })
+      const { held, spent } = await rig.balance(id)
+      expect(held).toBe('0')
+      expect(Number(spent)).toBeGreaterThan(0)
+    })
+
+    it('is free when the upstream refuses after all', async () => {
+      const { id, key } = await rig.tenant('1')
+      rig.upstreams[0]?.answerWith(
+        (response) => void realTimer(() => sendJson(response, { error: { message: 'no' } }, 422), LATE_MILLISECONDS),
+      )
+      expect((await rig.send(CHAT_BODY, { key, headers: THROUGH })).statusCode).toBe(504)
+      expect(await rig.balance(id)).toEqual({ available: '1', held: '0', spent: '0' })
+    })
+
+    it('that has begun in time is complete', async () => {
+      rig.upstreams[0]?.answerWith((response) => sendJson(response, chatAnswer()))
+      expect((await rig.send(CHAT_BODY, { headers: THROUGH })).statusCode).toBe(200)
+    })
+  })
+
+  describe('front-door-limit: a response of the API’s own address', () => {
+    it('is waited for as long as the configuration says', async () => {
+      replyLate(chatAnswer())
+      expect((await rig.send(CHAT_BODY)).statusCode).toBe(200)
+    })
+  })
+
+  describe('front-door-limit: a request that may have waited for the start of its process', () => {
+    it.each([
+      [400, 109_600],
+      [10_000, 100_000],
+      [14_999, 95_001],
+      [15_000, 110_000],
+      [3_600_000, 110_000],
+    ])('in a process of %i ms ends after %i ms of silence', (age, limit) => {
+      const timers: { callback: () => void; milliseconds: number }[] = []
+      Object.assign(globalThis, {
+        setTimeout: (callback: () => void, milliseconds: number) => timers.push({ callback, milliseconds }),
+      })
+      const [note, tellFailure, giveUp] = [vi.fn(), vi.fn(), vi.fn()]
+      const request = { headerLines: () => ['a secret'] }
+      boundSilence({ request, note, tellFailure } as never, { isOpen: false, giveUp }, age)
+      expect(timers.map(({ milliseconds }) => milliseconds)).toEqual([limit])
+      timers[0]?.callback()
+      expect([tellFailure.mock.calls.length, giveUp.mock.calls.length]).toEqual([1, 1])
+    })
   })
 })

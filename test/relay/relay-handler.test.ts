@@ -1,14 +1,17 @@
-import { describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { UpstreamFailedError } from '#core/errors.ts'
 import type { RelayExchange } from '#lambdas/relay/relay-exchange.ts'
 import { relayHandlers } from '#lambdas/relay/relay-handler.ts'
 import { sendJson } from '#lambdas/relay/send-response.ts'
-import { startRelayRig } from '../engines/relay-rig.ts'
+import { type RelayRig, startRelayRig } from '../engines/relay-rig.ts'
 import { runStreamHandler } from '../engines/stream-handler.ts'
-import { useOpened } from '../engines/use-opened.ts'
 import { apiEvent, context } from '../middleware/api-exchange.ts'
 
-const rig = useOpened(startRelayRig)
+let rig: RelayRig
+beforeAll(async () => {
+  rig = await startRelayRig()
+})
+afterAll(() => rig.close())
 
 const OK = Buffer.from('{"ok":true}')
 

@@ -183,14 +183,14 @@ describe('reelgate-stack: the time limit', () => {
   it('of a silent relay ends before API Gateway’s idle timeout of five minutes', () => {
     const apiGateway = 300
     const silence = configuration.properties.answer_seconds.maximum
-    const keepAlive = seconds('lambdas/relay/event-sender.ts', 'KEEP_ALIVE_MILLISECONDS')
+    const keepAlive = seconds('lambdas/relay/client-response.ts', 'KEEP_ALIVE_MILLISECONDS')
     expect(silence + MARGIN_SECONDS).toBeLessThan(apiGateway)
     expect(keepAlive).toBeLessThan(silence)
   })
 
   it('of a relayed request ends on every host before its platform ends it, and before Reconcile releases its reservation', () => {
     const request = REQUEST_MILLISECONDS_MAX / 1000
-    const reading = seconds('lambdas/relay/leave-reply.ts', 'ABANDONED_MILLISECONDS_MAX')
+    const reading = seconds('lambdas/relay/read-reply.ts', 'ABANDONED_MILLISECONDS_MAX')
     const settling = seconds('lambdas/store/job-ledger/reservation.ts', 'LEFT_AFTER_MILLISECONDS')
     const revision = relayResource(synthesizeRelay(), 'AWS::Lambda::WebFunctionRevision').properties
     const platforms = [revision.ServiceConfig.TimeoutSeconds, functionSeconds('api/create-chat-completion')]
@@ -203,7 +203,7 @@ describe('reelgate-stack: the time limit', () => {
   })
 
   it('of settling after a client disconnects ends within the wait of a local shutdown', () => {
-    const reading = seconds('lambdas/relay/leave-reply.ts', 'ABANDONED_MILLISECONDS_MAX')
+    const reading = seconds('lambdas/relay/read-reply.ts', 'ABANDONED_MILLISECONDS_MAX')
     const shutdown = seconds('lib/local/local-host.ts', 'REQUESTS_END_MILLISECONDS_MAX')
     expect(reading + MARGIN_SECONDS).toBeLessThan(shutdown)
   })

@@ -15,8 +15,7 @@ import {
   takeEventStreamLease,
 } from '#store/limits/event-stream-leases.ts'
 import { openTable } from '#store/table/sdk-table.ts'
-import { ResponseHeaders } from '../../relay/client-response.ts'
-import { EventSender, STREAM_HEADERS } from '../../relay/event-sender.ts'
+import { EventSender, ResponseHeaders, STREAM_HEADERS } from '../../relay/client-response.ts'
 import { type LambdaResponseStream, StreamingResponse, streamifyResponse } from '../../relay/streaming-response.ts'
 import { EventMessages, followJob, prefersEventStream, readFollowedJob, readingOf } from './follow-job.ts'
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { repeatedField, replaceFields, topLevelFields, withoutFields } from '#core/json/json-fields.ts'
+import { fieldTree, repeatedField, replaceFields, topLevelFields, withoutFields } from '#core/json/json-fields.ts'
 import { parseJsonText } from '#core/json/parse-json-text.ts'
 
 describe('withoutFields', () => {
@@ -65,5 +65,33 @@ describe('topLevelFields', () => {
   it('ends for any malformed text', () => {
     const marks = fc.string({ unit: fc.constantFrom('"', '{', '}', '[', ']', ':', ',', 'a', '1', ' ') })
     fc.assert(fc.property(marks, (text) => Array.from(topLevelFields(`{${text}`)).length <= text.length))
+  })
+})
+
+describe('fieldTree', () => {
+  it('has each path, with shared beginnings once', () => {
+    expect(fieldTree(['a', 'b.c', 'b.d.e'])).toStrictEqual(
+      new Map<string, unknown>([
+        ['a', 'whole'],
+        [
+          'b',
+          new Map<string, unknown>([
+            ['c', 'whole'],
+            ['d', new Map([['e', 'whole']])],
+          ]),
+        ],
+      ]),
+    )
+  })
+
+  it.each([[['a', 'a.b']], [['a.b', 'a']], [['a.b.c', 'a', 'a.d']]])(
+    'has a field as a whole if one path of %j names it',
+    (paths) => {
+      expect(fieldTree(paths)).toStrictEqual(new Map([['a', 'whole']]))
+    },
+  )
+
+  it('is empty without paths', () => {
+    expect(fieldTree([])).toStrictEqual(new Map())
   })
 })

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { parseJsonText } from '#core/json/parse-json-text.ts'
+import { isJsonObject, parseJsonObject, parseJsonText } from '#core/json/parse-json-text.ts'
 
 /** Names whose escapes begin with the characters of others. */
 const NAMES = ['\\', '\\u006', '\\n', '"', '\n', 'n', 'é', '__proto__', 'a', '']
@@ -65,5 +65,21 @@ describe('parseJsonText', () => {
 
   it.each(['', '{', '{"\\u0061":}', '{"\\u0061":1}}', '{"\\x":1}', '{"\\u0061" 1}'])('refuses %s', (text) => {
     expect(() => parseJsonText(text)).toThrow(SyntaxError)
+  })
+})
+
+describe('a JSON object', () => {
+  it.each([{}, { a: 1 }])('is told from other values: %j', (value) => {
+    expect(isJsonObject(value)).toBe(true)
+    expect(parseJsonObject(JSON.stringify(value))).toEqual(value)
+  })
+
+  it.each([null, [], [{}], 'text', 1, true])('is not %j', (value) => {
+    expect(isJsonObject(value)).toBe(false)
+    expect(parseJsonObject(JSON.stringify(value))).toBeUndefined()
+  })
+
+  it.each(['', '{', '{"a":1}x', 'undefined'])('is not read from a text that is no JSON: %j', (text) => {
+    expect(parseJsonObject(text)).toBeUndefined()
   })
 })

@@ -1,8 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { fieldTree } from '#core/json/json-fields.ts'
 import { parseJsonText } from '#core/json/parse-json-text.ts'
+import { microcredits } from '#core/money.ts'
 import { PassingReply } from '#core/relay/passing-reply.ts'
 import { rulesOf } from './reply-rules.ts'
+import { bytesOf, writtenObject } from './written-json.ts'
 
 type Form = ConstructorParameters<typeof PassingReply>[0]
 
@@ -113,5 +116,47 @@ describe('an answer that passes through', () => {
   it('passes what follows the object, which changes nothing', () => {
     const text = '{"usage":1} {"usage":2,"model":"a","choices":[{}]}'
     expect(pass(text)).toStrictEqual({ text, usage: 1, entries: 0, isComplete: true })
+  })
+})
+
+describe('passing reply property', () => {
+  const hiddenFields = fc
+    .subarray([
+      'usage.is_byok',
+      'usage.usage.cost',
+      'provider',
+      'id',
+      'provider.usage',
+      'cost',
+      'is_byok.cost.provider',
+    ])
+    .map((paths) => fieldTree([...paths, 'usage.cost']))
+
+  it('passes every byte but the models, what is hidden, and the cost, wherever the chunks are cut', () => {
+    const around = fc.constantFrom('', ' ', '\n', '\ufeff')
+    fc.assert(
+      fc.property(
+        writtenObject,
+        hiddenFields,
+        fc.array(fc.nat(500)),
+        fc.boolean(),
+        around,
+        (written, hidden, places, isBilled, before) => {
+          const passing = new PassingReply({
+            publicModel: 'public "id"',
+            hidden,
+            list: 'choices',
+            costOf: () => (isBilled ? microcredits(5_195) : undefined),
+          })
+          const bytes = Buffer.from(`${before}${bytesOf(written)}\n`)
+          const ends = [...places, bytes.length].toSorted((left, right) => left - right)
+          const out = ends.flatMap((end, index) => passing.push(bytes.subarray(ends[index - 1] ?? 0, end)))
+          const change = { hidden, modelJson: '"public \\"id\\""', ...(isBilled ? { cost: '0.005195' } : {}) }
+          expect(Buffer.concat(out).toString()).toBe(`${before}${bytesOf(written, change)}\n`)
+          expect(passing.isComplete).toBe(true)
+        },
+      ),
+      { numRuns: 2_000 },
+    )
   })
 })
