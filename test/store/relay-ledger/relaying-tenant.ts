@@ -127,8 +127,6 @@ export async function startRelayTable() {
   return { fresh, close, transactions, faults }
 }
 
-export type RelayTable = Awaited<ReturnType<typeof startRelayTable>>
-
 function readTransaction(body: string, seen: Set<string>): SentTransaction {
   const { ClientRequestToken: token, TransactItems } = JSON.parse(body)
   const isRepeat = seen.has(token)
