@@ -201,7 +201,7 @@ const NAME_CHARACTERS_MAX = 64
  */
 export function keepPassingFields(text: string, passing: PassingFields): PassedBody {
   const ignored: IgnoredNames = new Map()
-  const scanner = new JsonScanner().push(text)
+  const scanner = new JsonScanner(text)
   const passed = passValue({ text, scanner, ignored }, scanner.next(), passing)
   const paths = [...ignored].flatMap(([path, names]) => Array.from(names, (name) => pathOf(path, name)))
   return { text: passed ?? text, ignored: paths.slice(0, IGNORED_MAX) }

@@ -22,7 +22,7 @@ export class InvalidInjectedValueError extends Error {
  * Of a text that breaks off, it finds the fields whose values are complete.
  */
 export function topLevelFields(json: string): FieldSpan[] {
-  const scanner = new JsonScanner().push(json)
+  const scanner = new JsonScanner(json)
   const fields: FieldSpan[] = []
   let name = ''
   let last: FieldSpan | undefined

@@ -17,6 +17,7 @@ export const OPEN_BRACE = 0x7b
 export const OPEN_BRACKET = 0x5b
 const COMMA = 0x2c
 const COLON = 0x3a
+const MINUS = 0x2d
 const BACKSLASH = 0x5c
 export const CLOSE_BRACE = 0x7d
 const CLOSE_BRACKET = 0x5d
@@ -49,36 +50,39 @@ const EXPONENT_SIGN = 6
 const EXPONENT_DIGITS = 7
 const WRONG = 8
 
-const GRAMMAR: readonly (readonly [places: readonly number[], characters: string, next: number])[] = [
-  [[SIGN], '0', ZERO],
-  [[SIGN], '123456789', WHOLE],
-  [[WHOLE], '0123456789', WHOLE],
-  [[ZERO, WHOLE], '.', POINT],
-  [[POINT, FRACTION], '0123456789', FRACTION],
-  [[ZERO, WHOLE, FRACTION], 'eE', EXPONENT],
-  [[EXPONENT], '+-', EXPONENT_SIGN],
-  [[EXPONENT, EXPONENT_SIGN, EXPONENT_DIGITS], '0123456789', EXPONENT_DIGITS],
-]
+/** The next place after a digit, by place. */
+const AFTER_DIGIT = [
+  WHOLE,
+  WRONG,
+  WHOLE,
+  FRACTION,
+  FRACTION,
+  EXPONENT_DIGITS,
+  EXPONENT_DIGITS,
+  EXPONENT_DIGITS,
+  WRONG,
+] as const
 
-/** The next place by place and character. */
-const NEXT_PLACE = new Uint8Array((WRONG + 1) * 128).fill(WRONG)
-for (const [places, characters, next] of GRAMMAR) {
-  for (const place of places) {
-    for (const character of characters) {
-      NEXT_PLACE[place * 128 + character.charCodeAt(0)] = next
-    }
+function nextPlace(place: number, code: number): number {
+  if (code >= 0x30 && code <= 0x39) {
+    return place === SIGN && code === 0x30 ? ZERO : (AFTER_DIGIT[place] ?? WRONG)
   }
+  const isWhole = place === ZERO || place === WHOLE
+  if (code === 0x2e) {
+    return isWhole ? POINT : WRONG
+  }
+  if ((code | 0x20) === 0x65) {
+    return isWhole || place === FRACTION ? EXPONENT : WRONG
+  }
+  return place === EXPONENT && (code === 0x2b || code === MINUS) ? EXPONENT_SIGN : WRONG
 }
 
 /** A number may end after these places. */
 const ENDS_NUMBER = [ZERO, WHOLE, FRACTION, EXPONENT_DIGITS]
 
-/** A token that is cut by the end of a piece is kept up to this length. */
-const KEPT_MAX = 1024 * 1024
-
 /**
- * The one reader of JSON that the gateway passes on or changes: it gives tokens with their places, and builds no values. The text comes
- * in one piece or in many, cut anywhere, decoded or with one character for each byte, because only ASCII matters.
+ * The one reader of JSON that the gateway passes on or changes: it gives tokens with their places, and builds no values. The text is
+ * decoded, or has one character for each byte, because only ASCII matters. {@link PieceScanner} reads a text that is cut anywhere.
  *
  * It goes on through text that is not JSON, where its tokens mean little, and says so in `isValid`. Linear time, no recursion.
  */
@@ -102,55 +106,29 @@ export class JsonScanner {
   isEmpty = false
   /** Whether everything that {@link skip} has skipped last is numbers. */
   isNumbers = false
-  /** Characters of a byte order mark before the value. */
-  markLength = 0
-  #text = ''
+  protected piece: string
   /** Characters in all pieces before this one. */
-  #base = 0
-  #at = 0
+  protected base = 0
+  /** In the piece. */
+  protected at = 0
   #place = BEFORE_VALUE
   /** Whether nothing has come since the innermost bracket opened. */
   #isFirst = false
   /** Of the open objects and lists, whether each is an object. */
   readonly #isObject: boolean[] = []
-  #inside = NOTHING
+  protected inside = NOTHING
   #isName = false
   #escape = PLAIN
   #number = SIGN
   #skippedDepth = 0
-  /** The part of the token that stands in earlier pieces; undefined if that is too long. */
-  #kept: string | undefined = ''
-  #captureFrom = -1
-  #captureMax = 0
-  #captured: string | undefined = ''
 
-  /** Gives it the next piece, when {@link next} has said {@link MORE}. */
-  push(text: string): this {
-    if (this.#captureFrom >= 0) {
-      this.#captured = this.#joined(this.#captured, this.#captureFrom, this.#captureMax)
-    }
-    if (this.#inside !== NOTHING) {
-      this.#kept = this.#joined(this.#kept, this.start, KEPT_MAX)
-    }
-    this.#base += this.#text.length
-    this.#text = text
-    this.#at = 0
-    return this
-  }
-
-  /** Characters that were given to it. */
-  get length(): number {
-    return this.#base + this.#text.length
-  }
-
-  /** Whether a name, a string, a number or a word has begun whose end has not come. */
-  get isInToken(): boolean {
-    return this.#inside !== NOTHING
+  constructor(text: string) {
+    this.piece = text
   }
 
   next(): Token {
     for (;;) {
-      const token = this.#inside === NOTHING ? this.#step() : this.#goOn()
+      const token = this.inside === NOTHING ? this.#step() : this.#goOn()
       if (token === MORE || this.#skippedDepth === 0) {
         return token
       }
@@ -170,69 +148,34 @@ export class JsonScanner {
     this.isNumbers = this.code === OPEN_BRACKET
   }
 
-  /** The last token as it is written; undefined if that is cut and long. */
+  /** The last token as it is written. */
   get text(): string | undefined {
-    const { start, end } = this
-    if (start >= this.#base) {
-      return this.#text.slice(start - this.#base, end - this.#base)
-    }
-    return this.#kept === undefined ? undefined : this.#kept + this.#text.slice(0, end - this.#base)
+    return this.piece.slice(this.start - this.base, this.end - this.base)
   }
 
-  /** After {@link NAME}: the decoded name; one that no parser could decode stays as it is, and one that is cut and long is empty. */
+  /** After {@link NAME}: the decoded name. One that no parser could decode stays as it is. */
   get name(): string {
-    const { start } = this
-    if (start >= this.#base && !this.hasEscape) {
-      return this.#text.slice(start + 1 - this.#base, this.end - 1 - this.#base)
-    }
     const quoted = this.text ?? '""'
     return this.hasEscape ? decodedName(quoted) : quoted.slice(1, -1)
   }
 
-  /** Keeps the text from the beginning of the last token on, up to a length. */
-  capture(lengthMax: number): void {
-    this.#captureFrom = this.start
-    this.#captureMax = lengthMax
-    this.#captured = this.#kept
-    if (this.start >= this.#base) {
-      this.#captured = ''
-    }
-  }
-
-  /** Ends a {@link capture}. @returns the text up to the end of the last token; undefined for a longer one. */
-  endCapture(): string | undefined {
-    const from = Math.max(0, this.#captureFrom - this.#base)
-    const rest = this.#text.slice(from, this.end - this.#base)
-    const captured = this.#captured
-    const isLong = captured === undefined || captured.length + rest.length > this.#captureMax
-    this.#captureFrom = -1
-    this.#captured = ''
-    return isLong ? undefined : captured + rest
-  }
-
-  #joined(before: string | undefined, from: number, lengthMax: number): string | undefined {
-    const start = Math.max(0, from - this.#base)
-    const length = this.#text.length - start + (before?.length ?? 0)
-    return before === undefined || length > lengthMax ? undefined : before + this.#text.slice(start)
-  }
-
   /** Reads up to the end of the next token, or of the piece. */
   #step(): Token {
-    const text = this.#text
-    let at = this.#at
+    const text = this.piece
+    let at = this.at
     for (;;) {
       const code = text.charCodeAt(at)
       if (code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09) {
         at += 1
         continue
       }
-      this.#at = at
+      this.at = at
       if (at >= text.length) {
         return MORE
       }
       if (this.isOver) {
         this.isValid = false
-        this.#at = text.length
+        this.at = text.length
         return MORE
       }
       if (code === COMMA || code === COLON) {
@@ -242,9 +185,7 @@ export class JsonScanner {
           return this.#close(code)
         }
         this.isValid = false
-      } else if (this.depth === 0 && this.#isMark(code)) {
-        this.markLength += 1
-      } else {
+      } else if (!this.isMark(code)) {
         return this.#begin(code)
       }
       at += 1
@@ -260,7 +201,7 @@ export class JsonScanner {
     this.isValid &&= this.#place === AFTER_VALUE && this.depth > 0
     this.#place = this.#isObject[this.depth - 1] === true ? BEFORE_NAME : BEFORE_VALUE
     this.#isFirst = false
-    this.fieldStart = this.#base + this.#at + 1
+    this.fieldStart = this.base + this.at + 1
   }
 
   #close(code: number): Token {
@@ -268,7 +209,7 @@ export class JsonScanner {
     this.isEmpty = this.#isFirst && this.#place !== AFTER_VALUE && this.#place !== AFTER_NAME
     this.isValid &&= isObject === (code === CLOSE_BRACE) && (this.isEmpty || this.#place === AFTER_VALUE)
     this.#setToken(code)
-    this.#at += 1
+    this.at += 1
     this.depth -= 1
     this.end = this.start + 1
     this.#endValue()
@@ -278,7 +219,7 @@ export class JsonScanner {
   #begin(code: number): Token {
     this.#setToken(code)
     const isAfter = this.#place === AFTER_VALUE
-    const isInObject = this.depth > 0 && this.#isObject[this.depth - 1] === true
+    const isInObject = this.#isObject[this.depth - 1] === true
     this.#isName = code === QUOTE && isInObject && (isAfter || this.#place === BEFORE_NAME)
     this.isValid &&= !isAfter && (this.#isName || this.#place === BEFORE_VALUE)
     if (code === OPEN_BRACE || code === OPEN_BRACKET) {
@@ -286,38 +227,36 @@ export class JsonScanner {
       this.#place = code === OPEN_BRACE ? BEFORE_NAME : BEFORE_VALUE
       this.#isFirst = true
       this.depth += 1
-      this.#at += 1
+      this.at += 1
       this.end = this.start + 1
       this.fieldStart = this.end
       return OPEN
     }
-    this.#at += code === QUOTE ? 1 : 0
-    this.#kept = ''
     this.hasEscape = false
     this.#number = SIGN
-    const isNumber = code === 0x2d || (code >= 0x30 && code <= 0x39)
-    this.#inside = code === QUOTE ? IN_STRING : isNumber ? IN_NUMBER : IN_WORD
-    this.#at += code === 0x2d ? 1 : 0
+    const isDigit = code >= 0x30 && code <= 0x39
+    this.inside = code === QUOTE ? IN_STRING : isDigit || code === MINUS ? IN_NUMBER : IN_WORD
+    this.at += isDigit ? 0 : 1
     return this.#goOn()
   }
 
   #setToken(code: number): void {
     this.code = code
-    this.start = this.#base + this.#at
+    this.start = this.base + this.at
   }
 
   /** @returns {@link MORE} at the end of a piece: the token may go on. */
   #goOn(): Token {
-    const isWhole = this.#inside === IN_STRING ? this.#string() : this.#literal()
+    const isWhole = this.inside === IN_STRING ? this.#string() : this.#literal()
     if (!isWhole) {
       return MORE
     }
-    this.end = this.#base + this.#at
-    if (this.#inside === IN_WORD) {
+    this.end = this.base + this.at
+    if (this.inside === IN_WORD) {
       const word = this.text
       this.isValid &&= word === 'null' || word === 'true' || word === 'false'
     }
-    this.#inside = NOTHING
+    this.inside = NOTHING
     if (this.#isName) {
       this.#place = AFTER_NAME
       this.#isName = false
@@ -329,16 +268,16 @@ export class JsonScanner {
   }
 
   #string(): boolean {
-    const text = this.#text
+    const text = this.piece
     const { length } = text
-    let at = this.#at
+    let at = this.at
     while (at < length) {
       const code = text.charCodeAt(at)
       at += 1
       if (this.#escape !== PLAIN) {
         this.#readEscape(code)
       } else if (code === QUOTE) {
-        this.#at = at
+        this.at = at
         return true
       } else if (code === BACKSLASH) {
         this.hasEscape = true
@@ -347,7 +286,7 @@ export class JsonScanner {
         this.isValid = false
       }
     }
-    this.#at = at
+    this.at = at
     return false
   }
 
@@ -367,43 +306,119 @@ export class JsonScanner {
 
   /** A number or a word: everything up to white space, a comma or a closing bracket. */
   #literal(): boolean {
-    const text = this.#text
-    let at = this.#at
+    const text = this.piece
+    let at = this.at
     let place = this.#number
     let code = text.charCodeAt(at)
     while (code > 0x20 && code !== COMMA && code !== CLOSE_BRACE && code !== CLOSE_BRACKET) {
-      place = code < 128 ? (NEXT_PLACE[place * 128 + code] ?? WRONG) : WRONG
+      place = nextPlace(place, code)
       at += 1
       code = text.charCodeAt(at)
     }
     this.#number = place
-    if (at === this.#at && at < text.length && this.#base + at === this.start) {
-      // A control character, which begins nothing.
-      at += 1
-    }
-    this.#at = at
+    this.at = at
     if (at >= text.length) {
       return false
     }
-    if (this.#inside === IN_NUMBER && !ENDS_NUMBER.includes(place)) {
+    if (this.inside === IN_NUMBER && !ENDS_NUMBER.includes(place)) {
       this.isValid = false
     }
     return true
+  }
+
+  /** Whether the character is a part of a byte order mark, which only replies may have. */
+  protected isMark(_code: number): boolean {
+    return false
   }
 
   #endValue(): void {
     this.#place = AFTER_VALUE
     this.isOver = this.depth === 0
   }
-
-  #isMark(code: number): boolean {
-    const at = this.#base + this.#at
-    return at === this.markLength && (code === 0xfeff ? at === 0 : at < 3 && code === BYTE_ORDER_MARK[at])
-  }
 }
+
+/** A token that is cut by the end of a piece is kept up to this length. */
+const KEPT_MAX = 1024 * 1024
 
 /** UTF-8 of the byte order mark. */
 const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf]
+
+/** As {@link JsonScanner}, for a reply that comes in pieces. */
+export class PieceScanner extends JsonScanner {
+  /** The part of the token that stands in earlier pieces; undefined if that is too long. */
+  #kept: string | undefined = ''
+  /** Characters of a byte order mark before the value. */
+  markLength = 0
+  #captureFrom = -1
+  #captureMax = 0
+  #captured: string | undefined = ''
+
+  constructor() {
+    super('')
+  }
+
+  /** Gives it the next piece, when {@link next} has said {@link MORE}. */
+  push(text: string): void {
+    if (this.#captureFrom >= 0) {
+      this.#captured = this.#joined(this.#captured, this.#captureFrom, this.#captureMax)
+    }
+    if (this.inside !== NOTHING) {
+      this.#kept = this.#joined(this.start < this.base ? this.#kept : '', this.start, KEPT_MAX)
+    }
+    this.base += this.piece.length
+    this.piece = text
+    this.at = 0
+  }
+
+  /** Characters that were given to it. */
+  get length(): number {
+    return this.base + this.piece.length
+  }
+
+  /** Whether a name, a string, a number or a word has begun whose end has not come. */
+  get isInToken(): boolean {
+    return this.inside !== NOTHING
+  }
+
+  /** Undefined for a token that is cut and long. */
+  override get text(): string | undefined {
+    const { start, end, base, piece } = this
+    if (start >= base) {
+      return piece.slice(start - base, end - base)
+    }
+    return this.#kept === undefined ? undefined : this.#kept + piece.slice(0, end - base)
+  }
+
+  protected override isMark(code: number): boolean {
+    const at = this.base + this.at
+    const isMark = at === this.markLength && (code === 0xfeff ? at === 0 : at < 3 && code === BYTE_ORDER_MARK[at])
+    this.markLength += isMark ? 1 : 0
+    return isMark
+  }
+
+  /** Keeps the text from the beginning of the last token on, up to a length. */
+  capture(lengthMax: number): void {
+    this.#captureFrom = this.start
+    this.#captureMax = lengthMax
+    this.#captured = this.start < this.base ? this.#kept : ''
+  }
+
+  /** Ends a {@link capture}. @returns the text up to the end of the last token; undefined for a longer one. */
+  endCapture(): string | undefined {
+    const from = Math.max(0, this.#captureFrom - this.base)
+    const rest = this.piece.slice(from, this.end - this.base)
+    const captured = this.#captured
+    const isLong = captured === undefined || captured.length + rest.length > this.#captureMax
+    this.#captureFrom = -1
+    return isLong ? undefined : captured + rest
+  }
+
+  #joined(before: string | undefined, from: number, lengthMax: number): string | undefined {
+    const start = Math.max(0, from - this.base)
+    const length = this.piece.length - start + (before?.length ?? 0)
+    return before === undefined || length > lengthMax ? undefined : before + this.piece.slice(start)
+  }
+}
 
 function decodedName(quoted: string): string {
   try {
@@ -426,8 +441,8 @@ export type JsonBounds = {
   readonly numbersMax: number
 }
 
-/** Characters that are read in one step. */
-const STEP_CHARACTERS = 64 * 1024
+/** Tokens that are read in one step. */
+const STEP_TOKENS = 20_000
 
 /** The first bound that a JSON text exceeds; undefined if there is none, and for what is not JSON, which the parser reports. */
 export function exceededBound(text: string, bounds: JsonBounds): keyof JsonBounds | undefined {
@@ -444,64 +459,27 @@ export function* findExceededBound(
   text: string,
   bounds: JsonBounds,
 ): Generator<undefined, keyof JsonBounds | undefined> {
-  const count = new BoundsCount(bounds)
-  for (let at = 0; at < text.length && count.isOpen; at += STEP_CHARACTERS) {
-    const piece = text.length <= STEP_CHARACTERS ? text : text.slice(at, at + STEP_CHARACTERS)
-    const exceeded = count.exceededBy(piece)
-    if (exceeded !== undefined) {
-      return exceeded
+  const scanner = new JsonScanner(text)
+  const counts = { depthMax: 0, fieldsMax: 0, elementsMax: 0, numbersMax: 0 }
+  let count = 0
+  for (let token = scanner.next(); token !== MORE && scanner.isValid; token = scanner.next()) {
+    const { code, depth } = scanner
+    const isNumber = token === SCALAR && code !== QUOTE
+    counts.depthMax = depth
+    counts.fieldsMax += token === NAME && depth === 1 ? 1 : 0
+    counts.elementsMax += token === CLOSE || isNumber ? 0 : 1
+    counts.numbersMax += isNumber ? 1 : 0
+    for (const name of BOUNDS) {
+      if (counts[name] > bounds[name]) {
+        return name
+      }
     }
-    if (at + STEP_CHARACTERS < text.length) {
+    count += 1
+    if (count % STEP_TOKENS === 0) {
       yield
     }
   }
   return undefined
 }
 
-class BoundsCount {
-  readonly #bounds: JsonBounds
-  readonly #scanner = new JsonScanner()
-  #fields = 0
-  #elements = 0
-  #numbers = 0
-
-  constructor(bounds: JsonBounds) {
-    this.#bounds = bounds
-  }
-
-  get isOpen(): boolean {
-    return this.#scanner.isValid
-  }
-
-  exceededBy(piece: string): keyof JsonBounds | undefined {
-    const scanner = this.#scanner.push(piece)
-    for (let token = scanner.next(); token !== MORE && scanner.isValid; token = scanner.next()) {
-      const exceeded = this.#count(token)
-      if (exceeded !== undefined) {
-        return exceeded
-      }
-    }
-    return undefined
-  }
-
-  #count(token: Token): keyof JsonBounds | undefined {
-    const { code, depth } = this.#scanner
-    const bounds = this.#bounds
-    if (token === NAME || token === OPEN || (token === SCALAR && code === QUOTE)) {
-      this.#elements += 1
-      this.#fields += token === NAME && depth === 1 ? 1 : 0
-    } else if (token === SCALAR) {
-      this.#numbers += 1
-    }
-    if (depth > bounds.depthMax) {
-      return 'depthMax'
-    }
-    if (this.#fields > bounds.fieldsMax) {
-      return 'fieldsMax'
-    }
-    if (this.#elements > bounds.elementsMax) {
-      return 'elementsMax'
-    }
-    return this.#numbers > bounds.numbersMax ? 'numbersMax' : undefined
-  }
-}
+const BOUNDS = ['depthMax', 'fieldsMax', 'elementsMax', 'numbersMax'] as const

@@ -1,4 +1,4 @@
-import { JsonScanner, MORE, NAME, OPEN, OPEN_BRACE, SCALAR } from './json-scanner.ts'
+import { CLOSE, JsonScanner, MORE, NAME, OPEN, OPEN_BRACE, SCALAR } from './json-scanner.ts'
 
 /**
  * As `JSON.parse`, for any text. V8 reads an escaped name wrongly when an earlier object of the process had a name of the same place whose
@@ -24,10 +24,7 @@ export function parsedOrUndefined(text: string | undefined): unknown {
 
 /** Whether a name of any object has an escape. A text without a backslash is searched for one, and no more. */
 function hasEscapedName(text: string): boolean {
-  if (!text.includes('\\')) {
-    return false
-  }
-  const scanner = new JsonScanner().push(text)
+  const scanner = new JsonScanner(text.includes('\\') ? text : '')
   for (let token = scanner.next(); token !== MORE; token = scanner.next()) {
     if (token === NAME && scanner.hasEscape) {
       return true
@@ -36,66 +33,42 @@ function hasEscapedName(text: string): boolean {
   return false
 }
 
-/** An object or a list that is being read. */
-type Level = {
-  readonly isObject: boolean
-  readonly fields: [string, unknown][]
-  readonly values: unknown[]
-  name: string
-}
+/** An object or a list that is being read: its fields, or its elements. */
+type Level = { readonly fields: [string, unknown][] | undefined; readonly values: unknown[]; name: string }
 
 /** Reads valid JSON name by name. Values without names are parsed, those that stand in a list side by side all at once. */
 function readByName(text: string): unknown {
-  const scanner = new JsonScanner().push(text)
-  const levels: Level[] = [{ isObject: false, fields: [], values: [], name: '' }]
+  const scanner = new JsonScanner(text)
+  let level: Level = { fields: undefined, values: [], name: '' }
+  const around: Level[] = []
   let runStart = -1
   let runEnd = 0
+  const put = (value: unknown) => level.fields?.push([level.name, value]) ?? level.values.push(value)
   for (let token = scanner.next(); token !== MORE; token = scanner.next()) {
-    const level = levels.at(-1)
-    if (token === NAME || level === undefined) {
-      Object.assign(level ?? {}, { name: scanner.name })
-    } else if (token === SCALAR && !level.isObject) {
+    if (token === NAME) {
+      level.name = scanner.name
+      continue
+    }
+    if (token === SCALAR) {
       runStart = runStart === -1 ? scanner.start : runStart
       runEnd = scanner.end
-    } else if (token === SCALAR) {
-      level.fields.push([level.name, parseLeaves(scanner.text ?? '')[0]])
-    } else {
-      pushAll(level.values, runStart === -1 ? [] : parseLeaves(text.slice(runStart, runEnd)))
+    }
+    if (runStart !== -1 && (token !== SCALAR || level.fields !== undefined)) {
+      // biome-ignore lint/plugin: values without names.
+      JSON.parse(`[${text.slice(runStart, runEnd)}]`).forEach(put)
       runStart = -1
-      if (token === OPEN) {
-        levels.push({ isObject: scanner.code === OPEN_BRACE, fields: [], values: [], name: '' })
-      } else {
-        levels.pop()
-        put(levels.at(-1), builtOf(level))
-      }
+    }
+    if (token === OPEN) {
+      around.push(level)
+      level = { fields: scanner.code === OPEN_BRACE ? [] : undefined, values: [], name: '' }
+    } else if (token === CLOSE) {
+      // Of a repeated name the last value counts, and `__proto__` is a name as any other: as `JSON.parse` has it.
+      const value = level.fields === undefined ? level.values : Object.fromEntries(level.fields)
+      level = around.pop() ?? level
+      put(value)
     }
   }
-  return levels[0]?.values[0]
-}
-
-/** Of a repeated name the last value counts, and `__proto__` is a name as any other: as `JSON.parse` has it. */
-function builtOf({ isObject, fields, values }: Level): unknown {
-  return isObject ? Object.fromEntries(fields) : values
-}
-
-function put(level: Level | undefined, value: unknown): void {
-  if (level?.isObject === true) {
-    level.fields.push([level.name, value])
-  } else {
-    level?.values.push(value)
-  }
-}
-
-/** Values may be a million, so they are no arguments. */
-function pushAll(list: unknown[], values: readonly unknown[]): void {
-  for (const value of values) {
-    list.push(value)
-  }
-}
-
-function parseLeaves(texts: string): readonly unknown[] {
-  // biome-ignore lint/plugin: values without names.
-  return JSON.parse(`[${texts}]`)
+  return level.values[0]
 }
 
 /** A parsed JSON object with unchecked fields. */

@@ -2,12 +2,13 @@ import type { FieldTree } from '../json/json-fields.ts'
 import {
   CLOSE,
   CLOSE_BRACE,
-  JsonScanner,
+  type JsonScanner,
   MORE,
   NAME,
   OPEN,
   OPEN_BRACE,
   OPEN_BRACKET,
+  PieceScanner,
   QUOTE,
   SCALAR,
 } from '../json/json-scanner.ts'
@@ -167,7 +168,7 @@ export class ReplyScan {
   hasError = false
   /** The first character of the value of the list; undefined without one. */
   listCode: number | undefined
-  protected readonly scanner = new JsonScanner()
+  protected readonly scanner = new PieceScanner()
   readonly #hidden: FieldTree | undefined
   readonly #modelJson: string | undefined
   readonly #list: string | undefined

@@ -304,6 +304,13 @@ describe('createCompletion, when a prompt of a stream fails after the first byte
   )
 })
 
+/** A large reply is read in steps of 64 KiB, each in a turn of its own. */
+async function settleSteps(run: { settle(): Promise<void> }): Promise<void> {
+  for (let turn = 0; turn < 600; turn += 1) {
+    await run.settle()
+  }
+}
+
 describe('createCompletion, when a reply is larger than what is held', () => {
   const MEBIBYTE = ' '.repeat(1024 * 1024)
   const large = Array<string>(17).fill(MEBIBYTE)
@@ -344,7 +351,7 @@ describe('createCompletion, when a reply is larger than what is held', () => {
     const run = startCompletion({ prompt: ['a', 'b', 'c', 'd'] })
     const nearly = [before, ...Array<string>(6).fill(MEBIBYTE), `"usage":${JSON.stringify(USAGE)}`, after]
     for (const prompt of ['a', 'b', 'c']) {
-      await run.settle()
+      await settleSteps(run)
       run.callFor(prompt).answer(JSON_REPLY)
       run.callFor(prompt).body.end(...nearly)
     }
@@ -359,9 +366,7 @@ describe('createCompletion, when a reply is larger than what is held', () => {
     await run.settle()
     run.callFor('a').answer(JSON_REPLY)
     run.callFor('a').body.write('{"choices":[{}],"x":"', ...large)
-    for (let turn = 0; turn < 10; turn += 1) {
-      await run.settle()
-    }
+    await settleSteps(run)
     vi.advanceTimersByTime(PATIENCE_MILLISECONDS)
     expect((await run.over).error).toBeInstanceOf(UpstreamFailedError)
     expect(run.resolved).toStrictEqual([{ kind: 'settle', actual: run.reserved[0], estimated: true }])

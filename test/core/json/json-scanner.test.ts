@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { exceededBound, type JsonBounds, JsonScanner, MORE, NAME, OPEN } from '#core/json/json-scanner.ts'
+import { exceededBound, type JsonBounds, JsonScanner, MORE, NAME, OPEN, PieceScanner } from '#core/json/json-scanner.ts'
 
 const WORDS = ['more', 'name', 'scalar', 'open', 'close']
 
 /** The tokens of a text that is given in pieces of so many characters. */
 function tokensOf(text: string, size = text.length): [string, string | undefined][] {
-  const scanner = new JsonScanner()
+  const scanner = new PieceScanner()
   const found: [string, string | undefined][] = []
   for (let at = 0; at < text.length; at += size) {
     scanner.push(text.slice(at, at + size))
@@ -45,7 +45,7 @@ describe('JsonScanner', () => {
 
   it('skips an object or list up to its end, and tells whether it has numbers alone', () => {
     const skip = (text: string) => {
-      const scanner = new JsonScanner().push(text)
+      const scanner = new JsonScanner(text)
       expect(scanner.next()).toBe(OPEN)
       scanner.skip()
       scanner.next()
@@ -60,7 +60,7 @@ describe('JsonScanner', () => {
 
   it('keeps what it was told to, across pieces, up to a length', () => {
     const capture = (lengthMax: number) => {
-      const scanner = new JsonScanner()
+      const scanner = new PieceScanner()
       for (const [index, piece] of ['[[1', ',"two"', ',3]', ']'].entries()) {
         scanner.push(piece)
         for (let token = scanner.next(); token !== MORE; token = scanner.next()) {
