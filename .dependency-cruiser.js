@@ -83,12 +83,22 @@ export default {
       ['tokens/', 'measures\\.ts', 'guard/'],
       ['providers/', 'send-callback\\.ts'],
     ]),
-    forbid('relay-apart-from-pipeline', 'relayed requests and video jobs share the rooms below only', '^lambdas/relay/', {
-      path: '^lambdas/pipeline/',
-    }),
-    forbid('pipeline-apart-from-relay', 'relayed requests and video jobs share the rooms below only', '^lambdas/pipeline/', {
-      path: '^lambdas/relay/',
-    }),
+    forbid(
+      'relay-apart-from-pipeline',
+      'relayed requests and video jobs share the rooms below only',
+      '^lambdas/relay/',
+      {
+        path: '^lambdas/pipeline/',
+      },
+    ),
+    forbid(
+      'pipeline-apart-from-relay',
+      'relayed requests and video jobs share the rooms below only',
+      '^lambdas/pipeline/',
+      {
+        path: '^lambdas/relay/',
+      },
+    ),
     {
       name: 'handlers-never-import-each-other',
       comment: 'a folder with a handler imports what all share and its own files',
