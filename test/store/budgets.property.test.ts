@@ -112,6 +112,12 @@ const event = fc.oneof(
 )
 type Event = { readonly kind: string; readonly process: number }
 
+/** At most one period ends in a batch: no transaction is under way for a whole day. */
+function withOneEnd(batch: readonly Event[]): readonly Event[] {
+  const end = batch.findIndex(({ kind }) => kind === 'nextPeriod')
+  return batch.filter(({ kind }, index) => kind !== 'nextPeriod' || index === end)
+}
+
 /** A history of one tenant. Each batch happens at once. */
 async function play(batches: readonly (readonly Event[])[]): Promise<void> {
   const { table } = await engine.fresh()
@@ -169,7 +175,8 @@ async function play(batches: readonly (readonly Event[])[]): Promise<void> {
 
 describe('known-budgets: any history of chats, videos, changes, rotations and ends of periods', () => {
   it('keeps every budget, refuses only without room, and leaves every sum true', async () => {
-    const batches = fc.array(fc.array(event, { minLength: 1, maxLength: 5 }), { minLength: 3, maxLength: 10 })
+    const batch = fc.array(event, { minLength: 1, maxLength: 5 }).map(withOneEnd)
+    const batches = fc.array(batch, { minLength: 3, maxLength: 10 })
     await fc.assert(fc.asyncProperty(batches, play), { numRuns: 15 })
   }, 300_000)
 })
