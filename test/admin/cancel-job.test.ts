@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { formatCredits } from '#core/money.ts'
 import { cancelVideoJob } from '#lambdas/admin/jobs.ts'
 import type { NewVideoJob } from '#store/job-ledger/reserve-quota.ts'

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it } from '@jest/globals'
 import { parseCredits, ZERO } from '#core/money.ts'
 import { endAfterRotation, keyView, requireUsable, rotateKey, stateOf } from '#lambdas/admin/keys.ts'
 import { getApiKey, revokeApiKey } from '#store/keys/api-keys.ts'

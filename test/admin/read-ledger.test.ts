@@ -1,5 +1,5 @@
 import { PutCommand } from '@aws-sdk/lib-dynamodb'
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { timeOrderedId } from '#core/ids.ts'
 import { countedUsage } from '#core/pricing/usage.ts'
 import { type LedgerPosition, type LedgerWish, readLedgerPage, readLedgerRowsOf } from '#lambdas/admin/ledger-page.ts'

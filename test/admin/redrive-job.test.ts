@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from '@jest/globals'
 import { cancelVideoJob, redriveVideoJob } from '#lambdas/admin/jobs.ts'
 import { reconcileJob } from '#lambdas/pipeline/reconcile/reconcile-job.ts'
 import { readAudit } from '#store/audit/read-audit.ts'

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it } from '@jest/globals'
 import { NO_SWITCHES } from '#core/catalogue/switches.ts'
 import { latestSwitch, unservedModels } from '#lambdas/admin/switches.ts'
 import { PER_SECOND_MODEL, testCatalogue } from '../engines/test-catalogue.ts'

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it } from '@jest/globals'
 import { parseCredits } from '#core/money.ts'
 import { rotateCallbackSecret, tenantView } from '#lambdas/admin/tenants.ts'
 import { readWebhookSecrets } from '#store/tenants/webhook-secrets.ts'

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it } from '@jest/globals'
 import { countedUsage } from '#core/pricing/usage.ts'
 import { streamSettledRows } from '#lambdas/admin/settled-rows.ts'
 import { useTestTable } from '../engines/test-table.ts'

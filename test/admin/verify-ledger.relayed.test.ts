@@ -1,6 +1,6 @@
 import { DeleteCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb'
+import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { v7 as uuidv7 } from 'uuid'
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { parseCredits } from '#core/money.ts'
 import { checkKeyBudgets, checkTenantBudget } from '#lambdas/admin/ledger-invariants.ts'
 import { verifyLedger } from '#lambdas/admin/verify-ledger.ts'

@@ -1,5 +1,5 @@
 import { PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb'
-import { beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from '@jest/globals'
 import { jobIdMilliseconds } from '#core/ids.ts'
 import { checkCounters, checkRow, checkTimes } from '#lambdas/admin/ledger-invariants.ts'
 import { TenantTooLargeError, verifyBounded, verifyLedger } from '#lambdas/admin/verify-ledger.ts'

@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs'
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals'
 import type { Context } from 'aws-lambda'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { functionFolderOf, methodsOf, ROUTES, type Route } from '#core/api/routes.ts'
 import { sharedFunction } from '#lambdas/api-shared/shared-function.ts'
 import { type ApiEvent, jsonResult } from '#middleware/api-event.ts'
@@ -11,7 +11,7 @@ beforeEach(() => {
   log = captureLog()
 })
 afterEach(() => {
-  vi.restoreAllMocks()
+  jest.restoreAllMocks()
 })
 
 describe('sharedFunction', () => {

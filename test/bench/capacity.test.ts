@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it } from '@jest/globals'
 import { COUNTED_FACTS, MEASURES } from '#core/measures.ts'
 import { count, measure } from '#platform/telemetry/measures.ts'
 import { ASSUMPTIONS } from '../../bench/capacity/assumptions.ts'

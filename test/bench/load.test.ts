@@ -1,13 +1,14 @@
 import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it } from '@jest/globals'
 import { type LoadOrder, runLoad } from '../../bench/relay/load.ts'
+import { whenTestEnds } from '../runner/when-test-ends.ts'
 
 async function orderFor(listener: RequestListener): Promise<LoadOrder> {
   const server = createServer(listener).listen(0, '127.0.0.1')
   await once(server, 'listening')
-  onTestFinished(() => {
+  whenTestEnds(() => {
     server.close()
     server.closeAllConnections()
   })

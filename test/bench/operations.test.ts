@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import type { Cost } from '../engines/cost-meter.ts'
 import { type MeteredService, startMeteredService } from '../engines/metered-service.ts'
 import { measureOperationCosts, type OperationCosts } from '../engines/operation-costs.ts'

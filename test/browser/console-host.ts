@@ -4,12 +4,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { RunOptions } from 'axe-core'
 import type { Locator, Page } from 'playwright-core'
-import { vi } from 'vitest'
 import type { Table } from '#store/table/table.ts'
 import { buildConsole } from '../../lib/console/build-console.ts'
 import { type Gateway, startGateway } from '../e2e/start-gateway.ts'
 import type { startReceiver, VideoApi } from '../e2e/video-client.ts'
 import { withOfflineTable } from '../engines/past-traffic.ts'
+import { waitUntil } from '../runner/wait-until.ts'
 import { WatchedBrowser } from './watched-browser.ts'
 
 /** A local host and a browser, for all tests of a file. */
@@ -190,7 +190,7 @@ export async function refuseFirst(page: Page, path: string, status: number): Pro
 
 /** Loads the page again until it shows this: a page does not know of what happens after its load. */
 export async function reloadUntil(page: Page, shown: Locator): Promise<void> {
-  await vi.waitUntil(
+  await waitUntil(
     async () => {
       await page.reload()
       await loaded(page)

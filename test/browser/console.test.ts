@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll } from 'vitest'
+import { afterAll, afterEach, beforeAll } from '@jest/globals'
 import { startReceiver } from '../e2e/video-client.ts'
 import { createClientJobs, type SharedConsole, startConsoleHost } from './console-host.ts'
 import { testHostileStrings, testJobPages } from './job-pages.ts'

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
+import { beforeAll, describe, expect, it } from '@jest/globals'
 import type { Page } from 'playwright-core'
-import { beforeAll, describe, expect, it } from 'vitest'
 import { eventually } from '../e2e/video-client.ts'
 import {
   type ClientJobs,

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
+import { beforeAll, describe, expect, it } from '@jest/globals'
 import type { Page } from 'playwright-core'
-import { beforeAll, describe, expect, it } from 'vitest'
 import type { VideoModel } from '#core/catalogue/model.ts'
 import { parseCredits } from '#core/money.ts'
 import { countFailedJob } from '#store/jobs/failed-jobs.ts'

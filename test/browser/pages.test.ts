@@ -1,5 +1,5 @@
+import { afterEach, describe, expect, it } from '@jest/globals'
 import type { Page } from 'playwright-core'
-import { afterEach, describe, expect, it } from 'vitest'
 import { useOpened } from '../engines/use-opened.ts'
 import { accessibilityViolations, loaded, show, startConsoleHost } from './console-host.ts'
 import { testOverview, writePastDays } from './overview.ts'

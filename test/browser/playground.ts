@@ -1,5 +1,5 @@
+import { beforeAll, describe, expect, it } from '@jest/globals'
 import type { Page } from 'playwright-core'
-import { beforeAll, describe, expect, it } from 'vitest'
 import {
   accessibilityViolations,
   type ConsoleHost,

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals'
 import type { Page } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { ADMIN_ROUTES } from '#core/admin/routes.ts'
 import { type RealProvider, startRealProvider } from '../admin-api/sign-in/real-provider.ts'
 import {

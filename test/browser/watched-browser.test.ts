@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals'
 import { REPOSITORY } from '../e2e/child-environment.ts'
 import { accessibilityViolations } from './console-host.ts'
 import { WatchedBrowser } from './watched-browser.ts'

@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
-import { vi } from 'vitest'
+import { waitUntil } from '../runner/wait-until.ts'
 import { launchChromium } from './chromium.ts'
 
 /** A page that does not change for this long has failed; the default of 30 s would hide the cause behind the timeout of the test. */
@@ -92,7 +92,7 @@ export class WatchedBrowser {
     const pages = [...contexts.flatMap((context) => context.pages()), ...this.#lasting]
     await Promise.allSettled(pages.map((page) => page.evaluate(ALL_REPORTED)))
     const missing = () => this.#expected.filter((pattern) => !this.#problems.some((problem) => pattern.test(problem)))
-    const late = vi.waitUntil(() => missing().length === 0, { timeout: REPORT_MILLISECONDS_MAX, interval: 20 })
+    const late = waitUntil(() => missing().length === 0, { timeout: REPORT_MILLISECONDS_MAX, interval: 20 })
     await late.catch(() => undefined)
     await Promise.all([...contexts.map(closeContext), ...this.#lasting.map(empty)])
     const known = [...this.#expected, ...this.#tolerated]

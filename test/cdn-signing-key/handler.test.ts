@@ -1,7 +1,7 @@
 import { createPublicKey, generateKeyPairSync } from 'node:crypto'
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals'
 import type { CloudFormationCustomResourceEvent } from 'aws-lambda'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { handler } from '#lambdas/cdn-signing-key/handler.ts'
 import { FakeCloudFront, FakeSecret } from './key-services.ts'
 
@@ -46,13 +46,13 @@ beforeEach(() => {
   responseStatus = 200
 })
 afterEach(() => {
-  vi.restoreAllMocks()
+  jest.restoreAllMocks()
 })
 
 /** Time passes for everything that reads the clock. */
 function pass(milliseconds: number): void {
   const now = Date.now() + milliseconds
-  vi.spyOn(Date, 'now').mockImplementation(() => now)
+  jest.spyOn(Date, 'now').mockImplementation(() => now)
 }
 
 function eventOf(
@@ -132,7 +132,7 @@ describe('the key group, when the stack is made', () => {
   it.each(['CreatePublicKey', 'CreateKeyGroup'])(
     'is completed by the next event after a run that broke off at %s, without a key left over',
     async (operation) => {
-      vi.spyOn(console, 'error').mockImplementation(() => {})
+      jest.spyOn(console, 'error').mockImplementation(() => {})
       cloudFront.before = {
         [operation]: () => {
           throw new Error('out of order')
@@ -160,7 +160,7 @@ describe('the key group, when the stack is made', () => {
   })
 
   it('is not made, and nothing quoted, over a secret that holds something else', async () => {
-    const log = vi.spyOn(console, 'error').mockImplementation(() => {})
+    const log = jest.spyOn(console, 'error').mockImplementation(() => {})
     secret.text = 'hunter2-hunter2'
     await send('Create')
     expect(secret.text).toBe('hunter2-hunter2')
@@ -294,7 +294,7 @@ describe('the function', () => {
 
   it('writes no private key into its log, its answers or its errors', async () => {
     const logs = (['log', 'info', 'warn', 'error', 'debug'] as const).map((level) =>
-      vi.spyOn(console, level).mockImplementation(() => {}),
+      jest.spyOn(console, level).mockImplementation(() => {}),
     )
     await send('Create')
     const results = [await handler({ action: 'rotate' }), await handler({ action: 'list' })]

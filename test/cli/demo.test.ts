@@ -1,17 +1,17 @@
-import { afterEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, describe, expect, it, jest } from '@jest/globals'
 import { runDemo } from '../../lib/cli/demo.ts'
 
 const before = { ...process.env }
 afterEach(() => {
-  vi.restoreAllMocks()
+  jest.restoreAllMocks()
   process.env = before
 })
 
 describe('run-demo', () => {
   it('shows a job from its request to its video, a chat, an embedding and a balanced ledger', async () => {
     const printed: string[] = []
-    vi.spyOn(console, 'log').mockImplementation((line = '') => void printed.push(String(line)))
-    vi.spyOn(process.stdout, 'write').mockReturnValue(true)
+    jest.spyOn(console, 'log').mockImplementation((line = '') => void printed.push(String(line)))
+    jest.spyOn(process.stdout, 'write').mockReturnValue(true)
     await runDemo()
     const text = printed.join('\n')
     for (const part of [

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals'
 import { type HttpServer, listen } from '#platform/http-server/http-server.ts'
 import {
   type DeployPhase,
@@ -32,7 +32,7 @@ describe('deploy to emulator', () => {
   /** Deploys with a `cdk` that only writes the outputs. */
   async function deploy(environment: Environment, { stage = 'dev', context = {} }: Deployed = {}) {
     const phases: DeployPhase[] = []
-    const said = vi.spyOn(console, 'log').mockImplementation(() => {})
+    const said = jest.spyOn(console, 'log').mockImplementation(() => {})
     const run = async (phase: DeployPhase) => {
       phases.push(phase)
       const file = phase.parameters[phase.parameters.indexOf('--outputs-file') + 1]

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it } from '@jest/globals'
 import { explainAwsAccess, explainFailure, unreadableStack } from '../../lib/cli/failures.ts'
 
 const named = (name: string, message: string) => Object.assign(new Error(message), { name })

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from '@jest/globals'
 import { listen } from '#platform/http-server/http-server.ts'
 import { serveSimulators } from '../../lib/cli/serve-simulators.ts'
 import { SAMPLE_FILE } from '../config/edited-config.ts'

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { Writable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals'
 import { nearestName, outliveLostOutput, ProgressBar, parseOptions, UsageError } from '../../lib/cli/terminal.ts'
 
 describe('progress-bar', () => {
@@ -12,15 +12,15 @@ describe('progress-bar', () => {
 
   beforeEach(() => {
     written.length = 0
-    vi.useFakeTimers()
-    vi.spyOn(process.stdout, 'write').mockImplementation((chunk) => {
+    jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask'] })
+    jest.spyOn(process.stdout, 'write').mockImplementation((chunk) => {
       written.push(String(chunk))
       return true
     })
   })
   afterEach(() => {
-    vi.restoreAllMocks()
-    vi.useRealTimers()
+    jest.restoreAllMocks()
+    jest.useRealTimers()
     process.stdout.isTTY = isTTY
   })
 
@@ -31,7 +31,7 @@ describe('progress-bar', () => {
 
   it('fills by the expected time on a terminal, in one line', () => {
     const progress = bar(10, true)
-    vi.advanceTimersByTime(5_000)
+    jest.advanceTimersByTime(5_000)
     progress.draw('processing')
     progress.end()
     expect(written.join('')).toBe(`\r  [${'#'.repeat(15)}${'-'.repeat(15)}]   5.0 s  processing   \n`)
@@ -39,7 +39,7 @@ describe('progress-bar', () => {
 
   it('is full only when the job has succeeded, however late it is', () => {
     const progress = bar(10, true)
-    vi.advanceTimersByTime(60_000)
+    jest.advanceTimersByTime(60_000)
     progress.draw('processing')
     progress.draw('succeeded')
     expect(written[0]).toContain('-]')

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
 import { REPOSITORY_ROOT } from '#stack/function-sources.ts'
 import { CONFIGURATION_FILE, configurationFile, OWN_CONFIGURATION_FILE } from '../../lib/config/load-gateway-config.ts'
 import { readStageSettings } from '../../lib/config/stage-settings.ts'

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterAll, expect } from 'vitest'
+import { afterAll, expect } from '@jest/globals'
 import { GatewayConfigError, loadGatewayConfig } from '../../lib/config/load-gateway-config.ts'
 import { SHIPPED_FILE } from '../core/shipped-catalogue.ts'
 

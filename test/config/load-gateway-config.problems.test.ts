@@ -1,5 +1,5 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: this is what an operator writes.
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it } from '@jest/globals'
 import { parse } from 'yaml'
 import { changed, lineOf, problemsOf, sample } from './edited-config.ts'
 

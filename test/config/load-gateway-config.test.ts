@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it } from '@jest/globals'
 import { parse } from 'yaml'
 import * as z from 'zod'
 import { credentialName } from '#core/catalogue/catalogue.ts'

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it } from '@jest/globals'
 import { FUNCTION_TIMEOUT_SECONDS, stackName } from '../../lib/config/platform-facts.ts'
 
 const definition: unknown = JSON.parse(

@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from '@jest/globals'
 import { parseTokenRanks } from '#upstream/tokens/token-ranks.ts'
 import { keepTokenizerRanks } from '../../lib/config/tokenizer-ranks.ts'
 

@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { HeadObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3'
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals'
 import type { CloudFormationCustomResourceEvent } from 'aws-lambda'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { type PackedFile, writeFiles } from '#lambdas/console-files/bucket-files.ts'
 import { startTestBucket } from '../engines/test-bucket.ts'
 import { useOpened } from '../engines/use-opened.ts'
@@ -100,7 +100,7 @@ describe('console-files', () => {
 
   it('writes the page after the parts that it names', async () => {
     const written: (string | undefined)[] = []
-    const send = vi.fn(async (command: object) => {
+    const send = jest.fn(async (command: object) => {
       if (command instanceof PutObjectCommand) {
         written.push(command.input.Key)
       }
@@ -117,7 +117,7 @@ describe('console-files', () => {
   })
 
   it('tells CloudFormation why the console could not be written', async () => {
-    const logged = vi.spyOn(console, 'error').mockImplementation(() => {})
+    const logged = jest.spyOn(console, 'error').mockImplementation(() => {})
     writeFileSync(join(folder, 'console.json'), '{"not":"a list"}')
     await handler(eventOf('Update'))
     expect(responses.at(-1)).toMatchObject({ Status: 'FAILED' })

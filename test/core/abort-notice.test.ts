@@ -1,10 +1,10 @@
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, jest } from '@jest/globals'
 import { Abort } from '#core/abort-notice.ts'
 
 describe('an abort', () => {
   it('calls each listener once, however often it fires', () => {
     const abort = new Abort()
-    const listeners = [vi.fn(), vi.fn()]
+    const listeners = [jest.fn(), jest.fn()]
     for (const listener of listeners) {
       abort.addEventListener('abort', listener, { once: true })
       abort.addEventListener('abort', listener)
@@ -18,7 +18,7 @@ describe('an abort', () => {
 
   it('calls nobody who has left, nor anybody who comes later', () => {
     const abort = new Abort()
-    const [left, late] = [vi.fn(), vi.fn()]
+    const [left, late] = [jest.fn(), jest.fn()]
     abort.addEventListener('abort', left)
     abort.removeEventListener('abort', left)
     abort.abort()
@@ -29,7 +29,7 @@ describe('an abort', () => {
 
   it('does not call a listener that another one has removed while it fires', () => {
     const abort = new Abort()
-    const removed = vi.fn()
+    const removed = jest.fn()
     abort.addEventListener('abort', () => abort.removeEventListener('abort', removed))
     abort.addEventListener('abort', removed)
     abort.abort()

@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib'
+import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
 import { base62FromBytes, bearerKey, formatApiKey, isPlausibleKey, keyIdOf } from '#core/api-key.ts'
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it } from '@jest/globals'
 import { describeKeys, isSucceeded, keyThatSigns, neededUntil, whyKeyStays } from '#core/cdn-signing-keys.ts'
 
 const MINUTE = 60_000

@@ -1,6 +1,6 @@
+import { describe, expect, it, test } from '@jest/globals'
 import fc from 'fast-check'
 import { v4, v7 } from 'uuid'
-import { describe, expect, it, test } from 'vitest'
 import { firstIdAt, isJobId, isRequestId, jobIdMilliseconds, timeOfId, timeOrderedId } from '#core/ids.ts'
 
 describe('isJobId', () => {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it } from '@jest/globals'
 import { COUNTED_FACTS, metricOfFact, numberOfErrorClass, UPSTREAM_ERROR_CLASSES } from '#core/measures.ts'
 
 describe('metricOfFact', () => {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
+import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
 import { type MediaFacts, mediaFormatOf, readMediaFacts } from '#core/media-facts.ts'
 import type { FileWindow, WantedBytes } from '#core/mp4.ts'
 import { box, fileType, jpegFile, mediaData, movie, pngFile, track, videoFile, webpFile } from './media-files.ts'

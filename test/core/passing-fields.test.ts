@@ -1,5 +1,5 @@
+import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
 import { imageRequestBody, parseImageRequest } from '#core/api/image-request.ts'
 import { parseJsonText } from '#core/json/parse-json-text.ts'
 import {
@@ -133,7 +133,8 @@ describe('a body of which only listed fields pass', () => {
     const before = process.cpuUsage()
     chat(text)
     const { user, system } = process.cpuUsage(before)
-    expect((user + system) / 1000).toBeLessThan(1000)
+    // A second on a slow machine; a way that looks back at each character takes minutes.
+    expect((user + system) / 1000).toBeLessThan(10_000)
   })
 })
 

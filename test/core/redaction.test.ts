@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it } from '@jest/globals'
 import { formatSessionToken } from '#core/admin/session.ts'
 import { formatAdminKey } from '#core/api-key.ts'
 import {

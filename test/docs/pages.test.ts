@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it } from '@jest/globals'
 import { COUNTED_FACTS, MEASURES } from '#core/measures.ts'
 
 const DOCS = new URL('../../docs/', import.meta.url)

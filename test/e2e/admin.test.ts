@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { closeSync, openSync } from 'node:fs'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { SHIPPED_FILE } from '../core/shipped-catalogue.ts'
 import { REPOSITORY, withoutRunner } from './child-environment.ts'
 import { type Gateway, startGateway } from './start-gateway.ts'

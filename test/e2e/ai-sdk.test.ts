@@ -1,6 +1,6 @@
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { APICallError, embedMany, generateImage, generateText, streamText, tool } from 'ai'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import * as z from 'zod'
 import { type RelayGateway, startRelayGateway } from './relay-gateway.ts'
 

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it } from '@jest/globals'
 import { type Gateway, startGateway } from './start-gateway.ts'
 
 const running: Gateway[] = []

@@ -1,12 +1,12 @@
 import { once } from 'node:events'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { type Gateway, startGateway } from './start-gateway.ts'
 
 let gateway: Gateway
 beforeAll(async () => {
   gateway = await startGateway()
 }, 60_000)
-afterAll(() => gateway.kill())
+afterAll(() => void gateway.kill())
 
 const HEADERS = () => ({ origin: gateway.url, 'x-reelgate-console': '1', 'content-type': 'application/json' })
 

@@ -1,5 +1,5 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import OpenAI, { RateLimitError } from 'openai'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { browserFetch, CrossOriginRefusedError } from './browser-fetch.ts'
 import { type Gateway, startGateway } from './start-gateway.ts'
 

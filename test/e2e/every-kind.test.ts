@@ -1,5 +1,5 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import OpenAI from 'openai'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Gateway, startGateway } from './start-gateway.ts'
 import { eventually, type Received, startReceiver, startReferenceFiles } from './video-client.ts'
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { runSmoke } from '../../lib/cli/smoke/smoke.ts'
 import { type Gateway, startGateway } from './start-gateway.ts'
 import { eventually, startReceiver } from './video-client.ts'

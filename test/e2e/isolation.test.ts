@@ -1,6 +1,6 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import OpenAI from 'openai'
 import { v7 as uuidv7 } from 'uuid'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { revokeApiKey } from '#store/keys/api-keys.ts'
 import { generateApiKey, storeApiKey } from '#store/keys/key-changes.ts'
 import { useOpened } from '../engines/use-opened.ts'

@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { readRunningHost } from '#local/data-directory.ts'
 import { type Gateway, startGateway } from './start-gateway.ts'
 
@@ -22,7 +22,7 @@ beforeAll(async () => {
   jobId = String((await gateway.api.create(GOOD)).json.id)
   await gateway.api.until(jobId, 'succeeded')
 })
-afterAll(() => gateway.kill())
+afterAll(() => void gateway.kill())
 
 const host = () => readRunningHost(gateway.dataDirectory) ?? { pid: 0 }
 

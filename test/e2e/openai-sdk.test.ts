@@ -1,3 +1,4 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import OpenAI, {
   APIError,
   AuthenticationError,
@@ -6,7 +7,6 @@ import OpenAI, {
   NotFoundError,
   RateLimitError,
 } from 'openai'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { requireDocumented } from '../openapi/documented-answer.ts'
 import { FREE_MODEL, type RelayGateway, startRelayGateway, UNSERVED_MODEL } from './relay-gateway.ts'
 

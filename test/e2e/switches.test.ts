@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { type Gateway, startGateway } from './start-gateway.ts'
 import { eventually } from './video-client.ts'
 

@@ -1,5 +1,5 @@
 import { Metrics } from '@aws-lambda-powertools/metrics'
-import { vi } from 'vitest'
+import { jest } from '@jest/globals'
 import { setTestLogging } from '../logs/test-logging.ts'
 
 /** One number of one line in the embedded metric format, under one of its dimension sets: what CloudWatch makes a metric of. */
@@ -37,7 +37,7 @@ export function captureMetrics(): {
   delete process.env.POWERTOOLS_METRICS_DISABLED
   const kept: EmfLine[] = []
   const write = process.stdout.write.bind(process.stdout)
-  vi.spyOn(process.stdout, 'write').mockImplementation((chunk: string | Uint8Array) => {
+  jest.spyOn(process.stdout, 'write').mockImplementation((chunk: string | Uint8Array) => {
     const text = String(chunk)
     if (text.startsWith(EMF)) {
       kept.push(JSON.parse(text))
@@ -65,7 +65,7 @@ function metricsOf(line: EmfLine): readonly EmittedMetric[] {
 /** Lets everything be logged, off the terminal, and lists the facts that were counted since. */
 export function captureTelemetry(): { readonly counted: () => string[]; readonly reset: () => void } {
   setTestLogging()
-  const addMetadata = vi.spyOn(Metrics.prototype, 'addMetadata')
+  const addMetadata = jest.spyOn(Metrics.prototype, 'addMetadata')
   // The describes of a file share the spy.
   addMetadata.mockClear()
   return {

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it } from '@jest/globals'
 import '#local/awslambda.ts'
 import { FramingError, parseFraming, runStreamHandler } from './stream-handler.ts'
 

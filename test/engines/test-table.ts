@@ -1,10 +1,12 @@
+import { randomUUID } from 'node:crypto'
 import { DeleteTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb'
-import { createTable, type DynamoDbEngine, startDynamoDbEngine } from '#local/dynamodb-engine.ts'
+import { createTable, type DynamoDbEngine } from '#local/dynamodb-engine.ts'
 import type { Clock } from '#platform/clock.ts'
 import { createDocumentClient, openTable } from '#store/table/sdk-table.ts'
 import type { Table } from '#store/table/table.ts'
 import { useOpened } from './use-opened.ts'
+import { startEngineOfTests, workerEndpoint } from './worker-engines.ts'
 
 /** A table with its client and its name, for tests that do what no store does. */
 export type TableWithClient = Table & { readonly client: DynamoDBDocumentClient; readonly name: string }
@@ -32,11 +34,6 @@ export type TestTable = {
   close(): Promise<void>
 }
 
-declare global {
-  /** The engine of a worker, and how many tables it has had. It ends with the worker. */
-  var workerEngine: { readonly engine: Promise<DynamoDbEngine>; tables: number } | undefined
-}
-
 /** A table for the tests of a file or a describe. */
 export function useTestTable(): TestTable {
   return useOpened(startTestTable)
@@ -44,8 +41,7 @@ export function useTestTable(): TestTable {
 
 /** Creates a table as the local host does, on an engine in memory. Endpoints of the environment are not used. */
 export async function startTestTable(): Promise<TestTable> {
-  const shared = openEngine()
-  const engine = await shared.engine
+  const engine = await openEngine()
   const client = new DynamoDBClient({
     endpoint: engine.endpoint,
     region: 'us-east-1',
@@ -53,8 +49,7 @@ export async function startTestTable(): Promise<TestTable> {
   })
   const names: string[] = []
   const fresh = async (): Promise<TableWithClient> => {
-    shared.tables += 1
-    const name = `reelgate-${shared.tables}`
+    const name = `reelgate-${randomUUID()}`
     names.push(name)
     await createTable(name, client)
     return tableWithClient({ client: createDocumentClient(client), name })
@@ -63,20 +58,15 @@ export async function startTestTable(): Promise<TestTable> {
     // The file may have replaced what the client sends. A table that stays is in nobody's way.
     await Promise.allSettled(names.map((TableName) => client.send(new DeleteTableCommand({ TableName }))))
     client.destroy()
-    await shared.end()
+    await engine.close()
   }
   return { endpoint: engine.endpoint, table: await fresh(), fresh, close }
 }
 
-/** All files of a worker share one engine, because a start costs more than most of their tests. A program that is no worker has its own. */
-function openEngine() {
-  const start = () => ({ engine: startDynamoDbEngine(':memory:', { PATH: process.env.PATH }), tables: 0 })
-  if (process.env.VITEST_WORKER_ID === undefined) {
-    const own = start()
-    return Object.assign(own, { end: async () => (await own.engine).close() })
-  }
-  globalThis.workerEngine ??= start()
-  return Object.assign(globalThis.workerEngine, { end: async () => undefined })
+/** All files of a worker share one engine. A program that is no worker has its own. */
+async function openEngine(): Promise<DynamoDbEngine> {
+  const endpoint = workerEndpoint()
+  return endpoint === undefined ? await startEngineOfTests() : { endpoint, close: async () => undefined }
 }
 
 /** What the SDK throws when the connection broke: the service may have done its work. */

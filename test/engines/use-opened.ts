@@ -1,4 +1,4 @@
-import { afterAll, beforeAll } from 'vitest'
+import { afterAll, beforeAll } from '@jest/globals'
 
 /**
  * Opens something before the tests of a file or a describe, and closes it after them. What is returned stands for what was opened: its
@@ -9,7 +9,9 @@ export function useOpened<Opened extends { close(): unknown }>(open: () => Promi
   beforeAll(async () => {
     opened = await open()
   })
-  afterAll(() => opened?.close())
+  afterAll(async () => {
+    await opened?.close()
+  })
   const present = (): Opened => {
     if (opened === undefined) {
       throw new Error('this is opened when the tests run, and used before')

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { describe, expect, it } from '@jest/globals'
 import { v7 as uuidv7 } from 'uuid'
-import { describe, expect, it } from 'vitest'
 import { REPOSITORY_ROOT } from '#stack/function-sources.ts'
 import { type SampleEvents, TARGETS } from './sample-events.ts'
 

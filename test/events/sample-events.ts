@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { expect } from '@jest/globals'
 import type { APIGatewayProxyResult } from 'aws-lambda'
-import { expect } from 'vitest'
 import { REPOSITORY_ROOT } from '#stack/function-sources.ts'
 import { parseFraming } from '../engines/stream-handler.ts'
 import type { SampleService } from './sample-service.ts'

@@ -1,5 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
 import { sendJobCallback } from '#lambdas/pipeline/notify/send-job-callback.ts'
 import { createUrlSigner } from '#platform/cdn/video-urls.ts'
 import type { NewVideoJob } from '#store/job-ledger/reserve-quota.ts'

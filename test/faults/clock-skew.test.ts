@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { JOB_LIFETIME_SECONDS } from '#core/jobs/video-job.ts'
 import { reconcile } from '#lambdas/pipeline/reconcile/reconcile.ts'
 import { claimSubmit } from '#store/jobs/job-progress.ts'

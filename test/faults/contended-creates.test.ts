@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { formatCredits, type Microcredits, microcredits, parseCredits } from '#core/money.ts'
 import { getTenant } from '#store/tenants/tenants.ts'
 import { auditTenant, readPartition } from '../engines/audit.ts'

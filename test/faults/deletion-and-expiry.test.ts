@@ -1,5 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto'
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals'
 import { isVisible, JOB_LIFETIME_SECONDS, JOB_RECORD_SECONDS } from '#core/jobs/video-job.ts'
 import { formatCredits } from '#core/money.ts'
 import { sendJobCallback } from '#lambdas/pipeline/notify/send-job-callback.ts'
@@ -146,7 +146,7 @@ describe('expiry', () => {
 
   /** Runs while every clock of the gateway shows this second. */
   async function at<Result>(seconds: number, run: () => Promise<Result>): Promise<Result> {
-    const clock = vi.spyOn(Date, 'now').mockReturnValue(seconds * 1000)
+    const clock = jest.spyOn(Date, 'now').mockReturnValue(seconds * 1000)
     try {
       return await run()
     } finally {

@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PutCommand } from '@aws-sdk/lib-dynamodb'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import type { VideoChannel } from '#core/catalogue/channel.ts'
 import { channelWait, firstPollWait, nextPollWait } from '#core/jobs/waits.ts'
 import { formatCredits, microcredits } from '#core/money.ts'
@@ -241,7 +241,7 @@ describe('upgrades', () => {
     ['has no video', { status: 'failed', error: 'upstream result is not a video' }, { poll: inTurn(succeeded({})) }],
   ]
 
-  describe.each(EARLIER)('an execution started under %s', (name) => {
+  ;(EARLIER.length === 0 ? () => undefined : describe.each(EARLIER))('an execution started under %s', (name) => {
     it.each(COURSES)('finishes with the current functions: a job that %s', async (course, ending, script) => {
       const pipeline = await openPipeline()
       Object.assign(pipeline.upstream.script, script)
@@ -304,7 +304,7 @@ describe('upgrades', () => {
   }
 
   describe('a deployment during open executions', () => {
-    it.each(INTERRUPTED)(
+    ;(INTERRUPTED.length === 0 ? () => undefined : it.each(INTERRUPTED))(
       'finishes an execution of %s in %s with a balanced ledger',
       async (name, place, interrupted) => {
         const pipeline = await reopen(interrupted)

@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { formatApiKey } from '#core/api-key.ts'
 import { MODEL_ROWS, type ModelRow, smallestBody, urls } from '../core/interface-tables.ts'
 import { type Gateway, startGateway } from '../e2e/start-gateway.ts'

@@ -1,6 +1,6 @@
 import { DynamoDBDocumentClient, QueryCommand } from '@aws-sdk/lib-dynamodb'
+import { beforeEach, describe, expect, it } from '@jest/globals'
 import { mockClient } from 'aws-sdk-client-mock'
-import { beforeEach, describe, expect, it } from 'vitest'
 import { InvalidRequestError } from '#core/errors.ts'
 import { parseListQuery } from '#core/jobs/list-query.ts'
 import { listVideoJobs } from '#store/jobs/job-reader.ts'

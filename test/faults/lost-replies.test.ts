@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals'
 import { formatCredits } from '#core/money.ts'
 import { reconcile } from '#lambdas/pipeline/reconcile/reconcile.ts'
 import { getTenant } from '#store/tenants/tenants.ts'
@@ -152,7 +152,7 @@ describe('a start of an execution', () => {
       },
     })
     executions.use(machine)
-    const start = vi.spyOn(machine.engine, 'start')
+    const start = jest.spyOn(machine.engine, 'start')
     stepFunctions.loseReplies(1)
     expect((await create()).status).toBe(201)
     await sweepAfter(60)

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { describe, expect, it } from '@jest/globals'
 import { parseSync } from '@swc/core'
 import { build } from 'esbuild'
-import { describe, expect, it } from 'vitest'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 

@@ -1,5 +1,5 @@
+import { beforeEach, describe, expect, it } from '@jest/globals'
 import { v7 as uuidv7 } from 'uuid'
-import { beforeEach, describe, expect, it } from 'vitest'
 import { cancelVideoJob, redriveVideoJob } from '#lambdas/admin/jobs.ts'
 import { putText } from '#store/bucket/bucket.ts'
 import { resolveReservation } from '#store/job-ledger/resolve-reservation.ts'

@@ -10,8 +10,8 @@ import {
   TransactWriteCommand,
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb'
+import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { mockClient } from 'aws-sdk-client-mock'
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { loadGatewayConfig } from '../../lib/config/load-gateway-config.ts'
 import { testLogVariables } from '../logs/test-logging.ts'
 

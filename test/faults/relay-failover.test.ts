@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from '@jest/globals'
 import { ROLE_CHOICES, roleEvent } from '../core/relay/role-chunks.ts'
 import {
   CHAT,

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { generateApiKey } from '#store/keys/key-changes.ts'
 import { captureTelemetry } from '../engines/emitted-metrics.ts'
 import { type RelayOperation, startRelayRig } from '../engines/relay-rig.ts'

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals'
 import { keyIdOf } from '#core/api-key.ts'
 import { revokeApiKey } from '#store/keys/api-keys.ts'
 import { ROLE_CHOICES, roleEvent } from '../core/relay/role-chunks.ts'
@@ -30,7 +30,7 @@ describe('a stream in unusual chunks', () => {
     tenant = await relay.openTenant()
   })
   afterEach(() => {
-    vi.useRealTimers()
+    jest.useRealTimers()
   })
 
   it('is the same for the client if every byte arrives alone', async () => {
@@ -67,8 +67,8 @@ describe('a stream in unusual chunks', () => {
   })
 
   it('gets a comment after every 15 seconds of silence', async () => {
-    vi.useFakeTimers({
-      toNotFake: ['setTimeout', 'setImmediate', 'nextTick', 'performance', 'queueMicrotask', 'Date'],
+    jest.useFakeTimers({
+      doNotFake: ['setTimeout', 'setImmediate', 'nextTick', 'performance', 'queueMicrotask', 'Date'],
     })
     const silent = Promise.withResolvers<void>()
     relay.answerWith(async (response) => {
@@ -82,7 +82,7 @@ describe('a stream in unusual chunks', () => {
       if (chunk.includes('"Hi"')) {
         // Four minutes.
         setImmediate(() => {
-          vi.advanceTimersByTime(240_000)
+          jest.advanceTimersByTime(240_000)
           silent.resolve()
         })
       }
@@ -164,13 +164,13 @@ describe('relay streams clients', () => {
     tenant = await relay.openTenant()
   })
   afterEach(() => {
-    vi.useRealTimers()
+    jest.useRealTimers()
   })
 
   describe('a client that reads too slowly', () => {
     it('is billed before the timeout of the function, and gets an event that ends the response', async () => {
-      vi.useFakeTimers({
-        toNotFake: ['setInterval', 'setImmediate', 'nextTick', 'performance', 'queueMicrotask', 'Date'],
+      jest.useFakeTimers({
+        doNotFake: ['setInterval', 'setImmediate', 'nextTick', 'performance', 'queueMicrotask', 'Date'],
       })
       const first = word('x'.repeat(1_000_000))
       const begins = Promise.withResolvers<void>()
@@ -185,7 +185,7 @@ describe('relay streams clients', () => {
       const read = (chunk: Buffer) => {
         if (pushTime === undefined && chunk.includes('xxx')) {
           begins.resolve()
-          pushTime = setInterval(() => vi.advanceTimersByTime(1_000), 5)
+          pushTime = setInterval(() => jest.advanceTimersByTime(1_000), 5)
           return reads.promise
         }
       }
@@ -231,13 +231,13 @@ describe('relay streams clients', () => {
     })
 
     it('is billed for the generated tokens if the usage does not arrive in time', async () => {
-      vi.useFakeTimers({
-        toNotFake: ['setInterval', 'setImmediate', 'nextTick', 'performance', 'queueMicrotask', 'Date'],
+      jest.useFakeTimers({
+        doNotFake: ['setInterval', 'setImmediate', 'nextTick', 'performance', 'queueMicrotask', 'Date'],
       })
       const closed = Promise.withResolvers<void>()
       relay.answerWith((response) => {
         openStream(response).write(word('Hi'))
-        const pushTime = setInterval(() => vi.advanceTimersByTime(31_000), 20)
+        const pushTime = setInterval(() => jest.advanceTimersByTime(31_000), 20)
         response.on('close', () => {
           clearInterval(pushTime)
           closed.resolve()
@@ -254,8 +254,8 @@ describe('relay streams clients', () => {
 
   describe('a client that waits for the first word', () => {
     it('gets comments during the silence, then one error without [DONE] if the upstream fails, and pays nothing', async () => {
-      vi.useFakeTimers({
-        toNotFake: ['setTimeout', 'setImmediate', 'nextTick', 'performance', 'queueMicrotask', 'Date'],
+      jest.useFakeTimers({
+        doNotFake: ['setTimeout', 'setImmediate', 'nextTick', 'performance', 'queueMicrotask', 'Date'],
       })
       const silent = Promise.withResolvers<void>()
       relay.answerWith(async (response) => {
@@ -266,7 +266,7 @@ describe('relay streams clients', () => {
       let isOpen = false
       const pushTime = () => {
         if (!isOpen) {
-          vi.advanceTimersByTime(15_000)
+          jest.advanceTimersByTime(15_000)
           setImmediate(pushTime)
         }
       }

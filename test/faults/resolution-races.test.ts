@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { formatCredits } from '#core/money.ts'
 import { reconcile } from '#lambdas/pipeline/reconcile/reconcile.ts'
 import { getTenant } from '#store/tenants/tenants.ts'

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it } from '@jest/globals'
 import { verifyLedger } from '#lambdas/admin/verify-ledger.ts'
 import { requireVideoJob } from '#lambdas/pipeline/step-context.ts'
 import { sha256Hex } from '#platform/crypto.ts'

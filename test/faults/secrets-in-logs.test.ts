@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { startP1Simulator } from '../../lib/simulators/p1.ts'
 import type { Simulator, SimulatorRequest } from '../../lib/simulators/server.ts'
 import { type Gateway, startGateway } from '../e2e/start-gateway.ts'

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
 import { CHAT, chatAnswer, type RelayOperation, sendJson, startRelayRig } from '../engines/relay-rig.ts'
 import { useOpened } from '../engines/use-opened.ts'
 

@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib'
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals'
 import { storeVideo } from '#lambdas/pipeline/store-video/store-video.ts'
 import type { NewVideoJob } from '#store/job-ledger/reserve-quota.ts'
 import { FUNCTION_TIMEOUT_SECONDS } from '../../lib/config/platform-facts.ts'
@@ -275,7 +275,7 @@ describe('faulty downloads', () => {
     const { job, store } = await finished('/endless.mp4')
     const realTimeout = AbortSignal.timeout.bind(AbortSignal)
     const isTransfer = (milliseconds: number) => milliseconds > 60_000 && milliseconds < STORE_MILLISECONDS
-    const timeout = vi.spyOn(AbortSignal, 'timeout')
+    const timeout = jest.spyOn(AbortSignal, 'timeout')
     timeout.mockImplementation((milliseconds) => realTimeout(isTransfer(milliseconds) ? 200 : milliseconds))
     await expect(store()).rejects.toMatchObject({ name: 'StoreFailedError', cause: { name: 'AbortError' } })
     timeout.mockRestore()

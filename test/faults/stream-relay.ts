@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import { expect } from 'vitest'
+import { expect } from '@jest/globals'
 import { ROLE_CHOICES, roleEvent } from '../core/relay/role-chunks.ts'
 import { CHAT, startRelayRig } from '../engines/relay-rig.ts'
 

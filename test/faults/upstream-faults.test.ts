@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals'
 import type { VideoJob } from '#core/jobs/video-job.ts'
 import { formatCredits } from '#core/money.ts'
 import { createJobRenderer } from '#lambdas/pipeline/render-video-job.ts'
@@ -337,7 +337,7 @@ describe('poll faults', () => {
     it.each(['-5', '1e309', '1e18', '"many"'])(
       'of %s is refused with a counted fact and billed at the reserved estimate',
       async (tokens) => {
-        const logged = vi.spyOn(logger, 'error')
+        const logged = jest.spyOn(logger, 'error')
         const { spent } = await run(
           await open({ polls: [succeeded(`"usage":{"completion_tokens":${tokens}}`)] }),
           BY_TOKENS,

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { parseFraming } from '../engines/stream-handler.ts'
 import { type DeployedRelay, startDeployedRelay } from './deployed-relay.ts'
 

@@ -8,7 +8,7 @@ import {
   StartExecutionCommand,
   StopExecutionCommand,
 } from '@aws-sdk/client-sfn'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { LOCAL_STATE_MACHINE_ARN, startAwsFront } from '#local/aws-front.ts'
 import { StepFunctionsEngine } from '#local/step-functions-engine.ts'
 import { useOpened } from '../engines/use-opened.ts'

@@ -4,7 +4,7 @@ import type { OutgoingHttpHeaders } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PutObjectCommand } from '@aws-sdk/client-s3'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals'
 import { allowScripts, type CdnKey, createCdnFront, isSignedUrlValid, openCdnKey } from '#local/cdn-front.ts'
 import { createUrlSigner, type UrlSigner } from '#platform/cdn/video-urls.ts'
 import { type HttpServer, listen } from '#platform/http-server/http-server.ts'
@@ -269,7 +269,7 @@ describe('cdn-key: openCdnKey', () => {
   afterAll(() => rmSync(directory, { recursive: true, force: true }))
 
   const told: string[] = []
-  vi.spyOn(console, 'error').mockImplementation((text) => void told.push(String(text)))
+  jest.spyOn(console, 'error').mockImplementation((text) => void told.push(String(text)))
 
   it('returns the same key after a restart, from a file for its owner only', async () => {
     const file = join(directory, 'cdn-key.pem')

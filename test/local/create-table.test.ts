@@ -1,6 +1,6 @@
 import { CreateTableCommand, DynamoDBClient, ResourceInUseException } from '@aws-sdk/client-dynamodb'
+import { beforeEach, describe, expect, it } from '@jest/globals'
 import { mockClient } from 'aws-sdk-client-mock'
-import { beforeEach, describe, expect, it } from 'vitest'
 import { createTable } from '#local/dynamodb-engine.ts'
 import { JobTable } from '#stack/job-table.ts'
 import { resourcesOf, synthesizeAlone } from '../stack/synthesize-stack.ts'

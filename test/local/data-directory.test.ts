@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, describe, expect, it, jest } from '@jest/globals'
 import * as z from 'zod'
 import { DataDirectory, readRunningHost } from '#local/data-directory.ts'
 
@@ -12,7 +12,7 @@ const parent = () => mkdtempSync(join(tmpdir(), 'reelgate-data-'))
 const BROKEN = ['', '{', '{"pid":', '[]', '{"pid":"one"}', '\0\0\0\0']
 
 const told: string[] = []
-vi.spyOn(console, 'error').mockImplementation((text) => void told.push(String(text)))
+jest.spyOn(console, 'error').mockImplementation((text) => void told.push(String(text)))
 afterEach(() => void told.splice(0))
 
 describe('data-directory: the folder', () => {

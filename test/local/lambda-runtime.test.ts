@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import type { Writable } from 'node:stream'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it } from '@jest/globals'
 import { ResponseStream } from '#local/awslambda.ts'
 import { FunctionError, invokeFunction, invokeStreamingFunction, type LocalFunction } from '#local/lambda-runtime.ts'
 

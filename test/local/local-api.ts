@@ -1,7 +1,7 @@
 import { type IncomingHttpHeaders, request } from 'node:http'
 import { connect, type Socket } from 'node:net'
+import { expect } from '@jest/globals'
 import type { APIGatewayProxyEvent, StreamifyHandler } from 'aws-lambda'
-import { expect } from 'vitest'
 import { ApiFront } from '#local/api-front.ts'
 import { listen } from '#platform/http-server/http-server.ts'
 

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { request } from 'node:http'
 import { connect } from 'node:net'
 import { hostname, userInfo } from 'node:os'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it } from '@jest/globals'
 import { localActor } from '#local/local-actor.ts'
 import { type Gateway, startGateway } from '../e2e/start-gateway.ts'
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { RelayFront } from '#local/relay-front.ts'
 import { type HttpServer, listen } from '#platform/http-server/http-server.ts'
 import { startRelayRig } from '../engines/relay-rig.ts'

@@ -12,7 +12,7 @@ import {
   UploadPartCommand,
 } from '@aws-sdk/client-s3'
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
 import type { EngineCredentials } from '#local/engine-credentials.ts'
 import { type S3Engine, startS3Engine, sweepExpiredObjects } from '#local/s3-engine.ts'
 import { eventually } from '../e2e/video-client.ts'

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it } from '@jest/globals'
 import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
 import { seedSimulatedTimes } from '#local/simulated-times.ts'
 import { addGenerationTime, readUsualSeconds } from '#store/jobs/channels.ts'

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it } from '@jest/globals'
 import { gatewayConfigSchema } from '#core/catalogue/gateway-config.ts'
 import { DataDirectory } from '#local/data-directory.ts'
 import { type SimulatedUpstreams, startSimulators } from '#local/start-simulators.ts'

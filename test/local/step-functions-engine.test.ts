@@ -1,5 +1,5 @@
+import { describe, expect, it, jest } from '@jest/globals'
 import { StateMachine, type StateMachineDefinition } from 'aws-local-stepfunctions'
-import { describe, expect, it, vi } from 'vitest'
 import { type Execution, ExecutionAlreadyExistsError, InvalidExecutionInputError } from '#local/execution.ts'
 import { FunctionError } from '#local/lambda-runtime.ts'
 import { StepFunctionsEngine, type Task } from '#local/step-functions-engine.ts'
@@ -165,7 +165,7 @@ describe('a stopped execution', () => {
 
 describe('what a task of a stopped execution throws', () => {
   it('is taken by no Retry and no Catch of the interpreter', async () => {
-    const run = vi.spyOn(StateMachine.prototype, 'run')
+    const run = jest.spyOn(StateMachine.prototype, 'run')
     const { engine } = createEngine({ work: async () => 1 })
     engine.start('one', '{"seconds":60}')
     const bound = run.mock.calls[0]?.[1]?.overrides?.taskResourceLocalHandlers ?? {}

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
+import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
 import { MalformedPreludeError, ResponseFraming, type ResponseHead } from '#local/streamed-response.ts'
 import { parseFraming } from '../engines/stream-handler.ts'
 import { useOpened } from '../engines/use-opened.ts'

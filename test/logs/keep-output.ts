@@ -1,46 +1,59 @@
 import { isLogLine } from './find-secrets.ts'
-import { logDirectory, openLog } from './kept-logs.ts'
-
-declare global {
-  var outputIsKept: true | undefined
-}
+import { openLog } from './kept-logs.ts'
 
 /**
- * Runs before each test file, and does its work once in a worker: keeps what the code under test writes to its standard streams and
- * to the console. Log lines stay off the terminal; the runner shows the rest with a test that fails.
+ * Keeps what the code under test writes to its standard streams and to the console, until the function that is returned is called.
+ * Log lines stay off the terminal; the rest goes to the console of the test file, which the runner shows with a test that fails.
  */
-if (logDirectory() !== undefined && globalThis.outputIsKept === undefined) {
-  globalThis.outputIsKept = true
+export function keepOutput(shown: Console): () => void {
   const name = `worker-${process.pid}`
-  const [keepOutput, keepError] = [openLog(name, 'stdout').write, openLog(name, 'stderr').write]
-  replace('stdout', keepOutput, console.log.bind(console))
-  replace('stderr', keepError, console.error.bind(console))
+  const [out, error] = [openLog(name, 'stdout'), openLog(name, 'stderr')]
   // What a function prints by the console is in its log, whichever method it takes.
+  const print = { log: shown.log.bind(shown), error: shown.error.bind(shown) }
   for (const method of ['error', 'warn', 'log', 'info', 'debug'] as const) {
-    const shown = console[method].bind(console)
-    console[method] = (...values: unknown[]) => {
-      keepError(`${values.map(String).join(' ')}\n`)
+    const show = shown[method].bind(shown)
+    shown[method] = (...values: unknown[]) => {
+      error.write(`${values.map(String).join(' ')}\n`)
       if (!isLogLine(String(values[0]))) {
-        shown(...values)
+        show(...values)
       }
     }
   }
+  const restored = [replace('stdout', out.write, print.log), replace('stderr', error.write, print.error)]
+  return () => {
+    for (const restore of restored) {
+      restore()
+    }
+    out.close()
+    error.close()
+  }
 }
 
-/** Only the stream's `write` is replaced: the console of the runner has streams of its own. */
-function replace(stream: 'stdout' | 'stderr', keep: (text: string) => void, show: (text: string) => void): void {
+/** Only the stream's `write` is replaced. */
+function replace(stream: 'stdout' | 'stderr', keep: (text: string) => void, show: (text: string) => void): () => void {
+  const { write } = process[stream]
+  // A console that prints at once, as Jest's does with --verbose, writes to this very stream.
+  let isShowing = false
   process[stream].write = (
     chunk: string | Uint8Array,
     encodingOrWritten?: BufferEncoding | ((error?: Error | null) => void),
     written?: (error?: Error | null) => void,
   ) => {
     const text = typeof chunk === 'string' ? chunk : Buffer.from(chunk).toString()
+    if (isShowing) {
+      return write.call(process[stream], text)
+    }
     keep(text)
     if (!isLogLine(text)) {
+      isShowing = true
       show(text.replace(/\n$/, ''))
+      isShowing = false
     }
     const done = typeof encodingOrWritten === 'function' ? encodingOrWritten : written
     done?.()
     return true
+  }
+  return () => {
+    process[stream].write = write
   }
 }

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterAll, afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals'
 import { ADMIN_ROUTES, type AdminRoute } from '#core/admin/routes.ts'
 import type { Session } from '#core/admin/session.ts'
 import { ServiceUnavailableError } from '#core/errors.ts'
@@ -22,7 +22,7 @@ beforeEach(() => {
   captureLog()
 })
 afterEach(() => {
-  vi.restoreAllMocks()
+  jest.restoreAllMocks()
 })
 afterAll(() => {
   process.env = environment

@@ -1,5 +1,5 @@
+import { afterAll, afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals'
 import middy from '@middy/core'
-import { afterAll, afterEach, beforeEach, describe, expect, it, type MockedFunction, vi } from 'vitest'
 import { RouteNotFoundError, ServiceUnavailableError } from '#core/errors.ts'
 import {
   type AdminOperation,
@@ -26,13 +26,13 @@ describe('adminHandler', () => {
     serve.mockReset().mockResolvedValue({ body: { object: 'key' } })
   })
   afterEach(() => {
-    vi.restoreAllMocks()
+    jest.restoreAllMocks()
   })
   afterAll(() => {
     process.env = environment
   })
 
-  const serve: MockedFunction<AdminOperation> = vi.fn()
+  const serve: jest.MockedFunction<AdminOperation> = jest.fn()
 
   const handler = adminHandler('write', servingAll(serve), { openTable: tableWithSession() })
   const KEYS = '/admin/v1/keys'
@@ -171,7 +171,7 @@ describe('countedFailures', () => {
     captureLog()
   })
   afterEach(() => {
-    vi.restoreAllMocks()
+    jest.restoreAllMocks()
   })
 
   /** What is counted for a handler that does this. */

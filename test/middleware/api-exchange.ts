@@ -1,5 +1,5 @@
+import { jest } from '@jest/globals'
 import type { Context } from 'aws-lambda'
-import { vi } from 'vitest'
 import type { ApiEvent, ApiResult } from '#middleware/api-event.ts'
 
 export const REQUEST_ID = 'request-1'
@@ -80,7 +80,7 @@ export function seen({ statusCode, headers, body }: ApiResult) {
 export function captureLog(): { text(): string; entries(): Record<string, unknown>[] } {
   const lines: string[] = []
   for (const stream of [process.stdout, process.stderr]) {
-    vi.spyOn(stream, 'write').mockImplementation((chunk) => {
+    jest.spyOn(stream, 'write').mockImplementation((chunk) => {
       lines.push(String(chunk))
       return true
     })

@@ -1,6 +1,6 @@
 import { ConditionalCheckFailedException, DynamoDBServiceException } from '@aws-sdk/client-dynamodb'
 import { GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals'
 import type { ApiEvent } from '#middleware/api-event.ts'
 import { rateHeaders } from '#middleware/authenticate.ts'
 import { sha256Hex } from '#platform/crypto.ts'
@@ -14,7 +14,7 @@ describe('authenticate', () => {
     captureLog()
   })
   afterEach(() => {
-    vi.restoreAllMocks()
+    jest.restoreAllMocks()
   })
 
   describe('a good key', () => {
@@ -97,7 +97,7 @@ describe('limit rate', () => {
     log = captureLog()
   })
   afterEach(() => {
-    vi.restoreAllMocks()
+    jest.restoreAllMocks()
   })
 
   /** Each test has a key of its own: what one instance knows of a key stays with it. */
@@ -183,7 +183,7 @@ describe('limit rate', () => {
       storeLimitedKey()
       const throttled = new DynamoDBServiceException({ name: 'ThrottlingException', $fault: 'client', $metadata: {} })
       dynamo.on(UpdateCommand).rejects(throttled)
-      vi.spyOn(Math, 'random').mockReturnValue(0)
+      jest.spyOn(Math, 'random').mockReturnValue(0)
       expect(await call()).toMatchObject({ statusCode: 503, body: { error: 'service unavailable' } })
     })
   })

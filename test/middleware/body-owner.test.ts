@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it } from '@jest/globals'
 import { startRelayRig } from '../engines/relay-rig.ts'
 import { useOpened } from '../engines/use-opened.ts'
 

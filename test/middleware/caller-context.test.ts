@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it } from '@jest/globals'
 import { openRelayContext } from '#lambdas/relay/relay-context.ts'
 import { openCallerContext } from '#middleware/caller-context.ts'
 import { CHAT, startRelayRig } from '../engines/relay-rig.ts'

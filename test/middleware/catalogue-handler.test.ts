@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it } from '@jest/globals'
 import { keyIdOf } from '#core/api-key.ts'
 import { catalogueHandler } from '#middleware/catalogue-handler.ts'
 import { revokeApiKey } from '#store/keys/api-keys.ts'

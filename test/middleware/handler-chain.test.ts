@@ -1,10 +1,10 @@
-import { afterEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, describe, expect, it, jest } from '@jest/globals'
 import { jsonResult } from '#middleware/api-event.ts'
 import { handlerChain } from '#middleware/handler-chain.ts'
 import { apiEvent, captureLog, context, REQUEST_ID } from './api-exchange.ts'
 
 afterEach(() => {
-  vi.restoreAllMocks()
+  jest.restoreAllMocks()
 })
 
 describe('handlerChain without a key', () => {

@@ -1,6 +1,6 @@
 import { DynamoDBDocumentClient, GetCommand } from '@aws-sdk/lib-dynamodb'
+import { expect } from '@jest/globals'
 import { mockClient } from 'aws-sdk-client-mock'
-import { expect } from 'vitest'
 import { formatApiKey } from '#core/api-key.ts'
 import { VideoJobNotFoundError } from '#core/errors.ts'
 import { type ApiEvent, authenticatedCaller, jsonResult } from '#middleware/api-event.ts'

@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib'
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals'
 import middy from '@middy/core'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { HttpError, InvalidRequestError, RequestBodyTooLargeError } from '#core/errors.ts'
 import { type ApiEvent, jsonResult, receivedRequest } from '#middleware/api-event.ts'
 import { handlerChain } from '#middleware/handler-chain.ts'
@@ -162,13 +162,13 @@ describe('strict handling', () => {
     captureLog()
   })
   afterEach(() => {
-    vi.restoreAllMocks()
+    jest.restoreAllMocks()
   })
 
   const STRICT = { Prefer: 'handling=strict' }
 
   async function run(members: Partial<ApiEvent>, unknownFields?: (json: unknown) => readonly string[]) {
-    const handle = vi.fn(async () => jsonResult(200, '{}'))
+    const handle = jest.fn(async () => jsonResult(200, '{}'))
     const body = unknownFields === undefined ? {} : { bodyBytesMax: 1000, unknownFields }
     const chain = handlerChain({ operation: 'list-video-jobs', ...body }).handler(handle)
     return { ...seen(await chain(apiEvent(members), context)), isHandled: handle.mock.calls.length > 0 }

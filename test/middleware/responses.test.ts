@@ -1,5 +1,5 @@
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals'
 import middy from '@middy/core'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { BudgetExceededError } from '#core/budgets.ts'
 import {
   IdempotencyKeyReusedError,
@@ -28,7 +28,7 @@ describe('error response', () => {
     log = captureLog()
   })
   afterEach(() => {
-    vi.restoreAllMocks()
+    jest.restoreAllMocks()
   })
 
   async function answerTo(error: unknown, path: string) {
@@ -221,7 +221,7 @@ describe('cross origin', () => {
     captureLog()
   })
   afterEach(() => {
-    vi.restoreAllMocks()
+    jest.restoreAllMocks()
     delete process.env.CORS_ORIGINS
   })
 

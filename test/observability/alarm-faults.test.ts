@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { sendJobCallback } from '#lambdas/pipeline/notify/send-job-callback.ts'
 import { reconcile } from '#lambdas/pipeline/reconcile/reconcile.ts'
 import { failVideoJob, settleVideoJob } from '#lambdas/pipeline/resolve-video-job.ts'

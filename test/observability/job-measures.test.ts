@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals'
 import { logger } from '#platform/telemetry/logger.ts'
 import { captureMetrics, type EmittedMetric } from '../engines/emitted-metrics.ts'
 import { inTurn, running, succeeded } from '../engines/pipeline.ts'
@@ -24,9 +24,9 @@ beforeAll(async () => {
   const metrics = captureMetrics()
   const kept: Record<string, unknown>[] = []
   for (const level of ['info', 'warn', 'error'] as const) {
-    vi.spyOn(logger, level).mockImplementation(
-      (...line: unknown[]) => void kept.push({ message: line[0], ...Object(line[1]) }),
-    )
+    jest
+      .spyOn(logger, level)
+      .mockImplementation((...line: unknown[]) => void kept.push({ message: line[0], ...Object(line[1]) }))
   }
   const pipeline = await engines.pipeline({ config: { callback_allowlist: [receiver.origin] } })
   const busy = { kind: 'busy', reason: 'HTTP 429', retryAfterSeconds: 5 } as const

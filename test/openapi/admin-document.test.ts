@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test } from '@jest/globals'
 import { ADMIN_ROUTES } from '#core/admin/routes.ts'
 import { adminDocument } from '../../lib/openapi/admin-document.ts'
 

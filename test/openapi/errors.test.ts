@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
+import { describe, expect, it } from '@jest/globals'
 import { RestApi } from 'aws-cdk-lib/aws-apigateway'
-import { describe, expect, it } from 'vitest'
 import { addErrorResponses } from '#stack/gateway-error-responses.ts'
 import { PLATFORM_REFUSALS, PLATFORM_STATUSES, PLATFORM_TEXT } from '../../lib/openapi/errors.ts'
 import { resourcesOf, synthesizeAlone } from '../stack/synthesize-stack.ts'

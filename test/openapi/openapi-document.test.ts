@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { afterEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, describe, expect, it, jest } from '@jest/globals'
 import { parseChatRequest } from '#core/api/chat-request.ts'
 import { parseCompletionRequest } from '#core/api/completion-request.ts'
 import { parseEmbeddingRequest } from '#core/api/embedding-request.ts'
@@ -22,7 +22,7 @@ import { committedSchema, eventData, nameOf } from './documented-answer.ts'
 const document = openapiDocument()
 
 afterEach(() => {
-  vi.restoreAllMocks()
+  jest.restoreAllMocks()
 })
 
 function operationOf({ method, path }: Pick<Route, 'method' | 'path'>): OperationObject {

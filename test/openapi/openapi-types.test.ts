@@ -1,5 +1,5 @@
 import { readdirSync } from 'node:fs'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it } from '@jest/globals'
 import * as z from 'zod'
 import { ROUTES } from '#core/api/routes.ts'
 import { readExamples, schemaReference, toJsonSchemas } from '../../lib/openapi/openapi-types.ts'

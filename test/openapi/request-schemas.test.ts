@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it } from '@jest/globals'
 import type * as z from 'zod'
 import { parseChatRequest } from '#core/api/chat-request.ts'
 import { parseCompletionRequest } from '#core/api/completion-request.ts'

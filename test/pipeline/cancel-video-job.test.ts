@@ -1,7 +1,7 @@
 import { ExecutionAlreadyExists, SFNClient, StartExecutionCommand } from '@aws-sdk/client-sfn'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { mockClient } from 'aws-sdk-client-mock'
 import { v7 as uuidv7 } from 'uuid'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { VideoJobConflictError, VideoJobNotFoundError } from '#core/errors.ts'
 import { cancelVideoJob } from '#lambdas/pipeline/cancel-video-job.ts'
 import { endFailedJob } from '#lambdas/pipeline/resolve-video-job.ts'

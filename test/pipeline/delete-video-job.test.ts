@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from '@jest/globals'
 import { cleanUpDeletedJob, deleteVideoJob } from '#lambdas/pipeline/delete-video-job.ts'
 import { auditEntry } from '#store/audit/audit-entry.ts'
 import { readAudit } from '#store/audit/read-audit.ts'

@@ -1,5 +1,5 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { v7 as uuidv7 } from 'uuid'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { VideoJobConflictError, VideoJobNotFoundError } from '#core/errors.ts'
 import { resendCallback } from '#lambdas/pipeline/deliver-callback.ts'
 import { sendJobCallback } from '#lambdas/pipeline/notify/send-job-callback.ts'

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from '@jest/globals'
 import { verifyLedger } from '#lambdas/admin/verify-ledger.ts'
 import { pollVideoJob } from '#lambdas/pipeline/poll-video-job/poll-video-job.ts'
 import { submitVideoJob } from '#lambdas/pipeline/submit-video-job/submit-video-job.ts'

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it } from '@jest/globals'
 import type { VideoJob } from '#core/jobs/video-job.ts'
 import { ZERO } from '#core/money.ts'
 import { createJobRenderer } from '#lambdas/pipeline/render-video-job.ts'

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals'
 import { ServiceUnavailableError } from '#core/errors.ts'
 import { formatCredits } from '#core/money.ts'
 import { endFailedJob, failVideoJob, resolveVideoJob } from '#lambdas/pipeline/resolve-video-job.ts'
@@ -292,7 +292,7 @@ describe('fail video job', () => {
 
 describe('reportRefusedResult', () => {
   afterEach(() => {
-    vi.restoreAllMocks()
+    jest.restoreAllMocks()
   })
 
   it('counts the result, and logs its job and the reason as an error', () => {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { ServiceUnavailableError } from '#core/errors.ts'
 import { formatCredits } from '#core/money.ts'
 import { pollVideoJob } from '#lambdas/pipeline/poll-video-job/poll-video-job.ts'

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { ServiceUnavailableError } from '#core/errors.ts'
 import { isVisible } from '#core/jobs/video-job.ts'
 import { formatCredits } from '#core/money.ts'

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from '@jest/globals'
 import { formatCredits } from '#core/money.ts'
 import { loadText } from '#store/bucket/bucket.ts'
 import { getTenant } from '#store/tenants/tenants.ts'

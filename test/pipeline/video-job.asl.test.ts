@@ -1,5 +1,5 @@
+import { describe, expect, it } from '@jest/globals'
 import { StateMachine } from 'aws-local-stepfunctions'
-import { describe, expect, it } from 'vitest'
 import type { NextStep } from '#core/jobs/video-job.ts'
 import { readVideoMachine, type StateName } from '../engines/video-machine.ts'
 

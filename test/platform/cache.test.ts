@@ -1,9 +1,9 @@
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, jest } from '@jest/globals'
 import { once, RecentValues } from '#platform/cache.ts'
 
 describe('once', () => {
   it('makes the value at the first call and returns the same one afterwards', () => {
-    const make = vi.fn(() => ({}))
+    const make = jest.fn(() => ({}))
     const value = once(make)
     expect(make).not.toHaveBeenCalled()
     expect(value()).toBe(value())
@@ -11,7 +11,7 @@ describe('once', () => {
   })
 
   it('keeps undefined too', () => {
-    const make = vi.fn(() => undefined)
+    const make = jest.fn(() => undefined)
     const value = once(make)
     value()
     value()
@@ -19,7 +19,7 @@ describe('once', () => {
   })
 
   it('tries again after a failure', () => {
-    const make = vi.fn<() => string>().mockImplementationOnce(() => {
+    const make = jest.fn<() => string>().mockImplementationOnce(() => {
       throw new Error('no settings')
     })
     make.mockReturnValue('made')

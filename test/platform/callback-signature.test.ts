@@ -1,5 +1,5 @@
+import { describe, expect, it } from '@jest/globals'
 import OpenAI from 'openai'
-import { describe, expect, it } from 'vitest'
 import { createWebhookSecret, InvalidWebhookSecretError, signCallback } from '#platform/callback-signature.ts'
 
 const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it } from '@jest/globals'
 import { systemClock } from '#platform/clock.ts'
 
 describe('clock: systemClock', () => {

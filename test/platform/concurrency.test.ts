@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it } from '@jest/globals'
 import { nextTurn, Places } from '#platform/concurrency.ts'
 
 /** Takes a place and notes when it has one. */

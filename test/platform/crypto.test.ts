@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it } from '@jest/globals'
 import { isSameString, openSealedValue, randomBase62, sealValue, sha256Hex } from '#platform/crypto.ts'
 
 const PURPOSE = 'test'

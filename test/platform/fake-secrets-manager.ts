@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, jest } from '@jest/globals'
 import { type Loopback, listenHttp } from './http/loopback.ts'
 
 /** The part of Secrets Manager that the secret reader calls. */
@@ -54,7 +54,7 @@ export function useSecretsManager(): FakeSecretsManager {
     fake.asked.length = 0
   })
   afterEach(() => {
-    vi.restoreAllMocks()
+    jest.restoreAllMocks()
   })
   afterAll(async () => {
     process.env = before
@@ -66,5 +66,5 @@ export function useSecretsManager(): FakeSecretsManager {
 /** Moves the clock of the cache forward; timers keep their pace. */
 export function pass(milliseconds: number): void {
   const now = Date.now() + milliseconds
-  vi.spyOn(Date, 'now').mockImplementation(() => now)
+  jest.spyOn(Date, 'now').mockImplementation(() => now)
 }

@@ -4,8 +4,8 @@ import {
   SecretsManagerClient,
   UpdateSecretVersionStageCommand,
 } from '@aws-sdk/client-secrets-manager'
+import { beforeEach, describe, expect, it } from '@jest/globals'
 import { mockClient } from 'aws-sdk-client-mock'
-import { beforeEach, describe, expect, it } from 'vitest'
 import { readSecretVersion, replaceSecret, SecretChangedError } from '#platform/replace-secret.ts'
 import { FakeSecret } from '../cdn-signing-key/key-services.ts'
 

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from '@jest/globals'
 import { AwsServiceError } from '#platform/aws/call-aws-service.ts'
 import { MissingEnvironmentError } from '#platform/configuration.ts'
 import {

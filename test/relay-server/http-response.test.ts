@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { request } from 'node:http'
 import { connect, type Socket } from 'node:net'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { ResponseHeaders } from '#lambdas/relay/client-response.ts'
 import { HttpResponse, readTarget, receivedOverHttp } from '#lambdas/relay-server/http-response.ts'
 import { type HttpServer, listen } from '#platform/http-server/http-server.ts'

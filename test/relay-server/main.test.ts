@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { eventually } from '../e2e/video-client.ts'
 import { type RelayArchive, startRelayArchive } from '../engines/relay-archive.ts'
 import { CHAT, startRelayRig } from '../engines/relay-rig.ts'

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it } from '@jest/globals'
 import { isRelayed, ROUTES, type Route } from '#core/api/routes.ts'
 import { relayRouteOf } from '#lambdas/relay-server/relay-server.ts'
 

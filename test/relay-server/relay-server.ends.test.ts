@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { request, type ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals'
 import { findFreePort } from '#local/dynamodb-engine.ts'
 import { type HttpServer, listen } from '#platform/http-server/http-server.ts'
 import { REPOSITORY } from '../e2e/child-environment.ts'
@@ -150,7 +150,7 @@ describe('the process of the relay server', () => {
       (lines) => lines.some((line) => line.includes('relay server listens')),
     )
   })
-  afterAll(() => child.kill('SIGKILL'))
+  afterAll(() => void child.kill('SIGKILL'))
 
   async function openStreams(count: number) {
     const tenant = await rig.tenant('1000')

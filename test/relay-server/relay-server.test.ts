@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { keyIdOf } from '#core/api-key.ts'
 import { tokensByLength } from '#core/pricing/token-usage.ts'
 import { readTarget } from '#lambdas/relay-server/http-response.ts'

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { request } from 'node:http'
 import { connect } from 'node:net'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import type { RunningRelayServer } from '#lambdas/relay-server/start-relay-server.ts'
 import type { HttpServer } from '#platform/http-server/http-server.ts'
 import { listenAddress } from '../../lambdas/relay-server/start-relay-server.ts'

@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, jest } from '@jest/globals'
 import { BudgetExceededError } from '#core/budgets.ts'
 import { InsufficientQuotaError } from '#core/errors.ts'
 import { type Microcredits, microcredits } from '#core/money.ts'
@@ -32,7 +32,7 @@ async function failing(run: (bill: Bill, exchange: RelayExchange) => void, estim
   const told: boolean[] = []
   const resolved: RelayResolution[] = []
   const exchange = fakeExchange({ operation: 'create-completion' })
-  vi.spyOn(exchange, 'tellFailure').mockImplementation((_, { isBilled }) => void told.push(isBilled))
+  jest.spyOn(exchange, 'tellFailure').mockImplementation((_, { isBilled }) => void told.push(isBilled))
   const ledger = {
     reserve: async () => undefined,
     resolve: async (_: unknown, resolution: RelayResolution) => {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it } from '@jest/globals'
 import { errorBody, NOW, useCalling } from './calling.ts'
 import { fakeExchange } from './fake-exchange.ts'
 import { chunksOf } from './posting.ts'

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it } from '@jest/globals'
 import { UpstreamFailedError } from '#core/errors.ts'
 import { judgeRefusal } from '#lambdas/relay/call-channel.ts'
 import type { UpstreamError } from '#upstream/providers/reply-reading.ts'

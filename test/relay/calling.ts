@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, vi } from 'vitest'
+import { afterEach, beforeEach, jest } from '@jest/globals'
 import type { RelayChannel } from '#core/catalogue/channel.ts'
 import { Breakers } from '#lambdas/relay/breakers.ts'
 import type { UpstreamReply } from '#lambdas/relay/call-channel.ts'
@@ -44,7 +44,7 @@ export function useCalling(): Calling {
   const telemetry = captureTelemetry()
   const logged: unknown[][] = []
   for (const level of ['info', 'warn', 'error'] as const) {
-    vi.spyOn(logger, level).mockImplementation((...line: unknown[]) => void logged.push([level, ...line]))
+    jest.spyOn(logger, level).mockImplementation((...line: unknown[]) => void logged.push([level, ...line]))
   }
   const state: CallState = fresh()
   let connections: UpstreamConnections

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals'
 import { EventSender, ResponseHeaders } from '#lambdas/relay/client-response.ts'
 import { FakeResponse } from './fake-response.ts'
 
@@ -37,10 +37,10 @@ describe('ResponseHeaders', () => {
 
 describe('event sender', () => {
   beforeEach(() => {
-    vi.useFakeTimers()
+    jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask'] })
   })
   afterEach(() => {
-    vi.useRealTimers()
+    jest.useRealTimers()
   })
 
   it('breaks a quarter of a minute of silence, counted from the last event', () => {
@@ -48,12 +48,12 @@ describe('event sender', () => {
     const sender = new EventSender(answer)
     sender.keepAlive()
     for (const second of [10, 20, 30]) {
-      vi.advanceTimersByTime(10_000)
+      jest.advanceTimersByTime(10_000)
       sender.write(`data: ${second}\n\n`)
     }
-    vi.advanceTimersByTime(14_999)
+    jest.advanceTimersByTime(14_999)
     expect(answer.text).toBe('data: 10\n\ndata: 20\n\ndata: 30\n\n')
-    vi.advanceTimersByTime(1)
+    jest.advanceTimersByTime(1)
     expect(answer.text).toBe('data: 10\n\ndata: 20\n\ndata: 30\n\n: keep-alive\n\n')
     sender.stop()
   })

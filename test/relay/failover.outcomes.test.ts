@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, jest } from '@jest/globals'
 import { NoChannelAvailableError, RateLimitedError, UpstreamFailedError } from '#core/errors.ts'
 import { errorBody, NOW, useCalling } from './calling.ts'
 import { chunksOf } from './posting.ts'
@@ -79,7 +79,7 @@ describe('all channels together', () => {
     await addChannel('main', answering(httpAnswer(500)))
     const spare = await addChannel('spare', ok)
     const realNow = performance.now.bind(performance)
-    const clock = vi.spyOn(performance, 'now')
+    const clock = jest.spyOn(performance, 'now')
     clock.mockImplementation(() => realNow() + (logged.length === 0 ? 0 : 290_000))
     try {
       await expect(call()).rejects.toBeInstanceOf(UpstreamFailedError)

@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, jest } from '@jest/globals'
 import { UpstreamFailedError, UpstreamTimeoutError } from '#core/errors.ts'
 import { NothingRelayedError, type UpstreamReply } from '#lambdas/relay/call-channel.ts'
 import { ResponseBrokenError } from '#platform/http/response-body.ts'
@@ -190,7 +190,7 @@ describe('no other channel is asked', () => {
     await expect(call({ deadline })).rejects.toBeInstanceOf(UpstreamTimeoutError)
     expect(main.requests).toHaveLength(0)
     await addChannel('spare', ok)
-    const clock = vi.spyOn(performance, 'now')
+    const clock = jest.spyOn(performance, 'now')
     const late = async () => {
       clock.mockReturnValue(Number.MAX_SAFE_INTEGER)
       throw new NothingRelayedError()

@@ -1,4 +1,4 @@
-import { vi } from 'vitest'
+import { jest } from '@jest/globals'
 import { createCatalogue } from '#core/catalogue/catalogue.ts'
 import { gatewayConfigSchema } from '#core/catalogue/gateway-config.ts'
 import { AdmittedCall } from '#lambdas/relay/breakers.ts'
@@ -85,7 +85,7 @@ export function startRequest(relay: Relay, operation: string, json: object): Fak
   const failures: { isBilled: boolean }[] = []
   const answer = new FakeResponse()
   const exchange = fakeExchange({ operation, json, response: answer })
-  vi.spyOn(exchange, 'tellFailure').mockImplementation((_, { isBilled }) => void failures.push({ isBilled }))
+  jest.spyOn(exchange, 'tellFailure').mockImplementation((_, { isBilled }) => void failures.push({ isBilled }))
   const running = relay(exchange, {
     catalogue,
     currentCatalogue: unswitched(catalogue),

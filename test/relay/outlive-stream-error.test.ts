@@ -1,8 +1,8 @@
 import { setImmediate } from 'node:timers/promises'
-import { afterEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, describe, expect, it, jest } from '@jest/globals'
 import { outliveStreamError } from '#lambdas/relay/outlive-stream-error.ts'
 
-const spy = vi.spyOn(process, 'on')
+const spy = jest.spyOn(process, 'on')
 afterEach(() => {
   spy.mockClear()
 })

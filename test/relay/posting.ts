@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import { afterEach, beforeEach } from 'vitest'
+import { afterEach, beforeEach } from '@jest/globals'
 import type { HttpResponse, SendOutcome } from '#platform/http/send-once.ts'
 import { createUpstreamConnections, type UpstreamConnections, type UpstreamPost } from '#upstream/providers/openai.ts'
 import { type Loopback, listenTcp } from '../platform/http/loopback.ts'

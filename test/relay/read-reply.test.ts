@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals'
 import { UpstreamFailedError, UpstreamTimeoutError } from '#core/errors.ts'
 import {
   ABANDONED_MILLISECONDS_MAX,
@@ -196,10 +196,10 @@ describe('large reply', () => {
 
 describe('leave reply', () => {
   beforeEach(() => {
-    vi.useFakeTimers()
+    jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask'] })
   })
   afterEach(() => {
-    vi.useRealTimers()
+    jest.useRealTimers()
   })
 
   describe('boundWhenGone', () => {
@@ -214,9 +214,9 @@ describe('leave reply', () => {
       }
       boundWhenGone(body, { gone: client.signal })
       client.abort()
-      vi.advanceTimersByTime(ABANDONED_MILLISECONDS_MAX - 1)
+      jest.advanceTimersByTime(ABANDONED_MILLISECONDS_MAX - 1)
       expect(body.isDestroyed).toBe(false)
-      vi.advanceTimersByTime(1)
+      jest.advanceTimersByTime(1)
       expect(body.isDestroyed).toBe(true)
     })
 
@@ -224,18 +224,18 @@ describe('leave reply', () => {
       const client = new AbortController()
       const body = new FakeBody()
       const stop = boundWhenGone(body, { gone: client.signal })
-      vi.advanceTimersByTime(10 * ABANDONED_MILLISECONDS_MAX)
+      jest.advanceTimersByTime(10 * ABANDONED_MILLISECONDS_MAX)
       client.abort()
       stop()
-      vi.advanceTimersByTime(ABANDONED_MILLISECONDS_MAX)
-      expect([body.isDestroyed, vi.getTimerCount()]).toEqual([false, 0])
+      jest.advanceTimersByTime(ABANDONED_MILLISECONDS_MAX)
+      expect([body.isDestroyed, jest.getTimerCount()]).toEqual([false, 0])
     })
 
     it('starts no timer for a client that leaves after the reply was read', () => {
       const client = new AbortController()
       boundWhenGone(new FakeBody(), { gone: client.signal })()
       client.abort()
-      expect(vi.getTimerCount()).toBe(0)
+      expect(jest.getTimerCount()).toBe(0)
     })
 
     it('destroys the reply at once when the process ends', () => {
@@ -246,7 +246,7 @@ describe('leave reply', () => {
       client.abort()
       ending.abort()
       expect([body.isDestroyed, other.isDestroyed]).toEqual([true, false])
-      vi.runAllTimers()
+      jest.runAllTimers()
     })
   })
 
@@ -255,15 +255,15 @@ describe('leave reply', () => {
       const body = new FakeBody()
       body.end('\n', '\n')
       await readLastBytes(body, body)
-      expect([body.isDestroyed, vi.getTimerCount()]).toEqual([false, 0])
+      expect([body.isDestroyed, jest.getTimerCount()]).toEqual([false, 0])
     })
 
     it('destroys a reply that does not end within a second', async () => {
       const body = new FakeBody()
       const read = readLastBytes(body, body)
-      await vi.advanceTimersByTimeAsync(999)
+      await jest.advanceTimersByTimeAsync(999)
       expect(body.isDestroyed).toBe(false)
-      await vi.advanceTimersByTimeAsync(1)
+      await jest.advanceTimersByTimeAsync(1)
       await read
       expect(body.isDestroyed).toBe(true)
     })

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it } from '@jest/globals'
 import { openRelayContext } from '#lambdas/relay/relay-context.ts'
 import { type RelayRig, startRelayRig } from '../engines/relay-rig.ts'
 

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals'
 import { UpstreamFailedError } from '#core/errors.ts'
 import { boundSilence, CallerChangedError } from '#lambdas/relay/relay-exchange.ts'
 import { CHAT, chatAnswer, type RelayOperation, type RelayRig, sendJson, startRelayRig } from '../engines/relay-rig.ts'
@@ -143,7 +143,7 @@ describe('front door limit', () => {
       Object.assign(globalThis, {
         setTimeout: (callback: () => void, milliseconds: number) => timers.push({ callback, milliseconds }),
       })
-      const [note, tellFailure, giveUp] = [vi.fn(), vi.fn(), vi.fn()]
+      const [note, tellFailure, giveUp] = [jest.fn(), jest.fn(), jest.fn()]
       const request = { headerLines: () => ['a secret'] }
       boundSilence({ request, note, tellFailure } as never, { isOpen: false, giveUp }, age)
       expect(timers.map(({ milliseconds }) => milliseconds)).toEqual([limit])

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { UpstreamFailedError } from '#core/errors.ts'
 import type { RelayExchange } from '#lambdas/relay/relay-exchange.ts'
 import { relayHandlers } from '#lambdas/relay/relay-handler.ts'

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it } from '@jest/globals'
 import { ChatStream } from '#core/relay/chat-stream.ts'
 import { NothingRelayedError } from '#lambdas/relay/call-channel.ts'
 import { EventSender } from '#lambdas/relay/client-response.ts'

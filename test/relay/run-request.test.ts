@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it } from '@jest/globals'
 import { NoChannelAvailableError, UpstreamFailedError } from '#core/errors.ts'
 import { createChatCompletion } from '#lambdas/api/create-chat-completion/create-chat-completion.ts'
 import { captureTelemetry } from '../engines/emitted-metrics.ts'

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it } from '@jest/globals'
 import { UpstreamFailedError } from '#core/errors.ts'
 import { microcredits } from '#core/money.ts'
 import { costHeaders, sendError, sendJson } from '#lambdas/relay/send-response.ts'

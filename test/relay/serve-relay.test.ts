@@ -1,5 +1,5 @@
 import { Metrics } from '@aws-lambda-powertools/metrics'
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals'
 import { keyIdOf } from '#core/api-key.ts'
 import { UpstreamFailedError } from '#core/errors.ts'
 import { tokenCounts, tokenFacts } from '#core/pricing/token-usage.ts'
@@ -104,8 +104,8 @@ describe('serveRelay', () => {
 })
 
 describe('measureRequest', () => {
-  const addMetric = vi.spyOn(Metrics.prototype, 'addMetric')
-  const addMetadata = vi.spyOn(Metrics.prototype, 'addMetadata')
+  const addMetric = jest.spyOn(Metrics.prototype, 'addMetric')
+  const addMetadata = jest.spyOn(Metrics.prototype, 'addMetadata')
   beforeEach(() => {
     addMetric.mockClear()
     addMetadata.mockClear()

@@ -1,5 +1,5 @@
 import '#local/awslambda.ts'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it } from '@jest/globals'
 import { ResponseHeaders } from '#lambdas/relay/client-response.ts'
 import { StreamingResponse } from '#lambdas/relay/streaming-response.ts'
 import { type ResponseSink, ResponseStream, streamForHandler } from '#local/awslambda.ts'

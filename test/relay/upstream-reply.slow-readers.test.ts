@@ -1,5 +1,5 @@
 import { Metrics } from '@aws-lambda-powertools/metrics'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals'
 import { UPSTREAM_ERROR_CLASSES } from '#core/measures.ts'
 import { useCalling } from './calling.ts'
 import { answerOf, chunksOf, usePosting } from './posting.ts'
@@ -17,7 +17,7 @@ let restoreClock: () => void
 beforeEach(() => {
   passed = 0
   const now = performance.now.bind(performance)
-  const clock = vi.spyOn(performance, 'now').mockImplementation(() => now() + passed)
+  const clock = jest.spyOn(performance, 'now').mockImplementation(() => now() + passed)
   restoreClock = () => clock.mockRestore()
 })
 afterEach(() => restoreClock())
@@ -90,7 +90,7 @@ describe('a channel whose answers break off', () => {
   const breaker = { failures: 3, pause_seconds: 10 }
   const breakerOfMain = () => state.breakers.shownState({ id: 'main' }, state.nowMilliseconds)
   const reset = ({ socket }: RawRequest) => void socket.resetAndDestroy()
-  const addMetric = vi.spyOn(Metrics.prototype, 'addMetric')
+  const addMetric = jest.spyOn(Metrics.prototype, 'addMetric')
   const upstreamErrors = () =>
     addMetric.mock.calls
       .filter(([name]) => name === 'upstream_error')

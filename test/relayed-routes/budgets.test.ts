@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it } from '@jest/globals'
 import { parseBudgetLimit } from '#core/budgets.ts'
 import { generateApiKey, storeApiKey } from '#store/keys/key-changes.ts'
 import { changeTenant } from '#store/tenants/change-tenant.ts'

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from '@jest/globals'
 import { keyIdOf } from '#core/api-key.ts'
 import { generateApiKey, type KeySettings, setApiKey, storeApiKey } from '#store/keys/key-changes.ts'
 import { CHAT, chatAnswer, FREE, sendJson, startRelayRig } from '../engines/relay-rig.ts'

@@ -1,4 +1,4 @@
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { captureTelemetry } from '../engines/emitted-metrics.ts'
 import {
   CHAT,

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { CHAT, FINISH, type RelayOperation, type RelayRig, startRelayRig, USAGE, word } from '../engines/relay-rig.ts'
 
 const KEY = 'sk-up/Q9"x\\8vT2mZ'

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from '@jest/globals'
 import { keyIdOf } from '#core/api-key.ts'
 import { generateApiKey, storeApiKey } from '#store/keys/key-changes.ts'
 import { resumeTenant, suspendTenant } from '#store/tenants/tenant-lifecycle.ts'

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { CHAT, chatAnswer, type RelayRig, sendJson, startRelayRig } from '../engines/relay-rig.ts'
 
 const BODY = { model: CHAT, messages: [{ role: 'user', content: 'Say hi' }] }

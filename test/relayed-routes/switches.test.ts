@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals'
 import { keyIdOf } from '#core/api-key.ts'
 import type { ChannelChange, ModelChange } from '#core/catalogue/switches.ts'
 import { systemClock } from '#platform/clock.ts'
@@ -13,7 +13,7 @@ const BY = { actor: { name: 'operator', role: 'operator' }, at: 1 } as const
 let rig: RelayRig
 let skewMilliseconds = 0
 beforeAll(async () => {
-  vi.spyOn(systemClock, 'nowMilliseconds').mockImplementation(() => Date.now() + skewMilliseconds)
+  jest.spyOn(systemClock, 'nowMilliseconds').mockImplementation(() => Date.now() + skewMilliseconds)
   rig = await startRelayRig({ channels: 2 })
 })
 beforeEach(async () => {

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it } from '@jest/globals'
 import { CHAT, openStream, startRelayRig, word } from '../engines/relay-rig.ts'
 import { useOpened } from '../engines/use-opened.ts'
 

@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, jest } from '@jest/globals'
 import {
   CHAT,
   chatAnswer,
@@ -19,7 +19,7 @@ const BODIES = {
 const OPERATIONS = ['create-chat-completion', 'create-completion'] as const
 
 /** Many megabytes, on a machine that may be busy. */
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
+jest.setTimeout(60_000)
 
 const rig = useOpened(startRelayRig)
 

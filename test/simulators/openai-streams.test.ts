@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it } from '@jest/globals'
 import { at, dataOf, eventsOf, recorded, shapeOf, useOpenAi } from './simulator-client.ts'
 
 const MEGABYTE = 1024 * 1024

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it } from '@jest/globals'
 import { startOpenAiSimulator } from '../../lib/simulators/openai.ts'
 import { at, type ClientResponse, eventsOf, recorded, shapeOf, useOpenAi } from './simulator-client.ts'
 

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it } from '@jest/globals'
 import { validateP2Submit } from '../../lib/simulators/p2-submit.ts'
 
 const IMAGE = ['image_url', 'reference_image'] as const

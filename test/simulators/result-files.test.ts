@@ -1,5 +1,5 @@
 import { readdirSync, statSync } from 'node:fs'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it } from '@jest/globals'
 import { clipFor, readClip } from '../../lib/simulators/result-files.ts'
 
 const CLIPS_FOLDER = new URL('../../lib/simulators/clips/', import.meta.url)

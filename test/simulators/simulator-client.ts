@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { connect } from 'node:net'
-import { onTestFinished } from 'vitest'
 import { type OpenAiSimulatorOptions, startOpenAiSimulator } from '../../lib/simulators/openai.ts'
 import { startP1Simulator } from '../../lib/simulators/p1.ts'
 import { startP2Simulator } from '../../lib/simulators/p2.ts'
 import { startP2ProxySimulator } from '../../lib/simulators/p2-proxy.ts'
 import type { Simulator, SimulatorPlace } from '../../lib/simulators/server.ts'
+import { whenTestEnds } from '../runner/when-test-ends.ts'
 
 /** A response of a simulator. `body` is the parsed JSON; look into it with `at`. */
 export type ClientResponse = {
@@ -32,7 +32,7 @@ export async function startForTest<Options extends SimulatorPlace>(
 ): Promise<{ simulator: Simulator; clock: TestClock; call: ReturnType<typeof callerOf> }> {
   const clock = new TestClock()
   const simulator = await start({ now: clock.now, ...options })
-  onTestFinished(() => simulator.close())
+  whenTestEnds(() => simulator.close())
   return { simulator, clock, call: callerOf(simulator) }
 }
 

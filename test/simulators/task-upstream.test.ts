@@ -3,8 +3,9 @@ import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it } from '@jest/globals'
 import { startP1Simulator } from '../../lib/simulators/p1.ts'
+import { whenTestEnds } from '../runner/when-test-ends.ts'
 import { at, type Provider, useVideo } from './simulator-client.ts'
 
 const PROVIDERS: readonly Provider[] = ['p1', 'p2', 'p2-proxy']
@@ -74,7 +75,7 @@ describe('a simulator', () => {
 describe('a state file', () => {
   function stateFile(): string {
     const folder = mkdtempSync(join(tmpdir(), 'simulator-'))
-    onTestFinished(() => rmSync(folder, { recursive: true }))
+    whenTestEnds(() => rmSync(folder, { recursive: true }))
     return join(folder, 'made-when-needed', 'tasks.jsonl')
   }
 

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it } from '@jest/globals'
 import { at, type ClientResponse, type Provider, recorded, shapeOf, useVideo } from './simulator-client.ts'
 
 const DAY_SECONDS = 24 * 60 * 60

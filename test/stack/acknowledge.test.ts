@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it } from '@jest/globals'
 import { createStack, stageSettings } from './synthesize-stack.ts'
 
 const STAGES = [{ profile: 'prod' }, { profile: 'dev' }]

@@ -1,5 +1,5 @@
+import { describe, expect, it } from '@jest/globals'
 import { Metric } from 'aws-cdk-lib/aws-cloudwatch'
-import { describe, expect, it } from 'vitest'
 import { type AlarmDefinition, createAlarm, createAlarmsWithTopic } from '#stack/alarm-definition.ts'
 import { resourcesOf, synthesizeAlone } from './synthesize-stack.ts'
 

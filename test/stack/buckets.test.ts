@@ -1,5 +1,5 @@
+import { describe, expect, it } from '@jest/globals'
 import { Match } from 'aws-cdk-lib/assertions'
-import { describe, expect, it } from 'vitest'
 import { createPrivateBucket, VideoBucket } from '#stack/buckets.ts'
 import { resourcesOf, synthesizeAlone } from './synthesize-stack.ts'
 

@@ -2,7 +2,7 @@ import { generateKeyPairSync } from 'node:crypto'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll } from 'vitest'
+import { afterAll } from '@jest/globals'
 
 export const API_CERTIFICATE = 'arn:aws:acm:eu-central-1:111111111111:certificate/0198b3a0-0000-7000-8000-000000000000'
 export const CDN_CERTIFICATE = API_CERTIFICATE.replace('eu-central-1', 'us-east-1')

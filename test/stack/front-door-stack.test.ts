@@ -1,6 +1,6 @@
+import { describe, expect, it } from '@jest/globals'
 import { Template } from 'aws-cdk-lib/assertions'
 import { AwsSolutionsChecks } from 'cdk-nag'
-import { describe, expect, it } from 'vitest'
 import { FrontDoorStack } from '#stack/front-door-stack.ts'
 import { alarmsOf } from '../observability/watched-metrics.ts'
 import { createApp, createStack, resourcesOf, stageSettings } from './synthesize-stack.ts'

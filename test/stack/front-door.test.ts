@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
+import { describe, expect, it } from '@jest/globals'
 import { Template } from 'aws-cdk-lib/assertions'
 import { AwsSolutionsChecks } from 'cdk-nag'
-import { describe, expect, it } from 'vitest'
 import { ADMIN_ROUTES } from '#core/admin/routes.ts'
 import { consolePathCode, VIEWER_ADDRESS_CODE } from '#stack/front-door.ts'
 import { consoleHeaders } from '../../lib/console/console-files.ts'

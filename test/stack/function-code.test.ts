@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { isRelayed, ROUTES, type Route } from '#core/api/routes.ts'
 import DiscoveredEndpoints from '#stack/discovered-endpoints.ts'
 import { defaultProvider, MissingCredentialsError } from '#stack/environment-credentials.ts'

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from '@jest/globals'
 import { functionFolderOf, ROUTES } from '#core/api/routes.ts'
 import { storeApiKey } from '#store/keys/key-changes.ts'
 import { CHAT, type RelayOperation, sendJson, startRelayRig } from '../engines/relay-rig.ts'

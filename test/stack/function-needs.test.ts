@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it } from '@jest/globals'
 import { functionFolderOf, ROUTES, type Route } from '#core/api/routes.ts'
 import {
   ADMIN_NEEDS,

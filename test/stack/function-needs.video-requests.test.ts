@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { type MeteredService, startMeteredService } from '../engines/metered-service.ts'
 import { measureVideoJobCosts } from '../engines/operation-costs.ts'
 import { isAllowed, type TableUse, tableGrants, usesOf } from './role-check.ts'

@@ -1,6 +1,6 @@
+import { describe, expect, it } from '@jest/globals'
 import { Match, type Template } from 'aws-cdk-lib/assertions'
 import { RestApi } from 'aws-cdk-lib/aws-apigateway'
-import { describe, expect, it } from 'vitest'
 import { functionFolderOf, isRelayed, methodsOf as methodsOfRoute, ROUTES, type Route } from '#core/api/routes.ts'
 import { REPOSITORY_ROOT } from '#stack/function-sources.ts'
 import { streamedIntegration, wholeIntegration } from '#stack/gateway-api.ts'

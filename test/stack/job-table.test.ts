@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it } from '@jest/globals'
 import { JobTable } from '#stack/job-table.ts'
 import { resourcesOf, stageSettings, synthesizeAlone, synthesizeStack } from './synthesize-stack.ts'
 

@@ -1,5 +1,5 @@
+import { describe, expect, it } from '@jest/globals'
 import { Template } from 'aws-cdk-lib/assertions'
-import { describe, expect, it } from 'vitest'
 import { FrontDoorStack } from '#stack/front-door-stack.ts'
 import { ServiceLogGroup } from '#stack/logs.ts'
 import { createApp, createStack, resourcesOf, stageSettings, synthesizeAlone } from './synthesize-stack.ts'

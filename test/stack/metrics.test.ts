@@ -1,6 +1,6 @@
+import { describe, expect, it } from '@jest/globals'
 import { Duration, Stack } from 'aws-cdk-lib'
 import { Metric } from 'aws-cdk-lib/aws-cloudwatch'
-import { describe, expect, it } from 'vitest'
 import { frontDoorAlarm, frontDoorMetric, graph, METRICS_MAX, ServiceMetrics, sumOfMetrics } from '#stack/metrics.ts'
 
 const metrics = new ServiceMetrics(new Stack(undefined, 'Reelgate-test'))

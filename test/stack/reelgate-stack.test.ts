@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { describe, expect, it, jest } from '@jest/globals'
 import { Annotations, Template } from 'aws-cdk-lib/assertions'
 import { AwsSolutionsChecks } from 'cdk-nag'
-import { describe, expect, it, vi } from 'vitest'
 import type { VideoChannel } from '#core/catalogue/channel.ts'
 import { pollGrace } from '#core/jobs/waits.ts'
 import { REQUEST_MILLISECONDS_MAX } from '#lambdas/relay/run-request.ts'
@@ -50,7 +50,7 @@ describe('ReelgateStack', () => {
   })
 
   it('shows the omissions of the configuration', () => {
-    const report = vi.spyOn(console, 'error').mockImplementation(() => {})
+    const report = jest.spyOn(console, 'error').mockImplementation(() => {})
     const warned = createStack({ warnings: ['channel p2-proxy has no upstream'] })
     Annotations.fromStack(warned).hasWarning('*', 'channel p2-proxy has no upstream [ack: reelgate:configuration-0]')
     report.mockRestore()

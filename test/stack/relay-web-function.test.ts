@@ -1,5 +1,5 @@
+import { describe, expect, it } from '@jest/globals'
 import type { Template } from 'aws-cdk-lib/assertions'
-import { describe, expect, it } from 'vitest'
 import { ROUTES } from '#core/api/routes.ts'
 import { relayRouteOf } from '#lambdas/relay-server/relay-server.ts'
 import { VIEWER_ADDRESS_CODE } from '#stack/front-door.ts'

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it } from '@jest/globals'
 import { COUNTED_FACTS, MEASURES, metricOfFact } from '#core/measures.ts'
 import { resourcesOf, stageSettings, synthesizeStack } from './synthesize-stack.ts'
 

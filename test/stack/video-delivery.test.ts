@@ -1,9 +1,9 @@
 import { generateKeyPairSync } from 'node:crypto'
+import { describe, expect, it } from '@jest/globals'
 import { Stack } from 'aws-cdk-lib'
 import { Template } from 'aws-cdk-lib/assertions'
 import { KeyGroup } from 'aws-cdk-lib/aws-cloudfront'
 import { AwsSolutionsChecks } from 'cdk-nag'
-import { describe, expect, it } from 'vitest'
 import { VideoBucket } from '#stack/buckets.ts'
 import { REPOSITORY_ROOT } from '#stack/function-sources.ts'
 import {

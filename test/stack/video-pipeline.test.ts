@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it } from '@jest/globals'
 import { REPOSITORY_ROOT } from '#stack/function-sources.ts'
 import { resourcesOf, synthesizeStack } from './synthesize-stack.ts'
 

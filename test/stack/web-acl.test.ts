@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it } from '@jest/globals'
 import { closedRule, floodRule, managedRules, viewerFloodRule, WebAcl } from '#stack/web-acl.ts'
 import { resourcesOf, synthesizeAlone } from './synthesize-stack.ts'
 

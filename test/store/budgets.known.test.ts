@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it } from '@jest/globals'
 import type { Budget } from '#core/budgets.ts'
 import { ServiceUnavailableError } from '#core/errors.ts'
 import { microcredits } from '#core/money.ts'

@@ -1,5 +1,5 @@
+import { beforeEach, describe, expect, it } from '@jest/globals'
 import { v7 as uuidv7 } from 'uuid'
-import { beforeEach, describe, expect, it } from 'vitest'
 import { parseBudgetLimit } from '#core/budgets.ts'
 import { parseCredits } from '#core/money.ts'
 import { verifyLedger } from '#lambdas/admin/verify-ledger.ts'

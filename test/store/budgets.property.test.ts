@@ -1,6 +1,6 @@
+import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
 import { v7 as uuidv7 } from 'uuid'
-import { describe, expect, it } from 'vitest'
 import { type Budget, budgetAt, parseBudgetLimit } from '#core/budgets.ts'
 import { parseCredits } from '#core/money.ts'
 import { verifyLedger } from '#lambdas/admin/verify-ledger.ts'

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb'
+import { beforeEach, describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
-import { beforeEach, describe, expect, it } from 'vitest'
 import {
   allowsMove,
   type Budget,

@@ -1,4 +1,4 @@
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { parseCredits } from '#core/money.ts'
 import { createCallerWithAccountReader } from '#store/caller-with-account.ts'
 import { revokeApiKey } from '#store/keys/api-keys.ts'

@@ -1,5 +1,5 @@
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb'
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { InvalidApiKeyError, ServiceUnavailableError } from '#core/errors.ts'
 import { activeKeyCheck, CallerDirectory, findCaller, readApiKeyRecord, SharedReads } from '#store/callers.ts'
 import { revokeApiKey } from '#store/keys/api-keys.ts'

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it } from '@jest/globals'
 import { ServiceUnavailableError } from '#core/errors.ts'
 import { CurrentCatalogue, SWITCHES_MILLISECONDS_MAX } from '#store/current-catalogue.ts'
 import { PER_SECOND_MODEL, testCatalogue } from '../engines/test-catalogue.ts'

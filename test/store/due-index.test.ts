@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from '@jest/globals'
 import { dueReservations, type JobKey, pendingCleanUps, postponeReservation } from '#store/due-index.ts'
 import { resolveReservation } from '#store/job-ledger/resolve-reservation.ts'
 import { markDeleted, recordCleanedUp } from '#store/jobs/cancel-and-delete.ts'

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from '@jest/globals'
 import { leftOutOf, type SummarizedTenant, type Summary } from '#core/admin/summary.ts'
 import { formatCredits, microcredits } from '#core/money.ts'
 import { dayOf } from '#core/pricing/usage.ts'

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from '@jest/globals'
 import { NO_SWITCHES, type SwitchChange } from '#core/catalogue/switches.ts'
 import { readAudit } from '#store/audit/read-audit.ts'
 import { changeSwitch, readSwitches } from '#store/switches.ts'

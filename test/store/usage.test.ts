@@ -1,5 +1,5 @@
+import { beforeEach, describe, expect, it } from '@jest/globals'
 import { v7 as uuidv7 } from 'uuid'
-import { beforeEach, describe, expect, it } from 'vitest'
 import { type PeriodKind, periodAt } from '#core/budgets.ts'
 import { microcredits, parseCredits } from '#core/money.ts'
 import { type CountedSettlement, countedUsage, counterOfSettlement } from '#core/pricing/usage.ts'

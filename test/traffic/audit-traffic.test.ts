@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it } from '@jest/globals'
 import { checkOutcome } from './audit-traffic.ts'
 import { formatMark, kindOf, type Outcome, ratePerMinute } from './marked-traffic.ts'
 

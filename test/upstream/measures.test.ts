@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { measureUpstreamCall, observeUpstreams, type UpstreamFact } from '#upstream/measures.ts'
 import { captureMetrics } from '../engines/emitted-metrics.ts'
 

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it } from '@jest/globals'
 import { CALLBACK_ANSWER_BYTES_MAX, type CallbackCommand, sendCallback } from '#upstream/send-callback.ts'
 import { fakeNetwork, type Loopback, listenHttp, listenTcp } from '../platform/http/loopback.ts'
 import { VECTOR_ALLOWLIST as allowlist, lookUpAnswers, vectorsOf } from './guard/ssrf-vectors.ts'

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from '@jest/globals'
 import { channelsResponse, overviewResponse } from '#core/admin/read-responses.ts'
 import { NO_SWITCHES } from '#core/catalogue/switches.ts'
 import type { AllFigures } from '#core/measures.ts'

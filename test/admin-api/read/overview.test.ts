@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from '@jest/globals'
 import { overviewResponse, tenantListResponse } from '#core/admin/read-responses.ts'
 import type { AllFigures } from '#core/measures.ts'
 import { dayOf, daysBefore } from '#core/pricing/usage.ts'

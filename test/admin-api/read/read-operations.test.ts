@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from '@jest/globals'
 import { ForbiddenError } from '#core/admin/errors.ts'
 import { writeCursor } from '#core/admin/page-query.ts'
 import {

@@ -1,5 +1,5 @@
+import { beforeAll, describe, expect, it } from '@jest/globals'
 import { v7 as uuidv7 } from 'uuid'
-import { beforeAll, describe, expect, it } from 'vitest'
 import { videoDetailResponse } from '#core/admin/read-responses.ts'
 import type { VideoJob } from '#core/jobs/video-job.ts'
 import { microcredits } from '#core/money.ts'

@@ -1,4 +1,4 @@
-import { afterAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { TooManySignInsError } from '#core/admin/errors.ts'
 import { beginSignIn } from '#lambdas/admin-api/sign-in/sessions.ts'
 import { readAudit } from '#store/audit/read-audit.ts'

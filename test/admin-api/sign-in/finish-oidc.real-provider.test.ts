@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { createAdminKey } from '#store/sessions/admin-keys.ts'
 import { startTestTable, type TestTable } from '../../engines/test-table.ts'
 import { TESTER } from '../../engines/video-jobs.ts'

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { consoleSettings } from '#core/catalogue/gateway-config.ts'
 import { describeOidcFailure, OidcClient, oidcSettings } from '#lambdas/admin-api/sign-in/oidc-client.ts'
 import { pass, useSecretsManager } from '../../platform/fake-secrets-manager.ts'

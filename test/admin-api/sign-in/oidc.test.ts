@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals'
 import { consoleSite } from '#core/admin/console-site.ts'
 import { type PendingSignIn, pendingCookie, readPendingSignIn } from '#lambdas/admin-api/sign-in/oidc-client.ts'
 import { readAudit } from '#store/audit/read-audit.ts'
@@ -23,7 +23,7 @@ describe('start-oidc', () => {
     captureLog()
   })
   afterEach(() => {
-    vi.restoreAllMocks()
+    jest.restoreAllMocks()
   })
   afterAll(async () => {
     process.env = environment
@@ -132,7 +132,7 @@ describe('finish-oidc', () => {
     log = captureLog()
   })
   afterEach(() => {
-    vi.restoreAllMocks()
+    jest.restoreAllMocks()
   })
   afterAll(async () => {
     process.env = environment
@@ -290,7 +290,7 @@ describe('finish-oidc', () => {
     }
     page.cookies = new Map([[name, value]])
     const now = Date.now()
-    vi.spyOn(Date, 'now').mockImplementation(() => now + 600_000)
+    jest.spyOn(Date, 'now').mockImplementation(() => now + 600_000)
     expect(await comeBack(page, parameters())).toMatchObject({ status: 400 })
   })
 

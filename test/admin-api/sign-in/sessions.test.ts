@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterAll, afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals'
 import { consoleSite } from '#core/admin/console-site.ts'
 import { ZERO } from '#core/money.ts'
 import { noSessionCookie, sessionCookie } from '#lambdas/admin-api/sign-in/sessions.ts'
@@ -26,7 +26,7 @@ describe('create-session', () => {
     captureLog()
   })
   afterEach(() => {
-    vi.restoreAllMocks()
+    jest.restoreAllMocks()
   })
   afterAll(async () => {
     process.env = environment
@@ -39,7 +39,7 @@ describe('create-session', () => {
   /** Moves the clock; timers keep their pace. */
   function pass(milliseconds: number): void {
     const now = Date.now() + milliseconds
-    vi.spyOn(Date, 'now').mockImplementation(() => now)
+    jest.spyOn(Date, 'now').mockImplementation(() => now)
   }
 
   async function apiKey(expiresAt?: number): Promise<{ key: string; keyId: string }> {
@@ -224,7 +224,7 @@ describe('a one-time link', () => {
     captureLog()
   })
   afterEach(() => {
-    vi.restoreAllMocks()
+    jest.restoreAllMocks()
   })
   afterAll(async () => {
     process.env = environment
@@ -234,7 +234,7 @@ describe('a one-time link', () => {
   /** Moves the clock; timers keep their pace. */
   function pass(milliseconds: number): void {
     const now = Date.now() + milliseconds
-    vi.spyOn(Date, 'now').mockImplementation(() => now)
+    jest.spyOn(Date, 'now').mockImplementation(() => now)
   }
 
   it('signs in its user once as an owner, however many use it at once', async () => {

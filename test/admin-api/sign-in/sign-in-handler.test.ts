@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterAll, afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals'
 import { ServiceUnavailableError } from '#core/errors.ts'
 import { signInHandler } from '#lambdas/admin-api/sign-in/sign-in-handler.ts'
 import { readAudit } from '#store/audit/read-audit.ts'
@@ -21,7 +21,7 @@ describe('sign-in handler', () => {
     captureLog()
   })
   afterEach(() => {
-    vi.restoreAllMocks()
+    jest.restoreAllMocks()
   })
   afterAll(async () => {
     process.env = environment
@@ -63,7 +63,7 @@ describe('sign-in handler', () => {
     expect(await new Browser(() => table).send('GET', SESSION)).toMatchObject({ status: 401 })
     const page = await signedIn('viewer')
     const now = Date.now()
-    vi.spyOn(Date, 'now').mockImplementation(() => now + 12 * 3_600_000)
+    jest.spyOn(Date, 'now').mockImplementation(() => now + 12 * 3_600_000)
     expect(await page.send('GET', SESSION)).toMatchObject({ status: 401 })
   })
 
@@ -78,10 +78,10 @@ describe('sign-in handler', () => {
     const page = await signedIn('owner')
     const [before] = await rows(page)
     const now = Date.now()
-    vi.spyOn(Date, 'now').mockImplementation(() => now + 200_000)
+    jest.spyOn(Date, 'now').mockImplementation(() => now + 200_000)
     await page.send('GET', SESSION)
     expect((await rows(page))[0]?.seen_at).toBe(before?.seen_at)
-    vi.spyOn(Date, 'now').mockImplementation(() => now + 300_000)
+    jest.spyOn(Date, 'now').mockImplementation(() => now + 300_000)
     await page.send('GET', SESSION)
     expect((await rows(page))[0]?.seen_at).toBe(Math.trunc((now + 300_000) / 1000))
   })
@@ -197,7 +197,7 @@ describe('statuses of sign-in', () => {
     captureLog()
   })
   afterEach(() => {
-    vi.restoreAllMocks()
+    jest.restoreAllMocks()
   })
   afterAll(() => {
     process.env = environment

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from '@jest/globals'
 import { requireFuture, requireKnownModels } from '#lambdas/admin-api/write/keys.ts'
 import { sha256Hex } from '#platform/crypto.ts'
 import { findCaller } from '#store/callers.ts'

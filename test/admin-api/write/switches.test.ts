@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from '@jest/globals'
 import { readSwitches } from '#store/switches.ts'
 import type { Table } from '#store/table/table.ts'
 import { PER_SECOND_MODEL } from '../../engines/test-catalogue.ts'

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it } from '@jest/globals'
 import { formatCredits } from '#core/money.ts'
 import { jobKeyOf, pathId, readKeyBody, respondWithTenant } from '#lambdas/admin-api/write/write-context.ts'
 import { findCaller } from '#store/callers.ts'

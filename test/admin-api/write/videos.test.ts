@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from '@jest/globals'
 import { endFailedJob } from '#lambdas/pipeline/resolve-video-job.ts'
 import { readAudit } from '#store/audit/read-audit.ts'
 import { getVideoJob } from '#store/jobs/job-reader.ts'

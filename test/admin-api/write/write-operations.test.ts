@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it } from '@jest/globals'
 import { ADMIN_ROUTES } from '#core/admin/routes.ts'
 import type { Session } from '#core/admin/session.ts'
 import { parseCredits } from '#core/money.ts'

@@ -1,5 +1,5 @@
 import { inspect } from 'node:util'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, jest } from '@jest/globals'
 import { logger } from '#platform/telemetry/logger.ts'
 import {
   CHAT,
@@ -148,8 +148,8 @@ describe('create-chat-completion 200', () => {
   })
 
   it('bills a stream whose client leaves before its first byte, and counts no failure', async () => {
-    const errors = vi.spyOn(logger, 'error')
-    const lines = vi.spyOn(logger, 'info')
+    const errors = jest.spyOn(logger, 'error')
+    const lines = jest.spyOn(logger, 'info')
     const arrived = Promise.withResolvers<void>()
     upstream().answerWith(async (response) => {
       arrived.resolve()
@@ -163,7 +163,7 @@ describe('create-chat-completion 200', () => {
     expect(errors.mock.calls).toEqual([])
     expect(lines.mock.calls.at(-1)).toMatchObject(['request', { statusCode: 200 }])
     expect((await rig.balance(id)).spent).not.toBe('0')
-    vi.restoreAllMocks()
+    jest.restoreAllMocks()
   })
 
   it('moves no money for a model without a price', async () => {
@@ -216,7 +216,7 @@ describe('a refusal of the upstream', () => {
 describe('create-chat-completion 502: an answer of no use', () => {
   it('is not billed when no stream can be made of it, and nothing of it is logged', async () => {
     const { id, key } = await rig.tenant('1')
-    const logged = vi.spyOn(logger, 'error')
+    const logged = jest.spyOn(logger, 'error')
     for (const choices of [[null], ['secret words'], [{ index: 0, message: 'secret words' }]]) {
       upstream().answerWith((response) => sendJson(response, chatAnswer({ choices })))
       const { statusCode, text } = await rig.send(STREAMED, { key })

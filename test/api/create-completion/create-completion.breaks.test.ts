@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import { expect, it } from 'vitest'
+import { expect, it } from '@jest/globals'
 import { textsOf } from '../../core/relay/completion-chunks.ts'
 import {
   CHAT,

@@ -1,5 +1,5 @@
+import { afterEach, describe, expect, it, jest } from '@jest/globals'
 import fc from 'fast-check'
-import { afterEach, describe, expect, it, vi } from 'vitest'
 import { NoChannelAvailableError, UpstreamFailedError } from '#core/errors.ts'
 import { createCompletion } from '#lambdas/api/create-completion/create-completion.ts'
 import { ClientGoneError } from '#lambdas/relay/client-response.ts'
@@ -18,10 +18,10 @@ const startCompletion = (members: object) =>
   startRequest(createCompletion, 'create-completion', { model: MODEL, max_tokens: 10, ...members })
 
 afterEach(() => {
-  vi.useRealTimers()
+  jest.useRealTimers()
 })
 
-const useFakeTimers = () => vi.useFakeTimers({ toNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] })
+const useFakeTimers = () => jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] })
 
 /** Replies to a prompt as soon as it is sent: with events, or whole. */
 async function reply(run: FakedRequest, prompt: string, ...pieces: readonly string[]): Promise<void> {
@@ -107,7 +107,7 @@ describe('createCompletion', () => {
       useFakeTimers()
       const run = startCompletion({ prompt: ['a', 'b'], stream })
       await run.settle()
-      vi.advanceTimersByTime(101_000)
+      jest.advanceTimersByTime(101_000)
       await reply(run, 'a', ...pieces(stream))
       expect((run.callFor('b').post.deadline ?? Number.NaN) - performance.now()).toBe(left)
       run.callFor('b').fail(new UpstreamFailedError())
@@ -367,10 +367,10 @@ describe('createCompletion, when a reply is larger than what is held', () => {
     run.callFor('a').answer(JSON_REPLY)
     run.callFor('a').body.write('{"choices":[{}],"x":"', ...large)
     await settleSteps(run)
-    vi.advanceTimersByTime(PATIENCE_MILLISECONDS)
+    jest.advanceTimersByTime(PATIENCE_MILLISECONDS)
     expect((await run.over).error).toBeInstanceOf(UpstreamFailedError)
     expect(run.resolved).toStrictEqual([{ kind: 'settle', actual: run.reserved[0], estimated: true }])
-    expect(vi.getTimerCount()).toBe(0)
+    expect(jest.getTimerCount()).toBe(0)
   })
 
   it('bills one event without end at the estimate, and calls no other channel', async () => {
@@ -406,16 +406,16 @@ describe('createCompletion, when its client leaves', () => {
     run.callFor('b').body.write(word('12345678'))
     await run.settle()
     run.answer.leaving.abort()
-    vi.advanceTimersByTime(PATIENCE_MILLISECONDS - 1)
+    jest.advanceTimersByTime(PATIENCE_MILLISECONDS - 1)
     await run.settle()
     expect(run.resolved).toHaveLength(0)
-    vi.advanceTimersByTime(1)
+    jest.advanceTimersByTime(1)
     expect(await run.over).toStrictEqual({ error: undefined })
     expect(run.callFor('b').body.isDestroyed).toBe(true)
     expect(reportsOf(run)).not.toContain('failed')
     const actual = BY_USAGE + byLength(run, 'b', 8)
     expect(run.resolved).toStrictEqual([{ kind: 'settle', actual, estimated: true }])
-    expect(vi.getTimerCount()).toBe(0)
+    expect(jest.getTimerCount()).toBe(0)
   })
 
   it('bills the prompt of a stream without a word in half a minute', async () => {
@@ -425,11 +425,11 @@ describe('createCompletion, when its client leaves', () => {
     run.callFor('a').answer()
     await run.settle()
     run.answer.leaving.abort()
-    vi.advanceTimersByTime(PATIENCE_MILLISECONDS)
+    jest.advanceTimersByTime(PATIENCE_MILLISECONDS)
     expect(await run.over).toStrictEqual({ error: undefined })
     expect(reportsOf(run)).not.toContain('failed')
     expect(run.resolved).toStrictEqual([{ kind: 'settle', actual: byLength(run, 'a', 0), estimated: true }])
-    expect(vi.getTimerCount()).toBe(0)
+    expect(jest.getTimerCount()).toBe(0)
   })
 
   it.each([false, true])(
@@ -439,13 +439,13 @@ describe('createCompletion, when its client leaves', () => {
       const run = startCompletion({ prompt: ['a', 'b'], stream })
       await reply(run, 'a', ...pieces(stream))
       run.answer.leaving.abort()
-      vi.advanceTimersByTime(2 * PATIENCE_MILLISECONDS)
+      jest.advanceTimersByTime(2 * PATIENCE_MILLISECONDS)
       await run.settle()
       expect(run.resolved).toHaveLength(0)
       await reply(run, 'b', ...pieces(stream))
       expect(await run.over).toStrictEqual({ error: undefined })
       expect(run.resolved).toStrictEqual([{ kind: 'settle', actual: 2n * BY_USAGE, estimated: false }])
-      expect(vi.getTimerCount()).toBe(0)
+      expect(jest.getTimerCount()).toBe(0)
     },
   )
 
@@ -454,7 +454,7 @@ describe('createCompletion, when its client leaves', () => {
     const run = startCompletion({ prompt: ['a', 'b', 'c', 'd'], stream: true })
     await run.settle()
     for (const prompt of ['a', 'b', 'c']) {
-      vi.advanceTimersByTime(250_000)
+      jest.advanceTimersByTime(250_000)
       await reply(run, prompt, ...STREAM)
     }
     expect((run.callFor('d').post.deadline ?? Number.NaN) - performance.now()).toBe(55_000)
@@ -475,13 +475,13 @@ describe('createCompletion, when its client leaves', () => {
       await run.settle()
     }
     run.answer.leaving.abort()
-    vi.advanceTimersByTime(PATIENCE_MILLISECONDS)
+    jest.advanceTimersByTime(PATIENCE_MILLISECONDS)
     expect((await run.over).error).toBeInstanceOf(UpstreamFailedError)
     expect(run.answer.isOpen).toBe(false)
     expect(reportsOf(run)).not.toContain('failed')
     const actual = BY_USAGE + shareOf(run, 3)
     expect(run.resolved).toStrictEqual([{ kind: 'settle', actual, estimated: true }])
-    expect(vi.getTimerCount()).toBe(0)
+    expect(jest.getTimerCount()).toBe(0)
   })
 
   it('bills nothing for a prompt that was not sent', async () => {
@@ -508,23 +508,23 @@ describe('createCompletion, while it streams', () => {
     useFakeTimers()
     const run = startCompletion({ prompt: ['a', 'b'], stream: true })
     await run.settle()
-    vi.advanceTimersByTime(60_000)
+    jest.advanceTimersByTime(60_000)
     expect(run.answer.isOpen).toBe(false)
     run.callFor('a').answer()
     await run.settle()
-    vi.advanceTimersByTime(15_000)
+    jest.advanceTimersByTime(15_000)
     expect(run.answer.text).toBe(': keep-alive\n\n')
     run.callFor('a').body.end(...STREAM)
     await run.settle()
-    vi.advanceTimersByTime(15_000)
+    jest.advanceTimersByTime(15_000)
     expect(run.answer.text.endsWith(': keep-alive\n\n')).toBe(true)
     await reply(run, 'b', ...STREAM)
     await run.over
     const { text } = run.answer
     expect(text.endsWith('data: [DONE]\n\n')).toBe(true)
-    vi.advanceTimersByTime(60_000)
+    jest.advanceTimersByTime(60_000)
     expect(run.answer.text).toBe(text)
-    expect(vi.getTimerCount()).toBe(0)
+    expect(jest.getTimerCount()).toBe(0)
   })
 
   it('lets a client that reads slowly slow its upstream down', async () => {
@@ -554,9 +554,9 @@ describe('createCompletion, while it streams', () => {
     expect(await run.over).toStrictEqual({ error: undefined })
     expect(run.answer.ends).toBe(1)
     expect(reportsOf(run)).toStrictEqual(['answered', 'completed'])
-    vi.advanceTimersByTime(999)
+    jest.advanceTimersByTime(999)
     expect(run.callFor('a').body.isDestroyed).toBe(false)
-    vi.advanceTimersByTime(1)
+    jest.advanceTimersByTime(1)
     expect(run.callFor('a').body.isDestroyed).toBe(true)
     expect(reportsOf(run)).not.toContain('failed')
   })

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from '@jest/globals'
 import { CHAT, chatAnswer, sendJson, startRelayRig } from '../../engines/relay-rig.ts'
 import { useOpened } from '../../engines/use-opened.ts'
 

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it } from '@jest/globals'
 import { chunksOf, textsOf } from '../../core/relay/completion-chunks.ts'
 import { mapExchanges } from '../../core/relay/completion-fixture.ts'
 import {

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { writeTokenizerRanks } from '../../../lib/config/tokenizer-ranks.ts'
 import { type RelayRig, sendJson, startRelayRig, withoutCost } from '../../engines/relay-rig.ts'
 import { answerText, readFixture } from '../../upstream/providers/upstream-fixture.ts'

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
+import { describe, expect, it } from '@jest/globals'
 import { v7 as uuidv7 } from 'uuid'
-import { describe, expect, it } from 'vitest'
 import { createVideoJob } from '#lambdas/api/create-video-job/create-video-job.ts'
 import { systemClock } from '#platform/clock.ts'
 import { sha256Hex } from '#platform/crypto.ts'

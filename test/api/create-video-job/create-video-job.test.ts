@@ -1,4 +1,4 @@
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { claimSubmit, recordAccepted } from '#store/jobs/job-progress.ts'
 import { getVideoJob } from '#store/jobs/job-reader.ts'
 import { changeTenant } from '#store/tenants/change-tenant.ts'

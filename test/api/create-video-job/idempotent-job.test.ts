@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals'
 import type { ModelChange } from '#core/catalogue/switches.ts'
 import { systemClock } from '#platform/clock.ts'
 import { SWITCHES_MILLISECONDS_MAX } from '#store/current-catalogue.ts'
@@ -10,7 +10,7 @@ let routes: VideoRoutes
 let create: Awaited<ReturnType<VideoRoutes['open']>>
 let client: Client
 beforeAll(async () => {
-  vi.spyOn(systemClock, 'nowMilliseconds').mockImplementation(() => Date.now() + skewMilliseconds)
+  jest.spyOn(systemClock, 'nowMilliseconds').mockImplementation(() => Date.now() + skewMilliseconds)
   routes = await startVideoRoutes()
   create = await routes.open('create-video-job')
 })

@@ -1,6 +1,6 @@
 import { DynamoDBDocumentClient, GetCommand } from '@aws-sdk/lib-dynamodb'
+import { beforeEach, describe, expect, it } from '@jest/globals'
 import { mockClient } from 'aws-sdk-client-mock'
-import { beforeEach, describe, expect, it } from 'vitest'
 import { repeatedResponse, SubmitRhythm, submitResponse } from '#lambdas/api/create-video-job/create-video-job.ts'
 import { getVideoJob } from '#store/jobs/job-reader.ts'
 import { openTable } from '#store/table/sdk-table.ts'

@@ -1,5 +1,5 @@
+import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { v7 as uuidv7 } from 'uuid'
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { requireVideoJob } from '#lambdas/pipeline/step-context.ts'
 import { putText } from '#store/bucket/bucket.ts'
 import type { NewVideoJob } from '#store/job-ledger/reserve-quota.ts'

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals'
 import { ROUTES } from '#core/api/routes.ts'
 import { apiEvent, captureLog, context, seen } from '../../middleware/api-exchange.ts'
 
@@ -11,7 +11,7 @@ beforeEach(() => {
   captureLog()
 })
 afterEach(() => {
-  vi.restoreAllMocks()
+  jest.restoreAllMocks()
 })
 
 const PREFLIGHT = {

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals'
 import { handler } from '#lambdas/api/fallback/handler.ts'
 import { apiEvent, captureLog, context } from '../../middleware/api-exchange.ts'
 
@@ -6,7 +6,7 @@ beforeEach(() => {
   captureLog()
 })
 afterEach(() => {
-  vi.restoreAllMocks()
+  jest.restoreAllMocks()
 })
 
 const send = (httpMethod: string, path: string) => handler(apiEvent({ httpMethod, path }), context)

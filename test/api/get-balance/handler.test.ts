@@ -1,4 +1,4 @@
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { revokeApiKey } from '#store/keys/api-keys.ts'
 import { storeApiKey } from '#store/keys/key-changes.ts'
 import { useOpened } from '../../engines/use-opened.ts'

@@ -1,9 +1,9 @@
-import { afterEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, describe, expect, it, jest } from '@jest/globals'
 import { handler } from '#lambdas/api/get-health/handler.ts'
 import { apiEvent, captureLog, context } from '../../middleware/api-exchange.ts'
 
 afterEach(() => {
-  vi.restoreAllMocks()
+  jest.restoreAllMocks()
 })
 
 describe('the health check', () => {

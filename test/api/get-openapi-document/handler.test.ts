@@ -1,9 +1,8 @@
 import { readFileSync } from 'node:fs'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals'
 import type { ApiEvent, ApiResult } from '#middleware/api-event.ts'
 import { REPOSITORY_ROOT } from '#stack/function-sources.ts'
 import { apiEvent, captureLog, context } from '../../middleware/api-exchange.ts'
-import { importAnew } from '../../runner/import-anew.ts'
 
 let handler: (event: ApiEvent, of: typeof context) => Promise<ApiResult>
 
@@ -11,10 +10,11 @@ beforeEach(async () => {
   captureLog()
   process.env.LAMBDA_TASK_ROOT = REPOSITORY_ROOT
   // Each test with a process that has read nothing yet.
-  handler = (await importAnew<{ handler: typeof handler }>('lambdas/api/get-openapi-document/handler.ts')).handler
+  jest.resetModules()
+  handler = (await import('#lambdas/api/get-openapi-document/handler.ts')).handler
 })
 afterEach(() => {
-  vi.restoreAllMocks()
+  jest.restoreAllMocks()
   delete process.env.LAMBDA_TASK_ROOT
 })
 

@@ -1,4 +1,4 @@
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { parseCredits } from '#core/money.ts'
 import { type CountedSettlement, countedUsage, dayOf } from '#core/pricing/usage.ts'
 import { countUsage } from '#store/usage.ts'

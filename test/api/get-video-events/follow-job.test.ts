@@ -1,5 +1,5 @@
+import { beforeEach, describe, expect, it, jest } from '@jest/globals'
 import fc from 'fast-check'
-import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { ServiceUnavailableError } from '#core/errors.ts'
 import { type VideoJob, withReportedPercent } from '#core/jobs/video-job.ts'
 import { EventMessages, followJob, readFollowedJob } from '#lambdas/api/get-video-events/follow-job.ts'
@@ -186,7 +186,7 @@ describe('reading a followed job', () => {
   const read = () => readFollowedJob(engine.table, job, now())
 
   it('makes one eventually consistent read of one item each time', async () => {
-    const reads = vi.spyOn(engine.table, 'readItem')
+    const reads = jest.spyOn(engine.table, 'readItem')
     await read()
     expect(reads.mock.calls.map(([, options]) => options)).toEqual([{ mayLag: true }])
     reads.mockRestore()

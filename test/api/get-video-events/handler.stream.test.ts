@@ -1,7 +1,7 @@
 // Comes first, because streaming handlers use the global when they are loaded.
 import { useOpened } from '../../engines/use-opened.ts'
 import '#local/awslambda.ts'
-import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals'
 import { markDeleted } from '#store/jobs/cancel-and-delete.ts'
 import { EVENT_STREAMS_MAX, takeEventStreamLease } from '#store/limits/event-stream-leases.ts'
 import { tableKeys } from '#store/table/table-keys.ts'
@@ -25,7 +25,7 @@ beforeEach(async () => {
   client = await routes.newClient('10')
 })
 afterEach(() => {
-  vi.restoreAllMocks()
+  jest.restoreAllMocks()
 })
 
 function eventFor(jobId: string, headers: Readonly<Record<string, string>> = {}) {
@@ -123,7 +123,7 @@ describe('a stream of get-video-events', () => {
     const realNow = Date.now
     const read = (bytes: Buffer) => {
       if (bytes.includes('id: queued')) {
-        vi.spyOn(Date, 'now').mockImplementation(() => realNow() + 60_000)
+        jest.spyOn(Date, 'now').mockImplementation(() => realNow() + 60_000)
       }
     }
     const first = await follow(job.jobId, { reader: { read } })

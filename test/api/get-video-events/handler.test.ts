@@ -1,5 +1,5 @@
+import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { v7 as uuidv7 } from 'uuid'
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { markDeleted } from '#store/jobs/cancel-and-delete.ts'
 import { useOpened } from '../../engines/use-opened.ts'
 import { reserveJob, settledJob } from '../../engines/video-jobs.ts'

@@ -1,5 +1,5 @@
+import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { v7 as uuidv7 } from 'uuid'
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { videoCallbackAttemptResponse } from '#core/api/video-responses.ts'
 import { resolveReservation } from '#store/job-ledger/resolve-reservation.ts'
 import { getVideoJob } from '#store/jobs/job-reader.ts'

@@ -1,7 +1,7 @@
 import { hostname, userInfo } from 'node:os'
 import { GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts'
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
 import { mockClient } from 'aws-sdk-client-mock'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createAdminContext, readAdminActor } from '../../../lib/cli/admin/admin-context.ts'
 import { CommandValues } from '../../../lib/cli/admin/command.ts'
 

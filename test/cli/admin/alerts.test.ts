@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { putAlert } from '#store/alerts/alerts.ts'
 import { readAudit } from '#store/audit/read-audit.ts'
 import type { Table, TableWrite } from '#store/table/table.ts'

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from '@jest/globals'
 import type { NamedWrites, Table } from '#store/table/table.ts'
 import { tableKeys } from '#store/table/table-keys.ts'
 import { audit } from '../../../lib/cli/admin/audit.ts'

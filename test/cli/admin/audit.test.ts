@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from '@jest/globals'
 import { recordAudit } from '#store/audit/audit-entry.ts'
 import type { Table } from '#store/table/table.ts'
 import { audit, describeChange, recordEffect } from '../../../lib/cli/admin/audit.ts'

@@ -1,5 +1,5 @@
+import { expect } from '@jest/globals'
 import { v7 as uuidv7 } from 'uuid'
-import { expect } from 'vitest'
 import { reserveJob } from '../../engines/video-jobs.ts'
 import {
   type AuditedEffect,

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it } from '@jest/globals'
 import type { Budget } from '#core/budgets.ts'
 import { parseCredits } from '#core/money.ts'
 import { budgetJson, budgetText, readBudget, readLimit } from '../../../lib/cli/admin/budgets.ts'

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it } from '@jest/globals'
 import { getTenant } from '#store/tenants/tenants.ts'
 import { readWebhookSecrets } from '#store/tenants/webhook-secrets.ts'
 import { callbackSecretRotate, callbackSecretShow } from '../../../lib/cli/admin/callback-secrets.ts'

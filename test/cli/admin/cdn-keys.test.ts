@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda'
+import { afterAll, afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals'
 import { mockClient } from 'aws-sdk-client-mock'
-import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { cdnKeyImport, cdnKeyList, cdnKeyRemove, cdnKeyRotate } from '../../../lib/cli/admin/cdn-keys.ts'
 import type { Command } from '../../../lib/cli/admin/command.ts'
 import { CommandFailedError, OutputNotFoundError } from '../../../lib/cli/failures.ts'
@@ -23,7 +23,7 @@ beforeEach(() => {
   cloudFront = new FakeCloudFront()
 })
 afterEach(() => {
-  vi.restoreAllMocks()
+  jest.restoreAllMocks()
 })
 afterAll(() => rmSync(directory, { recursive: true, force: true }))
 
@@ -139,10 +139,10 @@ describe('keys that the team brings', () => {
     expect(await states(imported(first.id))).toEqual([`${first.id} signs`])
     expect(secret.keys).toMatchObject([{ keyPairId: first.id, privateKeyPem: first.privateKeyPem }])
     const now = Date.now() + 1
-    vi.spyOn(Date, 'now').mockImplementation(() => now)
+    jest.spyOn(Date, 'now').mockImplementation(() => now)
     const second = makeKey(file)
     expect(await states(imported(second.id))).toEqual([`${first.id} signs`, `${second.id} next`])
-    vi.spyOn(Date, 'now').mockImplementation(() => now + 15 * 60_000)
+    jest.spyOn(Date, 'now').mockImplementation(() => now + 15 * 60_000)
     expect(await states(run(cdnKeyList, BROUGHT))).toEqual([`${first.id} verifies`, `${second.id} signs`])
     expect(await states(run(cdnKeyRemove, BROUGHT, { 'key-pair-id': first.id }))).toEqual([`${second.id} signs`])
     expect(secret.keys).toHaveLength(1)
@@ -152,7 +152,7 @@ describe('keys that the team brings', () => {
     const { id } = makeKey(file)
     await imported(id)
     const before = secret.text
-    vi.spyOn(Date, 'now').mockImplementation(() => 4_000_000_000_000)
+    jest.spyOn(Date, 'now').mockImplementation(() => 4_000_000_000_000)
     await imported(id)
     expect(secret.text).toBe(before)
     expect(audited.entries).toMatchObject([{ action: 'cdn-key import', target: id, after: { state: 'signs' } }])

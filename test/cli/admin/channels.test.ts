@@ -5,8 +5,8 @@ import {
   type GetMetricDataCommandInput,
   type MetricDataResult,
 } from '@aws-sdk/client-cloudwatch'
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals'
 import { mockClient } from 'aws-sdk-client-mock'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { DESCRIBE_CHANNELS, startAwsFront } from '#local/aws-front.ts'
 import type { HttpServer } from '#platform/http-server/http-server.ts'
 import { readAudit } from '#store/audit/read-audit.ts'
@@ -212,9 +212,9 @@ describe('channel list', () => {
     beforeEach(() => {
       cloudWatch.reset()
       cloudFormation.reset()
-      vi.useFakeTimers({
+      jest.useFakeTimers({
         now: NOW,
-        toNotFake: ['setTimeout', 'setImmediate', 'nextTick', 'queueMicrotask', 'performance'],
+        doNotFake: ['setTimeout', 'setImmediate', 'nextTick', 'queueMicrotask', 'performance'],
       })
       const TemplateBody = JSON.stringify({
         Metadata: { [CONFIGURATION_METADATA]: JSON.stringify(testCatalogue().config) },
@@ -222,7 +222,7 @@ describe('channel list', () => {
       cloudFormation.on(GetTemplateCommand, { StackName: 'Reelgate-prod' }).resolves({ TemplateBody })
     })
     afterEach(() => {
-      vi.useRealTimers()
+      jest.useRealTimers()
     })
 
     const list = () => {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it } from '@jest/globals'
 import type { AdminContext } from '../../../lib/cli/admin/command.ts'
 import { COMMON_OPTIONS, readCommandLine, usageOf } from '../../../lib/cli/admin/command-line.ts'
 import { COMMANDS } from '../../../lib/cli/admin/commands.ts'

@@ -1,5 +1,5 @@
 import { PassThrough } from 'node:stream'
-import { beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from '@jest/globals'
 import { findSignInLink } from '#store/sessions/sessions.ts'
 import {
   consoleKeyCreate,

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from '@jest/globals'
 import { frontDoorFinish, frontDoorRotate, frontDoorSecret } from '../../../lib/cli/admin/front-door.ts'
 import { CommandFailedError, OutputNotFoundError } from '../../../lib/cli/failures.ts'
 import { FakeSecret } from '../../cdn-signing-key/key-services.ts'

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from '@jest/globals'
 import { markDeleted } from '#store/jobs/cancel-and-delete.ts'
 import { recordWaitingForChannel } from '#store/jobs/job-progress.ts'
 import type { Table } from '#store/table/table.ts'

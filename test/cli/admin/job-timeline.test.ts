@@ -5,8 +5,8 @@ import {
   type HistoryEvent,
   SFNClient,
 } from '@aws-sdk/client-sfn'
+import { afterEach, describe, expect, it } from '@jest/globals'
 import { mockClient } from 'aws-sdk-client-mock'
-import { afterEach, describe, expect, it } from 'vitest'
 import {
   EXECUTION_STARTED,
   foldHistory,

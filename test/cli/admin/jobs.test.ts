@@ -1,7 +1,7 @@
 import { DescribeExecutionCommand, ExecutionDoesNotExist, SFNClient } from '@aws-sdk/client-sfn'
 import { PutCommand } from '@aws-sdk/lib-dynamodb'
+import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { mockClient } from 'aws-sdk-client-mock'
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { requireVideoJob } from '#lambdas/pipeline/step-context.ts'
 import { LOCAL_STATE_MACHINE_ARN } from '#local/aws-front.ts'
 import { readAudit } from '#store/audit/read-audit.ts'

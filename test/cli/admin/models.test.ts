@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it } from '@jest/globals'
 import { modelClear, modelDisable, modelEnable, modelList } from '../../../lib/cli/admin/models.ts'
 import { testCatalogue } from '../../engines/test-catalogue.ts'
 import { useSwitching } from './switching.ts'

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from '@jest/globals'
 import { parseCredits } from '#core/money.ts'
 import { createWebhookSecret } from '#platform/callback-signature.ts'
 import { generateApiKey } from '#store/keys/key-changes.ts'

@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream'
 import { CloudFormationClient, GetTemplateCommand } from '@aws-sdk/client-cloudformation'
+import { afterAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { mockClient } from 'aws-sdk-client-mock'
-import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import {
   changeSecretEntries,
   createSecretSet,

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it } from '@jest/globals'
 import { channelClear, channelDisable } from '../../../lib/cli/admin/channels.ts'
 import { modelClear } from '../../../lib/cli/admin/models.ts'
 import {

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, beforeEach } from 'vitest'
+import { afterAll, beforeAll, beforeEach } from '@jest/globals'
 import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
 import { readSwitches } from '#store/switches.ts'
 import type { Command } from '../../../lib/cli/admin/command.ts'

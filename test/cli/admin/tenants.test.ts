@@ -1,4 +1,4 @@
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { ZERO } from '#core/money.ts'
 import { readAudit } from '#store/audit/read-audit.ts'
 import { findCaller } from '#store/callers.ts'

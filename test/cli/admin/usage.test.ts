@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from '@jest/globals'
 import { UsageGroups } from '#core/api/usage.ts'
 import { parseCredits } from '#core/money.ts'
 import { type CountedSettlement, countedUsage, dayOf } from '#core/pricing/usage.ts'

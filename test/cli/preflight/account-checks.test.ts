@@ -1,6 +1,6 @@
 import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation'
+import { beforeEach, describe, expect, it, jest } from '@jest/globals'
 import { mockClient } from 'aws-sdk-client-mock'
-import { beforeEach, describe, expect, it, vi } from 'vitest'
 import {
   checkStackState,
   checkWebFunctions,
@@ -62,7 +62,7 @@ describe('stack state', () => {
 })
 
 describe('the check of Web Functions', () => {
-  const fetched = vi.fn<typeof fetch>()
+  const fetched = jest.fn<typeof fetch>()
 
   beforeEach(() => {
     Object.assign(process.env, { AWS_ACCESS_KEY_ID: 'key', AWS_SECRET_ACCESS_KEY: 'secret' })

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it } from '@jest/globals'
 import { GatewayClient, outOfTime, SmokeFailure, withoutQuery } from '../../../lib/cli/smoke/gateway-client.ts'
 import { useOpened } from '../../engines/use-opened.ts'
 import { KEY, type StubAnswers, startSmokeStub } from './smoke-stub.ts'

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals'
 import { lineOf, printingObserver, runSmoke, verdictLine } from '../../../lib/cli/smoke/smoke.ts'
 import { REPOSITORY, withoutRunner } from '../../e2e/child-environment.ts'
 import { CLIP } from '../../engines/test-servers.ts'
@@ -250,11 +250,11 @@ describe('print-smoke: verdictLine', () => {
 describe('print-smoke: printingObserver', () => {
   const lines: string[] = []
   beforeEach(() => {
-    vi.spyOn(console, 'log').mockImplementation((line) => void lines.push(String(line)))
-    vi.spyOn(process.stdout, 'write').mockImplementation((text) => lines.push(String(text)) > 0)
+    jest.spyOn(console, 'log').mockImplementation((line) => void lines.push(String(line)))
+    jest.spyOn(process.stdout, 'write').mockImplementation((text) => lines.push(String(text)) > 0)
   })
   afterEach(() => {
-    vi.restoreAllMocks()
+    jest.restoreAllMocks()
   })
 
   it('prints the announcement, the progress and the verdict in their order', () => {

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect, test } from '@jest/globals'
 import * as z from 'zod'
 import { pageOf } from '#core/admin/read-responses.ts'
 

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it } from '@jest/globals'
 import type { Access, Role } from '#core/admin/routes.ts'
 import {
   formatSessionToken,

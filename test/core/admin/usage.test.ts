@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it } from '@jest/globals'
 import { adminUsageResponse } from '#core/admin/read-responses.ts'
 import type { Summary } from '#core/admin/summary.ts'
 import { allUsage, parseAllUsageQuery } from '#core/admin/usage.ts'

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it } from '@jest/globals'
 import { type AccountView, balanceView } from '#core/api/balance.ts'
 import type { Budget } from '#core/budgets.ts'
 import { microcredits, parseCredits } from '#core/money.ts'

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it } from '@jest/globals'
 import { chatBodySchema, parseChatRequest } from '#core/api/chat-request.ts'
 import { contentSchema, imageUrlOf, PARTS_MAX } from '#core/api/content-parts.ts'
 import { parseBody } from '#core/api/request-issues.ts'

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it } from '@jest/globals'
 import { parseCompletionRequest } from '#core/api/completion-request.ts'
 import { ModelNotFoundError } from '#core/errors.ts'
 import { issuesOf, shippedCatalogue } from '../shipped-catalogue.ts'

@@ -1,5 +1,5 @@
+import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
 import { INPUTS_MAX, parseEmbeddingRequest } from '#core/api/embedding-request.ts'
 import { InvalidRequestError, ModelNotFoundError } from '#core/errors.ts'
 import { issuesOf, shippedCatalogue } from '../shipped-catalogue.ts'

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it } from '@jest/globals'
 import { ignoredHeader, prefersStrict, refuseIgnored } from '#core/api/ignored-fields.ts'
 import { InvalidRequestError } from '#core/errors.ts'
 

@@ -1,5 +1,5 @@
+import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
 import { type ImageRequest, imageRequestBody, parseImageRequest } from '#core/api/image-request.ts'
 import { createCatalogue } from '#core/catalogue/catalogue.ts'
 import { type GatewayConfig, gatewayConfigSchema } from '#core/catalogue/gateway-config.ts'

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it } from '@jest/globals'
 import * as z from 'zod'
 import { modelView } from '#core/api/model-view.ts'
 import { modelPriceResponse, modelResponse } from '#core/api/responses.ts'

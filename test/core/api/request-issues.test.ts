@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it } from '@jest/globals'
 import * as z from 'zod'
 import { parseBody } from '#core/api/request-issues.ts'
 import { issuesOf } from '../shipped-catalogue.ts'

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it } from '@jest/globals'
 import { parseVideoJobRequest, UNKNOWN_MODEL } from '#core/api/video-job-request.ts'
 import { createCatalogue } from '#core/catalogue/catalogue.ts'
 import { RESOLUTIONS } from '#core/catalogue/parameters.ts'

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it } from '@jest/globals'
 import { callbackBody, countThatFit, createdJobBody, videoJobBody, videoJobListBody } from '#core/api/video-job-view.ts'
 import type { VideoJob } from '#core/jobs/video-job.ts'
 import { microcredits } from '#core/money.ts'

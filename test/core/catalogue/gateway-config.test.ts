@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it } from '@jest/globals'
 import * as z from 'zod'
 import { channelPriority, channelSchema, channelWeight } from '#core/catalogue/channel.ts'
 import { gatewayConfigSchema, hiddenMembers } from '#core/catalogue/gateway-config.ts'

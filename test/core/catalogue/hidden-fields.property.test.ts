@@ -1,5 +1,5 @@
+import { expect, it } from '@jest/globals'
 import fc from 'fast-check'
-import { expect, it } from 'vitest'
 import { hiddenFields, hiddenInRefusal } from '#core/catalogue/hidden-fields.ts'
 import { PassingReply } from '#core/relay/passing-reply.ts'
 import { applyEdits, ReplyScan, withoutHidden } from '#core/relay/reply-scan.ts'

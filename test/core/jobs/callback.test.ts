@@ -1,5 +1,5 @@
+import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
 import { checkCallbackUrl, resendRefusal } from '#core/jobs/callback.ts'
 import { videoJobRecord } from '../../engines/video-jobs.ts'
 import { VECTOR_ALLOWLIST as allowlist, vectorsOf } from '../../upstream/guard/ssrf-vectors.ts'

@@ -1,5 +1,5 @@
+import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
 import { eventsAfter, FIRST, isComplete, jobEvents, jobPercent, positionOf } from '#core/jobs/job-events.ts'
 import { type VideoJob, withReportedPercent } from '#core/jobs/video-job.ts'
 import { microcredits } from '#core/money.ts'

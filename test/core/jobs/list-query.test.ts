@@ -1,5 +1,5 @@
+import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
 import { creationTimes, isSparse, type JobFilter, matchesFilter, parseListQuery } from '#core/jobs/list-query.ts'
 import { JOB_LIFETIME_SECONDS, VISIBLE_STATUSES, type VideoJobStatus } from '#core/jobs/video-job.ts'
 import { videoJobRecord } from '../../engines/video-jobs.ts'

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
+import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
 import { type InjectedFields, InvalidInjectedValueError, spliceInjected } from '#core/json/json-fields.ts'
 import { parseJsonText } from '#core/json/parse-json-text.ts'
 

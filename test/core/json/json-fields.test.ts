@@ -1,5 +1,5 @@
+import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
 import { fieldTree, repeatedField, replaceFields, topLevelFields, withoutFields } from '#core/json/json-fields.ts'
 import { parseJsonText } from '#core/json/parse-json-text.ts'
 

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it } from '@jest/globals'
 import { exceededBound, type JsonBounds, JsonScanner, MORE, NAME, OPEN, PieceScanner } from '#core/json/json-scanner.ts'
 
 const WORDS = ['more', 'name', 'scalar', 'open', 'close']

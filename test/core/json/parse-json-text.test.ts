@@ -1,5 +1,5 @@
+import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
 import { isJsonObject, parseJsonObject, parseJsonText } from '#core/json/parse-json-text.ts'
 
 /** Names whose escapes begin with the characters of others. */

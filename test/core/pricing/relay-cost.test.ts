@@ -1,5 +1,5 @@
+import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
 import { parseImageRequest } from '#core/api/image-request.ts'
 import type { ChatModel, ImageModel, TokenPrices } from '#core/catalogue/model.ts'
 import { imagePriceTiers } from '#core/catalogue/price-rows.ts'

@@ -1,4 +1,4 @@
-import { expect } from 'vitest'
+import { expect } from '@jest/globals'
 import type { VideoPriceTier } from '#core/catalogue/price-rows.ts'
 import type { VideoResult } from '#core/jobs/video-job.ts'
 import { formatCredits, parseCredits } from '#core/money.ts'

@@ -1,5 +1,5 @@
+import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
 import type { ChatModel } from '#core/catalogue/model.ts'
 import type { Resolution } from '#core/catalogue/parameters.ts'
 import { microcredits, parseCredits } from '#core/money.ts'

@@ -1,5 +1,5 @@
+import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
 import type { VideoModel } from '#core/catalogue/model.ts'
 import { type AspectRatio, RESOLUTIONS, type VideoJobRequest } from '#core/catalogue/parameters.ts'
 import { formatCredits, parseCredits } from '#core/money.ts'

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it } from '@jest/globals'
 import { parseChatRequest } from '#core/api/chat-request.ts'
 import type { OutputLimitField } from '#core/catalogue/parameters.ts'
 import {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it } from '@jest/globals'
 import { tokenCounts } from '#core/pricing/token-usage.ts'
 import { ChatReplyReader, chatReplyAsEvents } from '#core/relay/chat-reply.ts'
 import { readChatChoices } from '#core/relay/completion-reply.ts'

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it } from '@jest/globals'
 import { ChatScan } from '#core/relay/chat-scan.ts'
 import { ROLE_CHOICES } from './role-chunks.ts'
 

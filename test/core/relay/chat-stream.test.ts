@@ -1,5 +1,5 @@
+import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
 import { tokenCounts } from '#core/pricing/token-usage.ts'
 import { ChatStream } from '#core/relay/chat-stream.ts'
 import { readFixture } from '../../upstream/providers/upstream-fixture.ts'

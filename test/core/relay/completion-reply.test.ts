@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it } from '@jest/globals'
 import { type ChatChoices, CompletionWriter, readChatChoices } from '#core/relay/completion-reply.ts'
 import { readFixture } from '../../upstream/providers/upstream-fixture.ts'
 import { CHAT_MODEL, completionRequest, FALLBACK } from './completing.ts'

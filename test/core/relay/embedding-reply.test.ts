@@ -1,5 +1,5 @@
+import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
 import type { EncodingFormat } from '#core/api/embedding-request.ts'
 import { EmbeddingReplyReader } from '#core/relay/embedding-reply.ts'
 import { fixtureAnswer } from './fixture-answer.ts'
@@ -334,5 +334,10 @@ function relayed(text: string, asked: Asked = {}): string {
   return answer.text
 }
 
-const entry = (index: number, embedding: string) => `{"object":"embedding","index":${index},"embedding":${embedding}}`
-const list = (...entries: string[]) => `{"object":"list","data":[${entries.join(',')}],"model":"public"}`
+function entry(index: number, embedding: string): string {
+  return `{"object":"embedding","index":${index},"embedding":${embedding}}`
+}
+
+function list(...entries: string[]): string {
+  return `{"object":"list","data":[${entries.join(',')}],"model":"public"}`
+}

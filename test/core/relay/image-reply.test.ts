@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it } from '@jest/globals'
 import { ImageReplyReader } from '#core/relay/image-reply.ts'
 import { fixtureAnswer } from './fixture-answer.ts'
 import { pushInPieces, rulesOf } from './reply-rules.ts'

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
+import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
 import type { RelayChannel } from '#core/catalogue/channel.ts'
 import { lotAtRandom, lotOfDigest, orderRelayChannels, sessionText } from '#core/relay/relay-channel-order.ts'
 import { seededRandom } from '../../engines/seeded-random.ts'

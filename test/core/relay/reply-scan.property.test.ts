@@ -1,5 +1,5 @@
+import { expect, it } from '@jest/globals'
 import fc from 'fast-check'
-import { expect, it } from 'vitest'
 import { fieldTree } from '#core/json/json-fields.ts'
 import { parseJsonText } from '#core/json/parse-json-text.ts'
 import { microcredits } from '#core/money.ts'

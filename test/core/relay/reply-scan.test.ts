@@ -1,5 +1,5 @@
+import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
 import { fieldTree } from '#core/json/json-fields.ts'
 import { formatCredits, microcredits } from '#core/money.ts'
 import { applyEdits, costNumber, editsWithCost, ReplyPieces, ReplyScan, withoutHidden } from '#core/relay/reply-scan.ts'

@@ -1,5 +1,5 @@
+import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
 import { EndlessEventError, editEvent, isEventStream, isHalfEvent, SseEventReader } from '#core/relay/sse-events.ts'
 
 describe('sse events', () => {

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals'
 import type { VideoJobRequest } from '#core/catalogue/parameters.ts'
 import { checkReferences } from '#lambdas/pipeline/check-references/check-references.ts'
 import { logger } from '#platform/telemetry/logger.ts'
@@ -97,7 +97,7 @@ describe('a reference that breaks a limit', () => {
   ])(
     'fails the job before anything is submitted, with a sentence that names both: %#',
     async (images, videos, error) => {
-      const lines = vi.spyOn(logger, 'info')
+      const lines = jest.spyOn(logger, 'info')
       const pipeline = await openPipeline()
       const job = await create(pipeline, images, videos)
       const machine = createVideoMachine(pipeline)

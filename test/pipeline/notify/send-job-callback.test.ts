@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import OpenAI from 'openai'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { sendJobCallback } from '#lambdas/pipeline/notify/send-job-callback.ts'
 import { endFailedJob, resolveVideoJob, settlementOf } from '#lambdas/pipeline/resolve-video-job.ts'
 import { createWebhookSecret } from '#platform/callback-signature.ts'

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it, vi } from 'vitest'
+import { beforeEach, describe, expect, it, jest } from '@jest/globals'
 import { jobEvents } from '#core/jobs/job-events.ts'
 import type { VideoJob } from '#core/jobs/video-job.ts'
 import { logger } from '#platform/telemetry/logger.ts'
@@ -68,7 +68,7 @@ describe('a poll', () => {
   })
 
   it('with an unknown status word leaves the job processing, counts the word and names it in the log', async () => {
-    const warned = vi.spyOn(logger, 'warn')
+    const warned = jest.spyOn(logger, 'warn')
     const { record, job } = await runWith([oddWord, oddWord, done()])
     expect(warned).toHaveBeenCalledWith(
       'unknown upstream status',

@@ -1,7 +1,7 @@
 import { PublishCommand, SNSClient } from '@aws-sdk/client-sns'
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
 import { mockClient } from 'aws-sdk-client-mock'
 import { OpenAI } from 'openai'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { parseBudgetLimit } from '#core/budgets.ts'
 import {
   deliverAlerts,

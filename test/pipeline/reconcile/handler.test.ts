@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import type { Pipeline } from '../../engines/pipeline.ts'
 import { startRecovery } from '../../engines/start-engines.ts'
 import { useOpened } from '../../engines/use-opened.ts'

@@ -1,5 +1,5 @@
 import { PutCommand } from '@aws-sdk/lib-dynamodb'
-import { afterAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { reconcile } from '#lambdas/pipeline/reconcile/reconcile.ts'
 import { claimSubmit } from '#store/jobs/job-progress.ts'
 import { PROCESS_ID } from '#store/relay-ledger/hold.ts'

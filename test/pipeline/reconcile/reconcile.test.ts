@@ -1,6 +1,6 @@
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb'
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { v7 as uuidv7 } from 'uuid'
-import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { summarize } from '#lambdas/pipeline/reconcile/reconcile.ts'
 import { ReservationAges } from '#lambdas/pipeline/reconcile/reconcile-job.ts'
 import { recountChannels } from '#lambdas/pipeline/reconcile/recount-channels.ts'
@@ -194,8 +194,8 @@ describe('the ages of open reservations', () => {
 describe('summarize', () => {
   const telemetry = captureTelemetry()
   const engine = useTestTable()
+  beforeEach(() => telemetry.reset())
   afterEach(() => {
-    telemetry.reset()
     delete process.env.CONSOLE_SUMMARY
   })
 

@@ -5,8 +5,8 @@ import {
   SFNClient,
   StartExecutionCommand,
 } from '@aws-sdk/client-sfn'
+import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { mockClient } from 'aws-sdk-client-mock'
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { reconcile } from '#lambdas/pipeline/reconcile/reconcile.ts'
 import { dueReservations } from '#store/due-index.ts'
 import type { Pipeline } from '../../engines/pipeline.ts'

@@ -1,5 +1,5 @@
 import { S3Client, UploadPartCommand } from '@aws-sdk/client-s3'
-import { beforeEach, describe, expect, it, vi } from 'vitest'
+import { beforeEach, describe, expect, it, jest } from '@jest/globals'
 import type { VideoJob } from '#core/jobs/video-job.ts'
 import { failVideoJob } from '#lambdas/pipeline/resolve-video-job.ts'
 import { storeVideo } from '#lambdas/pipeline/store-video/store-video.ts'
@@ -144,7 +144,7 @@ describe('a store', () => {
   it.each(['SlowDown', 'ConditionalRequestConflict'])('is tried again when the bucket says %s', async (name) => {
     const pipeline = await engines.pipeline()
     const job = await processed(pipeline, '/video.mp4')
-    const send = vi.spyOn(S3Client.prototype, 'send')
+    const send = jest.spyOn(S3Client.prototype, 'send')
     send.mockImplementationOnce(() => Promise.reject(Object.assign(new Error(name), { name })))
     await expect(storeVideo(job, pipeline.context)).rejects.toMatchObject({ name: 'StoreFailedError' })
     send.mockRestore()
@@ -157,7 +157,7 @@ describe('a store', () => {
     const job = await processed(pipeline, '/large.mp4')
     const original = S3Client.prototype.send
     let parts = 0
-    const send = vi.spyOn(S3Client.prototype, 'send').mockImplementation(function (this: S3Client, command: object) {
+    const send = jest.spyOn(S3Client.prototype, 'send').mockImplementation(function (this: S3Client, command: object) {
       parts += command instanceof UploadPartCommand ? 1 : 0
       const isBroken = command instanceof UploadPartCommand && parts === 2
       return isBroken ? Promise.reject(new Error('broken')) : Reflect.apply(original, this, [command])

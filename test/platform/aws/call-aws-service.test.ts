@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, RequestListener } from 'node:http'
 import { DynamoDBClient, GetItemCommand, TransactWriteItemsCommand } from '@aws-sdk/client-dynamodb'
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals'
 import {
   AwsConnectionError,
   type AwsCredentials,
@@ -23,7 +23,7 @@ describe('call aws service', () => {
     Object.assign(process.env, { AWS_REGION: 'us-east-1', AWS_ACCESS_KEY_ID: 'AKID', AWS_SECRET_ACCESS_KEY: 'secret' })
   })
   afterEach(async () => {
-    vi.useRealTimers()
+    jest.useRealTimers()
     await Promise.all(servers.splice(0).map((server) => server.stop()))
     process.env = { ...before }
   })
@@ -199,7 +199,7 @@ describe('call aws service', () => {
 
   describe('time', () => {
     const fakeTimeouts = () =>
-      vi.useFakeTimers({ toNotFake: ['nextTick', 'setImmediate', 'Date', 'queueMicrotask', 'performance'] })
+      jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'Date', 'queueMicrotask', 'performance'] })
 
     it('for the answer is three seconds', async () => {
       const arrived = Promise.withResolvers<void>()
@@ -208,9 +208,9 @@ describe('call aws service', () => {
       const call = failure(get())
       await arrived.promise
       // Real milliseconds have passed since the call began.
-      vi.advanceTimersByTime(2_000)
+      jest.advanceTimersByTime(2_000)
       expect(await Promise.race([call, Promise.resolve('waiting')])).toBe('waiting')
-      vi.advanceTimersByTime(1_000)
+      jest.advanceTimersByTime(1_000)
       expect(await call).toMatchObject({ name: 'AwsConnectionError', message: 'no answer in time' })
     })
 
@@ -220,7 +220,7 @@ describe('call aws service', () => {
       const call = failure(get())
       // The socket is there and has not connected yet.
       await new Promise((resolve) => process.nextTick(resolve))
-      vi.advanceTimersByTime(1_000)
+      jest.advanceTimersByTime(1_000)
       expect(await call).toMatchObject({ name: 'AwsConnectionError', message: 'no connection in time' })
     })
 
@@ -228,7 +228,7 @@ describe('call aws service', () => {
       const { server } = await serve(json(200, {}))
       fakeTimeouts()
       await get()
-      expect(vi.getTimerCount()).toBe(0)
+      expect(jest.getTimerCount()).toBe(0)
       expect(server.sockets.every(({ destroyed }) => !destroyed)).toBe(true)
     })
   })
@@ -385,7 +385,7 @@ function capture() {
 
 describe('a signature of the SDK', () => {
   afterEach(() => {
-    vi.useRealTimers()
+    jest.useRealTimers()
   })
 
   it.each([
@@ -413,7 +413,7 @@ describe('a signature of the SDK', () => {
   ])('for %s is ours for the same headers, body and time, today and tomorrow', async (_, service, send) => {
     const { sent, credentials, options } = capture()
     await expect(send(options)).rejects.toThrow('captured')
-    vi.useFakeTimers({ now: Date.now() + 86_400_000, toNotFake: ['nextTick', 'setImmediate', 'setTimeout'] })
+    jest.useFakeTimers({ now: Date.now() + 86_400_000, doNotFake: ['nextTick', 'setImmediate', 'setTimeout'] })
     await expect(send(options)).rejects.toThrow('captured')
     const dates = sent.map(({ headers }) => lowerCased(headers)['x-amz-date']?.slice(0, 8))
     expect(new Set(dates).size).toBe(2)

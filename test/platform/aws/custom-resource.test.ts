@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals'
 import type { CloudFormationCustomResourceEvent } from 'aws-lambda'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { handler } from '#lambdas/cdn-signing-key/handler.ts'
 import { respondToCloudFormation, retryPassingErrors } from '#platform/aws/custom-resource.ts'
 import { FakeCloudFront, FakeSecret } from '../../cdn-signing-key/key-services.ts'
@@ -91,11 +91,11 @@ describe('retry passing errors', () => {
     secret = new FakeSecret()
     cloudFront = new FakeCloudFront()
     answers.length = 0
-    vi.spyOn(console, 'warn').mockImplementation(() => {})
-    vi.spyOn(console, 'error').mockImplementation(() => {})
+    jest.spyOn(console, 'warn').mockImplementation(() => {})
+    jest.spyOn(console, 'error').mockImplementation(() => {})
   })
   afterEach(() => {
-    vi.restoreAllMocks()
+    jest.restoreAllMocks()
   })
 
   /** Sends an event of CloudFormation, with short pauses. @returns what CloudFormation received. */

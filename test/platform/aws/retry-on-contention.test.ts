@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it } from '@jest/globals'
 import { ServiceUnavailableError } from '#core/errors.ts'
 import { AwsConnectionError, AwsServiceError } from '#platform/aws/call-aws-service.ts'
 import { isContention, retryOnContention } from '#platform/aws/retry-on-contention.ts'

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { describeVideoExecution, executionName, startVideoExecution } from '#platform/aws/video-executions.ts'
 import type { Pipeline } from '../../engines/pipeline.ts'
 import { type Engines, startEngines } from '../../engines/start-engines.ts'

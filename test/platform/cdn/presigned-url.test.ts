@@ -1,5 +1,5 @@
 import { createHash, createHmac } from 'node:crypto'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from '@jest/globals'
 import { JOB_LIFETIME_SECONDS } from '#core/jobs/video-job.ts'
 import { presignVideoUrl } from '#platform/cdn/presigned-url.ts'
 

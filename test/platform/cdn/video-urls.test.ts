@@ -1,5 +1,5 @@
 import { createPublicKey, createVerify, generateKeyPairSync } from 'node:crypto'
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals'
 import { presignVideoUrl } from '#platform/cdn/presigned-url.ts'
 import {
   createUrlSigner,
@@ -119,7 +119,7 @@ describe('signed url', () => {
       })
     })
     afterEach(() => {
-      vi.restoreAllMocks()
+      jest.restoreAllMocks()
     })
     afterAll(async () => {
       process.env = before
@@ -146,7 +146,7 @@ describe('signed url', () => {
     it('changes by itself when the new one is 15 minutes old', async () => {
       const signingKey = deploy({ keys: [stored('K1', DAY), stored('K2', 14 * 60_000)] })
       expect(await signingKey()).toBe('K1')
-      vi.spyOn(Date, 'now').mockImplementation(() => NOW + 60_000)
+      jest.spyOn(Date, 'now').mockImplementation(() => NOW + 60_000)
       expect(await signingKey()).toBe('K2')
     })
 
@@ -157,7 +157,7 @@ describe('signed url', () => {
       const signingKey = deploy(secret)
       await expect(signingKey()).rejects.toBeInstanceOf(MissingSigningKeyError)
       text = JSON.stringify({ keys: [stored('K1', 0)] })
-      vi.spyOn(Date, 'now').mockImplementation(() => NOW + 30_000)
+      jest.spyOn(Date, 'now').mockImplementation(() => NOW + 30_000)
       expect(await signingKey()).toBe('K1')
     })
 

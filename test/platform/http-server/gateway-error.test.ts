@@ -1,6 +1,6 @@
 import { request } from 'node:http'
 import { connect, type Socket } from 'node:net'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import {
   BAD_ANSWER,
   closeInStages,

@@ -1,6 +1,6 @@
 import type { RequestListener } from 'node:http'
 import { connect } from 'node:net'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { type HttpServer, listen } from '#platform/http-server/http-server.ts'
 import { writeInSlices } from '#platform/http-server/unread-responses.ts'
 

@@ -1,5 +1,5 @@
+import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
 import { InFlight, type Place, RunningWork } from '#platform/http-server/in-flight.ts'
 
 const valuesOf = <Value>(values: InFlight<Value>) => Array.from(values, ({ value }) => value)

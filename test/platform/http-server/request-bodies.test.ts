@@ -1,7 +1,7 @@
 import { IncomingMessage } from 'node:http'
 import { connect, Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
 import { ApiFront } from '#local/api-front.ts'
 import { BODY_TOO_LATE, BODY_TOO_SLOW, REQUEST_TOO_LARGE } from '#platform/http-server/gateway-error.ts'
 import { type HttpServer, listen } from '#platform/http-server/http-server.ts'

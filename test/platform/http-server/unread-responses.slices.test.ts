@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events'
 import type { ServerResponse } from 'node:http'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it } from '@jest/globals'
 import { SLICE_BYTES, writeInSlices } from '#platform/http-server/unread-responses.ts'
 
 /** A response with room for some writes before each `drain`. */

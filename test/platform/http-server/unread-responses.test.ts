@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { UnreadResponses } from '#platform/http-server/unread-responses.ts'
 import { startLocalApi } from '../../local/local-api.ts'
 

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { createServer, type Server, type Socket } from 'node:net'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals'
 import {
   createHttpClient,
   exchangeWhole,
@@ -128,7 +128,7 @@ describe('http client', () => {
     it('is not replaced when it broke half a second after the request, for its upstream may be at work', async () => {
       const now = performance.now.bind(performance)
       let passed = 0
-      const clock = vi.spyOn(performance, 'now').mockImplementation(() => now() + passed)
+      const clock = jest.spyOn(performance, 'now').mockImplementation(() => now() + passed)
       const upstream = await start(({ socket, index }) => {
         if (index === 1) {
           socket.write(httpAnswer(200))
@@ -149,7 +149,7 @@ describe('http client', () => {
     ])('leaves the new one what is left of %s', async (_, remaining, bound) => {
       const now = performance.now.bind(performance)
       let passed = 0
-      const clock = vi.spyOn(performance, 'now').mockImplementation(() => now() + passed)
+      const clock = jest.spyOn(performance, 'now').mockImplementation(() => now() + passed)
       const upstream = await start(({ socket, connection, index }) => {
         if (connection === 1 && index === 2) {
           passed = 400
@@ -160,7 +160,7 @@ describe('http client', () => {
       })
       await textOf(post(upstream))
       const deadline = remaining === undefined ? undefined : performance.now() + remaining
-      const timers = vi.spyOn(globalThis, 'setTimeout')
+      const timers = jest.spyOn(globalThis, 'setTimeout')
       await textOf(post(upstream, { deadline }))
       const waits = timers.mock.calls.map(([, milliseconds]) => milliseconds ?? 0)
       timers.mockRestore()

@@ -1,5 +1,5 @@
 import { getEventListeners } from 'node:events'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
 import { createHttpClient, type HttpClient } from '#platform/http/http-client.ts'
 import { type HttpRequest, retryAfterSeconds } from '#platform/http/send-once.ts'
 import { answerOf, HASTY, textOf, usePosting } from '../../relay/posting.ts'

@@ -1,6 +1,6 @@
 import { CloudWatchClient, GetMetricDataCommand, type GetMetricDataCommandInput } from '@aws-sdk/client-cloudwatch'
+import { beforeEach, describe, expect, it } from '@jest/globals'
 import { mockClient } from 'aws-sdk-client-mock'
-import { beforeEach, describe, expect, it } from 'vitest'
 import { readCloudWatchFigures } from '#platform/telemetry/cloudwatch-figures.ts'
 
 const MINUTE = 60_000

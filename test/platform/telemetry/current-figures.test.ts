@@ -1,6 +1,6 @@
 import { CloudWatchClient, GetMetricDataCommand } from '@aws-sdk/client-cloudwatch'
+import { afterEach, beforeEach, expect, it } from '@jest/globals'
 import { mockClient } from 'aws-sdk-client-mock'
-import { afterEach, beforeEach, expect, it } from 'vitest'
 import { provideFigures, readCurrentFigures } from '#platform/telemetry/current-figures.ts'
 
 const cloudWatch = mockClient(CloudWatchClient)

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { creditsForGraphs, type Measured, measure, observeMeasures } from '#platform/telemetry/measures.ts'
 import { captureMetrics } from '../../engines/emitted-metrics.ts'
 

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from '@jest/globals'
 import { auditEntry, type NewAuditEntry, recordAudit } from '#store/audit/audit-entry.ts'
 import { type AuditWish, readAudit } from '#store/audit/read-audit.ts'
 import { generateApiKey } from '#store/keys/key-changes.ts'

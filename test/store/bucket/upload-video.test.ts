@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it } from '@jest/globals'
 import { deleteObject, videoKey } from '#store/bucket/bucket.ts'
 import { uploadVideo } from '#store/bucket/upload-video.ts'
 import { startTestBucket } from '../../engines/test-bucket.ts'

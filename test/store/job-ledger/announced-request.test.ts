@@ -1,5 +1,5 @@
 import { PutObjectCommand } from '@aws-sdk/client-s3'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { InsufficientQuotaError, InvalidApiKeyError, ServiceUnavailableError } from '#core/errors.ts'
 import { type Bucket, type OpenBucket, putText } from '#store/bucket/bucket.ts'
 import { pendingCleanUps } from '#store/due-index.ts'

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it } from '@jest/globals'
 import { BudgetExceededError } from '#core/budgets.ts'
 import { InsufficientQuotaError, InvalidApiKeyError, TooManyOpenJobsError } from '#core/errors.ts'
 import { JOB_RECORD_SECONDS } from '#core/jobs/video-job.ts'

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { requireVideoJob } from '#lambdas/pipeline/step-context.ts'
 import { putText } from '#store/bucket/bucket.ts'
 import { dueReservations, pendingCleanUps } from '#store/due-index.ts'

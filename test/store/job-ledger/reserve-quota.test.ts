@@ -1,6 +1,6 @@
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb'
+import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { v7 as uuidv7 } from 'uuid'
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { BudgetExceededError } from '#core/budgets.ts'
 import { InsufficientQuotaError, InvalidApiKeyError } from '#core/errors.ts'
 import { formatCredits } from '#core/money.ts'

@@ -1,6 +1,6 @@
 import { DeleteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb'
+import { beforeAll, describe, expect, it } from '@jest/globals'
 import { v7 as uuidv7 } from 'uuid'
-import { beforeAll, describe, expect, it } from 'vitest'
 import { JOB_RECORD_SECONDS, type VideoJob } from '#core/jobs/video-job.ts'
 import { formatCredits, ZERO } from '#core/money.ts'
 import { dueReservations } from '#store/due-index.ts'

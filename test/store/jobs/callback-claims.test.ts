@@ -1,4 +1,4 @@
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import type { CallbackAttempt, VideoJob } from '#core/jobs/video-job.ts'
 import { auditEntry } from '#store/audit/audit-entry.ts'
 import { readAudit } from '#store/audit/read-audit.ts'

@@ -1,5 +1,5 @@
+import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { v7 as uuidv7 } from 'uuid'
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createCallerWithJobReader } from '#store/jobs/caller-with-job.ts'
 import { markDeleted } from '#store/jobs/cancel-and-delete.ts'
 import { revokeApiKey } from '#store/keys/api-keys.ts'

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { JOB_RECORD_SECONDS } from '#core/jobs/video-job.ts'
 import { pendingCleanUps } from '#store/due-index.ts'
 import type { NewVideoJob } from '#store/job-ledger/reserve-quota.ts'

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from '@jest/globals'
 import { WINDOW_SAMPLES } from '#core/jobs/waits.ts'
 import {
   addGenerationTime,

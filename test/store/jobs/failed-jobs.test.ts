@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from '@jest/globals'
 import { countFailedJob, failedJobsKeys, failedJobsOf, readFailedJobs } from '#store/jobs/failed-jobs.ts'
 import type { Table } from '#store/table/table.ts'
 import { useTestTable } from '../../engines/test-table.ts'

@@ -1,4 +1,4 @@
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import type { VideoJob } from '#core/jobs/video-job.ts'
 import { requireVideoJob } from '#lambdas/pipeline/step-context.ts'
 import type { NewVideoJob } from '#store/job-ledger/reserve-quota.ts'

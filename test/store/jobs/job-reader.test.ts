@@ -1,5 +1,5 @@
+import { beforeAll, describe, expect, it } from '@jest/globals'
 import { v7 as uuidv7 } from 'uuid'
-import { beforeAll, describe, expect, it } from 'vitest'
 import type { JobFilter } from '#core/jobs/list-query.ts'
 import { JOB_LIFETIME_SECONDS, JOB_RECORD_SECONDS, type VideoJobStatus } from '#core/jobs/video-job.ts'
 import { markDeleted } from '#store/jobs/cancel-and-delete.ts'

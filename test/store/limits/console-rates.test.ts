@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it } from '@jest/globals'
 import { countForHolder, takeMinutePlace, takeSignInPlace } from '#store/limits/console-rates.ts'
 import { tableKeys } from '#store/table/table-keys.ts'
 import { useTestTable } from '../../engines/test-table.ts'

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from '@jest/globals'
 import { EVENT_STREAMS_MAX, releaseEventStreamLease, takeEventStreamLease } from '#store/limits/event-stream-leases.ts'
 import { tableKeys } from '#store/table/table-keys.ts'
 import { breakConnection, useTestTable } from '../../engines/test-table.ts'

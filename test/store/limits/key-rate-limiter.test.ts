@@ -1,5 +1,5 @@
 import { GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb'
-import { beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from '@jest/globals'
 import { ServiceUnavailableError } from '#core/errors.ts'
 import { KeyRateLimiter } from '#store/limits/key-rate-limiter.ts'
 import type { Table } from '#store/table/table.ts'

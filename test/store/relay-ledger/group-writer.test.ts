@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from '@jest/globals'
 import { ServiceUnavailableError } from '#core/errors.ts'
 import type { Order } from '#store/relay-ledger/group-transaction.ts'
 import { GroupWriter } from '#store/relay-ledger/group-writer.ts'

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from '@jest/globals'
 import { timeOfId } from '#core/ids.ts'
 import { microcredits } from '#core/money.ts'
 import {

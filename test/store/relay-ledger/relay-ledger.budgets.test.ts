@@ -1,5 +1,5 @@
+import { beforeEach, describe, expect, it } from '@jest/globals'
 import { v7 as uuidv7 } from 'uuid'
-import { beforeEach, describe, expect, it } from 'vitest'
 import { verifyLedger } from '#lambdas/admin/verify-ledger.ts'
 import { reserveQuota } from '#store/job-ledger/reserve-quota.ts'
 import { readHoldItem } from '#store/relay-ledger/hold.ts'

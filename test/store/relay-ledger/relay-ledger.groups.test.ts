@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from '@jest/globals'
 import { systemClock } from '#platform/clock.ts'
 import { revokeApiKey } from '#store/keys/api-keys.ts'
 import { setApiKey } from '#store/keys/key-changes.ts'

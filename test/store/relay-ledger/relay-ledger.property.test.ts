@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
+import { beforeAll, describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
-import { beforeAll, describe, expect, it } from 'vitest'
 import type { Budget } from '#core/budgets.ts'
 import { microcredits } from '#core/money.ts'
 import { readKeyBudget, readTenantBudget } from '#store/budgets.ts'

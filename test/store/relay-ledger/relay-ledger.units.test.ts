@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { countedUsage } from '#core/pricing/usage.ts'
 import { RelayLedger } from '#store/relay-ledger/relay-ledger.ts'
 import type { RelayReservation } from '#store/relay-ledger/relay-reservation.ts'

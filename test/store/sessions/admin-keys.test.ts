@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it } from '@jest/globals'
 import { readAudit } from '#store/audit/read-audit.ts'
 import { createAdminKey, listAdminKeys, revokeAdminKey } from '#store/sessions/admin-keys.ts'
 import { readPartition } from '../../engines/audit.ts'

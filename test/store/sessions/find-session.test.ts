@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it } from '@jest/globals'
 import { formatSessionToken, type KeyOfSession, type Session } from '#core/admin/session.ts'
 import { ZERO } from '#core/money.ts'
 import { sha256Hex } from '#platform/crypto.ts'

@@ -1,6 +1,6 @@
+import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
 import { v7 as uuidv7 } from 'uuid'
-import { describe, expect, it } from 'vitest'
 import { dueSortKey, isSortKey, OPEN_SHARDS, openShard, tableKeys } from '#store/table/table-keys.ts'
 
 describe('tableKeys', () => {

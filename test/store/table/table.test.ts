@@ -1,6 +1,6 @@
 import { TransactionCanceledException } from '@aws-sdk/client-dynamodb'
+import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
 import { parseJsonText } from '#core/json/parse-json-text.ts'
 import { AwsConnectionError, AwsServiceError } from '#platform/aws/call-aws-service.ts'
 import {

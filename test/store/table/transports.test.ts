@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it } from '@jest/globals'
 import type { AwsCall } from '#platform/aws/call-aws-service.ts'
 import { MissingEnvironmentError } from '#platform/configuration.ts'
 import { openLeanTable } from '#store/table/lean-table.ts'

@@ -1,4 +1,4 @@
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { InvalidApiKeyError } from '#core/errors.ts'
 import { parseCredits } from '#core/money.ts'
 import { requireVideoJob } from '#lambdas/pipeline/step-context.ts'

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from '@jest/globals'
 import { formatCredits } from '#core/money.ts'
 import type { Table } from '#store/table/table.ts'
 import { changeTenant } from '#store/tenants/change-tenant.ts'

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from '@jest/globals'
 import { readAudit } from '#store/audit/read-audit.ts'
 import type { Table } from '#store/table/table.ts'
 import { tableKeys } from '#store/table/table-keys.ts'

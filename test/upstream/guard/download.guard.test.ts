@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it } from '@jest/globals'
 import { DownloadError, DownloadRefusedError } from '#upstream/guard/download.ts'
 import { type FakeNetwork, fakeNetwork, type Loopback, listenHttp } from '../../platform/http/loopback.ts'
 import { download, failureOf, MAX_BYTES } from './downloading.ts'

@@ -1,4 +1,4 @@
-import { expect } from 'vitest'
+import { expect } from '@jest/globals'
 import { type DownloadCommand, openDownload } from '#upstream/guard/download.ts'
 import type { Loopback } from '../../platform/http/loopback.ts'
 

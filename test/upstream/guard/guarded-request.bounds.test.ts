@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it } from '@jest/globals'
 import { DownloadError, DownloadTooLargeError } from '#upstream/guard/download.ts'
 import { type OutboundNetwork, systemNetwork } from '#upstream/guard/outbound-network.ts'
 import { CALLBACK_ANSWER_BYTES_MAX, type CallbackCommand, sendCallback } from '#upstream/send-callback.ts'

@@ -1,7 +1,7 @@
 import type { LookupAddress } from 'node:dns'
 import dns from 'node:dns'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals'
 import { Places } from '#platform/concurrency.ts'
 import { createHttpClient } from '#platform/http/http-client.ts'
 import { sendGuardedRequest } from '#upstream/guard/guarded-request.ts'
@@ -23,16 +23,16 @@ beforeEach(async () => {
     giveBack()
     return [LOOPBACK]
   }
-  vi.spyOn(dns.promises, 'lookup').mockImplementation(lookUp as never)
-  vi.spyOn(dns, 'lookup').mockImplementation(((hostname: string, _options: object, callback: Callback) => {
+  jest.spyOn(dns.promises, 'lookup').mockImplementation(lookUp as never)
+  jest.spyOn(dns, 'lookup').mockImplementation(((hostname: string, _options: object, callback: Callback) => {
     void lookUp(hostname).then((addresses) => callback(null, addresses))
   }) as never)
   const denied = Object.assign(new Error('no such name'), { code: 'ENOTFOUND' })
-  vi.spyOn(dns.promises.Resolver.prototype, 'resolve4').mockRejectedValue(denied)
-  vi.spyOn(dns.promises.Resolver.prototype, 'resolve6').mockRejectedValue(denied)
+  jest.spyOn(dns.promises.Resolver.prototype, 'resolve4').mockRejectedValue(denied)
+  jest.spyOn(dns.promises.Resolver.prototype, 'resolve6').mockRejectedValue(denied)
 })
 afterEach(async () => {
-  vi.restoreAllMocks()
+  jest.restoreAllMocks()
   await upstream.stop()
 })
 

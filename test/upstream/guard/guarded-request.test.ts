@@ -1,7 +1,7 @@
 import { getEventListeners, once } from 'node:events'
 import { createServer } from 'node:https'
 import { connect as connectTls } from 'node:tls'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals'
 import { ResponseBrokenError } from '#platform/http/response-body.ts'
 import { openDownload } from '#upstream/guard/download.ts'
 import {

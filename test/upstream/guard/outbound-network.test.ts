@@ -3,7 +3,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { type NameSources, queryNameServers, resolveName } from '#upstream/guard/outbound-network.ts'
 
 const hostsFile = join(mkdtempSync(join(tmpdir(), 'reelgate-hosts-')), 'hosts')

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it } from '@jest/globals'
 import { type MediaFile, type MediaFileCommand, readMediaFile } from '#upstream/guard/read-media-file.ts'
 import { jpegFile, pngFile, videoFile } from '../../core/media-files.ts'
 import { fakeNetwork, type Loopback, listenHttp } from '../../platform/http/loopback.ts'

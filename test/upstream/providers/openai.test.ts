@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it } from '@jest/globals'
 import { POST_BODY, textOf, usePosting } from '../../relay/posting.ts'
 import { httpAnswer } from '../../relay/raw-upstream.ts'
 

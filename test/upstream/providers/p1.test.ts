@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it } from '@jest/globals'
 import type { VideoModel } from '#core/catalogue/model.ts'
 import type { VideoJobRequest } from '#core/catalogue/parameters.ts'
 import { p1PollOutcome, p1TaskId, readP1Result } from '#upstream/providers/p1.ts'

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it } from '@jest/globals'
 import type { P2Channel } from '#core/catalogue/channel.ts'
 import { createVideoProvider } from '#upstream/providers/registry.ts'
 import { createUpstreamHttp } from '#upstream/providers/upstream-http.ts'

@@ -1,5 +1,5 @@
+import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
 import { spliceInjected } from '#core/json/json-fields.ts'
 import { p1PollOutcome } from '#upstream/providers/p1.ts'
 import { p2PollOutcome } from '#upstream/providers/p2.ts'

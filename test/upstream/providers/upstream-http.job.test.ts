@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { numberOfErrorClass, type UpstreamErrorClass } from '#core/measures.ts'
 import type { WholeOutcome, WholeRequest } from '#platform/http/http-client.ts'
 import { createVideoProvider } from '#upstream/providers/registry.ts'

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it } from '@jest/globals'
 import type { WholeOutcome, WholeRequest } from '#platform/http/http-client.ts'
 import {
   CANCEL_LIMITS,

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it } from '@jest/globals'
 import type { WholeOutcome } from '#platform/http/http-client.ts'
 import { p1TaskId } from '#upstream/providers/p1.ts'
 import { p2TaskId } from '#upstream/providers/p2.ts'

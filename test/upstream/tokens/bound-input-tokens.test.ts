@@ -1,5 +1,5 @@
 import { readFileSync, statSync } from 'node:fs'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it } from '@jest/globals'
 import { InvalidRequestError } from '#core/errors.ts'
 import { boundInputTokens, readBundledRanks, TOKEN_BYTES_MAX } from '#upstream/tokens/bound-input-tokens.ts'
 import type { RankLookup } from '#upstream/tokens/token-ranks.ts'

@@ -1,7 +1,7 @@
+import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
 import { Tiktoken } from 'js-tiktoken/lite'
 import cl100kBase from 'js-tiktoken/ranks/cl100k_base'
-import { describe, expect, it } from 'vitest'
 import { countMerged, countTokens } from '#upstream/tokens/count-tokens.ts'
 import type { RankLookup } from '#upstream/tokens/token-ranks.ts'
 import { ranks, runSteps } from './written-ranks.ts'

@@ -1,5 +1,5 @@
+import { describe, expect, it } from '@jest/globals'
 import cl100kBase from 'js-tiktoken/ranks/cl100k_base'
-import { describe, expect, it } from 'vitest'
 import { TOKEN_BYTES_MAX } from '#upstream/tokens/bound-input-tokens.ts'
 import { ranks } from './written-ranks.ts'
 

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll } from 'vitest'
+import { afterAll } from '@jest/globals'
 import { readBundledRanks } from '#upstream/tokens/bound-input-tokens.ts'
 import { writeTokenizerRanks } from '../../../lib/config/tokenizer-ranks.ts'
 

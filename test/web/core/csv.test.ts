@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it } from '@jest/globals'
 import { csvFileName, csvLines } from '#web/core/csv.ts'
 import { type ExportColumn, exportCsv } from '#web/core/csv-export.ts'
 import { type ListPage, onePage } from '#web/core/list-pages.ts'

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it } from '@jest/globals'
 import { isRateReadable, type KeyFacts, keyChanges, keyDraft, newKeyBody } from '#web/core/key-draft.ts'
 
 const row: KeyFacts = {

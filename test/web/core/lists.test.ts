@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it } from '@jest/globals'
 import { isFiltered, readFilters, urlWithFilters } from '#web/core/filters.ts'
 import { type ListPage, leftOutOf, listPages, onePage } from '#web/core/list-pages.ts'
 import { nextOrder, orderRows } from '#web/core/table-order.ts'

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it } from '@jest/globals'
 import { CONSOLE_PAGES, pageNameOf, pagePath, pagesOf, reaches } from '#web/core/console-page.ts'
 import { ledgerUrl, tenantUrl, videoUrl } from '#web/core/console-url.ts'
 import { fillPath } from '#web/core/fill-path.ts'

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it } from '@jest/globals'
 import { progressWords } from '#web/core/progress-words.ts'
 import { staleMinutes } from '#web/core/summary-age.ts'
 import {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it } from '@jest/globals'
 import { tryAgain } from '#web/core/try-again.ts'
 
 /** Tries three times an attempt that fails with these errors before it succeeds. */

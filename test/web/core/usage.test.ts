@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it } from '@jest/globals'
 import { usageGroup, usageGroups } from '#web/core/usage-group.ts'
 import { stackedHeights, usageSentence, usageSeries, withEmptyDays } from '#web/core/usage-series.ts'
 

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it } from '@jest/globals'
 import { changedFields } from '#web/core/change-summary.ts'
 import { channelState } from '#web/core/channel-state.ts'
 import { eventDetail } from '#web/core/event-detail.ts'

@@ -1,5 +1,5 @@
+import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
 import { afterChunk, FIRST_REPLY, plainNumber } from '#web/core/playground/chat-reply.ts'
 import { ServerSentEvents } from '#web/core/playground/sse.ts'
 

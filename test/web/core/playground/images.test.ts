@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it } from '@jest/globals'
 import { imageBlobs } from '#web/core/playground/image-blobs.ts'
 import {
   FIRST_IMAGE_CHOICE,

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it } from '@jest/globals'
 import { afterEvent, FIRST_RUN_STATE, hasEnded, type JobEvent } from '#web/core/playground/run-state.ts'
 import {
   FIRST_CHOICE,

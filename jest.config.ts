@@ -1,0 +1,29 @@
+import type { Config } from 'jest'
+
+/** docs/decisions/0151 says why each file has libraries and modules of its own. */
+const config: Config = {
+  testMatch: ['<rootDir>/test/**/*.test.ts'],
+  // Those of the Lambda runtime need a package that `npm ci` does not install; they have a configuration of their own.
+  testPathIgnorePatterns: ['/node_modules/', '<rootDir>/test/lambda-runtime/'],
+  modulePathIgnorePatterns: ['<rootDir>/cdk.out', '<rootDir>/bench/.*/node_modules', '<rootDir>/test/.*/node_modules'],
+  moduleFileExtensions: ['ts', 'js', 'mjs', 'cjs', 'json', 'node'],
+  extensionsToTreatAsEsm: ['.ts'],
+  transform: { '\\.ts$': ['@swc/jest', { swcrc: false, jsc: { parser: { syntax: 'typescript' }, target: 'es2024' } }] },
+  injectGlobals: false,
+  testEnvironment: '<rootDir>/test/runner/file-environment.ts',
+  testSequencer: '<rootDir>/test/runner/longest-first.ts',
+  globalSetup: '<rootDir>/test/runner/begin-all.ts',
+  globalTeardown: '<rootDir>/test/runner/end-all.ts',
+  testTimeout: 60_000,
+  slowTestThreshold: Number.MAX_SAFE_INTEGER,
+  // Most end-to-end tests wait for a job, so four workers fill two cores.
+  maxWorkers: 4,
+  // A worker that has grown beyond this begins anew. With a limit, a single file runs in a worker, too.
+  workerIdleMemoryLimit: '800MB',
+  // A file that passes is one line, also when it runs alone.
+  verbose: false,
+  watchman: false,
+  cacheDirectory: '<rootDir>/node_modules/.cache/jest',
+}
+
+export default config
