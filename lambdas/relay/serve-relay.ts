@@ -9,7 +9,7 @@ import {
 } from '#core/errors.ts'
 import { repeatedField } from '#core/json/json-fields.ts'
 import { headerValue } from '#middleware/api-event.ts'
-import { countRequest, presentedKey, rateHeaders } from '#middleware/authenticate.ts'
+import { countRequest, NO_RATE_HEADERS, presentedKey, rateHeaders } from '#middleware/authenticate.ts'
 import { handlingOf, namesInBody, readJsonBody } from '#middleware/request-input.ts'
 import { sha256Hex } from '#platform/crypto.ts'
 import { logger } from '#platform/telemetry/logger.ts'
@@ -196,7 +196,7 @@ async function limitRate(exchange: RelayExchange, { rates }: RelayProcess, count
   const { caller, headers } = exchange
   if (counted === undefined || counted.ratePerMinute !== caller.ratePerMinute) {
     const take = () => rates.take(caller, counted?.ratePerMinute)
-    await countRequest({ take }, caller, (left) => headers.add(rateHeaders(left)))
+    await countRequest({ take }, caller, (left) => headers.add({ ...NO_RATE_HEADERS, ...rateHeaders(left) }))
   }
 }
 

@@ -62,6 +62,7 @@ export const CHAT_MESSAGE_FIELDS: DescribedFields = {
   },
   name: { description: 'Name of the author. Required for the role `function`: the called function.' },
   tool_calls: { description: 'Calls by an assistant; only for that role.' },
+  refusal: { description: 'Why an assistant message refused to go on.' },
   tool_call_id: { description: 'The call that a tool message belongs to. Required for the role `tool`.' },
 }
 

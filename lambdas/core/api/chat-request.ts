@@ -90,6 +90,7 @@ export const chatMessageSchema = z
       role: z.enum(ROLES, `\`role\` must be one of ${ROLES.join(', ')}`),
       content: contentSchema.nullish(),
       name: string('name').nullish(),
+      refusal: string('refusal').nullish(),
       tool_calls: z
         .array(toolCall, '`tool_calls` must be an array')
         .max(TOOL_CALLS_MAX, `\`tool_calls\` must hold at most ${TOOL_CALLS_MAX} calls`)

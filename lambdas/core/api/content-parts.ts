@@ -52,6 +52,9 @@ export function imageDetailOf({ image_url: image }: Readonly<Record<string, unkn
 
 type Fault = { readonly path: readonly string[]; readonly message: string }
 
+/** Some upstreams read documents and sound here, which cost more than an image is bounded with. */
+const OTHER_DATA = /^\s*data:(?!\s*image\/)/i
+
 /** Parts of unlisted types are left to the upstream. */
 function faultOf(part: unknown): Fault | undefined {
   if (typeof part !== 'object' || part === null || Array.isArray(part)) {
@@ -60,11 +63,20 @@ function faultOf(part: unknown): Fault | undefined {
   if (!('type' in part) || typeof part.type !== 'string') {
     return { path: ['type'], message: '`type` must be a string' }
   }
-  if (part.type === 'text' && !('text' in part && typeof part.text === 'string')) {
-    return { path: ['text'], message: '`text` must be a string in a part of type text' }
+  const { type } = part
+  if ((type === 'text' || type === 'refusal') && typeof ({ ...part } as ContentPart)[type] !== 'string') {
+    return { path: [type], message: `\`${type}\` must be a string in a part of type ${type}` }
   }
-  if (part.type === 'image_url' && imageUrlOf({ ...part }) === undefined) {
+  const imageUrl = type === 'image_url' ? imageUrlOf({ ...part }) : undefined
+  if (type === 'image_url' && imageUrl === undefined) {
     return { path: ['image_url'], message: '`image_url` must be an object with `url` in a part of type image_url' }
+  }
+  if (imageUrl !== undefined && OTHER_DATA.test(imageUrl)) {
+    return {
+      path: ['image_url'],
+      message:
+        'a `data:` url of `image_url` must hold an image, such as data:image/png;base64,…: send other data in a part of type file',
+    }
   }
   if (isListedPart(part.type) && ({ ...part } as ContentPart)[part.type] == null) {
     return { path: [part.type], message: `\`${part.type}\` is required in a part of type ${part.type}` }

@@ -1,19 +1,19 @@
-import { type FieldTree, fieldTree } from '../json/json-fields.ts'
+import { type FieldTree, fieldTree, type Hiding } from '../json/json-fields.ts'
 
-/** What an error and a refusal of an upstream show. Other fields may name the upstream, or the operator's account there. */
+/** What an error and a refusal of an upstream show, if it is a scalar. Anything else may name the upstream, or the operator's account there. */
 const OF_ERRORS: ReadonlySet<string> = new Set(['message', 'type', 'param', 'code'])
 
-/** Gateways upstream report who served a request, and for how much, under these names: beside the choices, and in their messages. */
-const METADATA: ReadonlySet<string> = new Set(['provider_metadata', 'providerMetadata'])
+/** Gateways upstream report who served a request under these names: beside the choices, in their messages, and in errors. */
+const IDENTITY = /^provider[_-]?(?:metadata|name)$/i
 
-/** In a usage, what an upstream says of its price, under whatever name. */
+/** What an upstream says of its price, in a usage, in a reply, or in a choice of one. */
 const PRICE = /cost|price/i
 
-/** What a value has that has anything to hide where no field is configured. Any letter of a name may be escaped. */
-const SIGNS = [...METADATA, '"usage"', '"error"', '\\u00']
+/** `usage` as clients know it, and what other APIs call it. */
+const USAGE = /^usage(?:[_-]?metadata)?$/i
 
-/** What is hidden in a value, by where it stands. */
-type Place = 'anywhere' | 'usage' | 'error'
+/** What is hidden in a value, by where it stands: the reply itself, its choices, each of them, a usage, an error, or anything else. */
+type Place = 'reply' | 'choices' | 'choice' | 'usage' | 'error' | 'anywhere'
 
 /** The fields that are always hidden, at any depth, and the configured ones, which do not enter lists. */
 class HiddenFields implements FieldTree {
@@ -25,39 +25,60 @@ class HiddenFields implements FieldTree {
     this.#configured = configured
   }
 
-  get(name: string): FieldTree | 'whole' {
+  get(name: string): Hiding {
     const configured = this.#configured?.get(name)
-    if (configured === 'whole' || METADATA.has(name) || this.#isHiddenHere(name)) {
+    if (configured === 'whole' || IDENTITY.test(name) || this.#isHiddenHere(name)) {
       return 'whole'
     }
-    const place = this.#place === 'anywhere' && (name === 'usage' || name === 'error') ? name : this.#place
-    return configured === undefined ? ALWAYS[place] : new HiddenFields(place, configured)
+    if (this.#place === 'error') {
+      return 'unless scalar'
+    }
+    const place = this.#placeOf(name)
+    return typeof configured === 'object' ? new HiddenFields(place, configured) : ALWAYS[place]
   }
 
   get inList(): FieldTree {
-    return ALWAYS[this.#place]
-  }
-
-  get signs(): readonly string[] | undefined {
-    return this.#place === 'anywhere' && this.#configured === undefined ? SIGNS : undefined
+    return ALWAYS[this.#place === 'choices' ? 'choice' : this.#place]
   }
 
   #isHiddenHere(name: string): boolean {
-    return this.#place === 'usage' ? PRICE.test(name) : this.#place === 'error' && !OF_ERRORS.has(name)
+    switch (this.#place) {
+      case 'error':
+        return !OF_ERRORS.has(name)
+      case 'reply':
+      case 'choice':
+      case 'usage':
+        return PRICE.test(name)
+      default:
+        return false
+    }
+  }
+
+  #placeOf(name: string): Place {
+    if (this.#place === 'usage') {
+      return 'usage'
+    }
+    if (name === 'error') {
+      return 'error'
+    }
+    return USAGE.test(name) ? 'usage' : this.#place === 'reply' && name === 'choices' ? 'choices' : 'anywhere'
   }
 }
 
 const ALWAYS: Readonly<Record<Place, FieldTree>> = {
-  anywhere: new HiddenFields('anywhere'),
+  reply: new HiddenFields('reply'),
+  choices: new HiddenFields('choices'),
+  choice: new HiddenFields('choice'),
   usage: new HiddenFields('usage'),
   error: new HiddenFields('error'),
+  anywhere: new HiddenFields('anywhere'),
 }
 
 const made = new WeakMap<readonly string[], FieldTree>()
 
 /** What no client sees of the replies of upstreams; made once for each configuration. */
 export function hiddenFields({ hidden_members }: { readonly hidden_members: readonly string[] }): FieldTree {
-  const hidden = made.get(hidden_members) ?? new HiddenFields('anywhere', fieldTree(hidden_members))
+  const hidden = made.get(hidden_members) ?? new HiddenFields('reply', fieldTree(hidden_members))
   made.set(hidden_members, hidden)
   return hidden
 }
@@ -70,7 +91,7 @@ export function hiddenInRefusal(hidden: FieldTree): FieldTree {
   const tree: FieldTree = {
     get: (name) => {
       const shown = hidden.get(name)
-      return shown === 'whole' || name === 'error' ? shown : OF_ERRORS.has(name) ? ALWAYS.error : 'whole'
+      return shown === 'whole' || name === 'error' ? shown : OF_ERRORS.has(name) ? 'unless scalar' : 'whole'
     },
     get inList() {
       return tree

@@ -134,9 +134,12 @@ function encodeValue(name: string, value: InjectedValue): string {
   return text
 }
 
-/** Fields by name: a whole field, or some fields of the object that is its value. */
+/** What is hidden of a field: all of it, its value if that is an object or a list, or some fields of the object that is its value. */
+export type Hiding = 'whole' | 'unless scalar' | FieldTree
+
+/** Fields by name. */
 export type FieldTree = {
-  get(name: string): FieldTree | 'whole' | undefined
+  get(name: string): Hiding | undefined
   /** Of the elements of a list. Without it, lists are not entered. */
   readonly inList?: FieldTree
 }

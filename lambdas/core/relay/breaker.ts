@@ -15,10 +15,15 @@ export type BreakerSettings = {
 
 const TENANTS_TO_OPEN: Readonly<Record<BreakerScope, number>> = { tenant: 1, all: 2 }
 
+/** Failures of one tenant that count in the row of all: with more than half of them, it would need but one of another tenant to open it. */
+function shareMax({ failures, scope }: BreakerSettings): number {
+  return scope === 'tenant' ? failures : Math.ceil(failures / 2)
+}
+
 /** How long a trial keeps other calls out. A reply may take minutes to begin, so the next call then tries as well. */
 const TRIAL_MILLISECONDS = 2_000
 
-/** Failures since the last success, and who made them: at most as many tenants as it takes to open. */
+/** Failures that count since the last success, and the tenant of each; those of a trial that began well have none. */
 export type FailureRow = { readonly failures: number; readonly tenants: readonly string[] }
 
 export const NO_FAILURES: FailureRow = { failures: 0, tenants: [] }
@@ -141,14 +146,20 @@ function afterFailure(
     return state
   }
   const { epoch } = state
-  const quorum = TENANTS_TO_OPEN[settings.scope]
-  const tenants = [...new Set([...state.row.tenants, ...before.tenants, tenantId])].slice(0, quorum)
-  const failures = Math.max(state.row.failures, before.failures) + 1
+  const row = rowWith(tenantId, longer(state.row, before), settings)
   // One failed trial says as much as a whole row: the channel was out before.
-  const isRow = state.kind === 'half_open' || failures >= settings.failures
-  if (isRow && tenants.length === quorum) {
+  const isRow = state.kind === 'half_open' || row.failures >= settings.failures
+  if (isRow && new Set(row.tenants).size >= TENANTS_TO_OPEN[settings.scope]) {
     return { kind: 'open', epoch: epoch + 1, sinceMilliseconds: nowMilliseconds }
   }
-  const row = { failures, tenants }
   return state.kind === 'closed' ? { ...state, row } : { ...state, row, trial: { ...state.trial, isOver: true } }
+}
+
+function longer(one: FailureRow, other: FailureRow): FailureRow {
+  return other.failures > one.failures ? other : one
+}
+
+function rowWith(tenantId: string, row: FailureRow, settings: BreakerSettings): FailureRow {
+  const own = row.tenants.filter((each) => each === tenantId).length
+  return own >= shareMax(settings) ? row : { failures: row.failures + 1, tenants: [...row.tenants, tenantId] }
 }

@@ -181,16 +181,17 @@ export class ChatStream {
   }
 
   #relayChunk(event: SseEvent, data: string, scan: ChatScan): string {
-    if (scan.isObject !== true) {
-      this.#hasBegun = true
-      return event.raw
-    }
-    this.#keepUsage(scan.reportedUsage)
-    if (scan.hasError) {
+    if (scan.hasError || event.isError) {
+      this.#keepUsage(scan.reportedUsage)
       this.#state = 'failed'
       const { edits } = new ReplyScan({ hidden: hiddenInRefusal(this.#hidden) }).push(data)
       return this.#withoutCredentials(editEvent(event, edits))
     }
+    if (scan.isObject !== true) {
+      this.#hasBegun = true
+      return editEvent(event, scan.edits)
+    }
+    this.#keepUsage(scan.reportedUsage)
     if (scan.hasChoices) {
       this.#readChoices(scan)
     } else if (scan.hasUsage) {

@@ -108,6 +108,7 @@ type Frame = {
   hasValue: boolean
   /** Of that field. */
   way: typeof KEEP | typeof REMOVE | typeof REPLACE
+  isScalarOnly: boolean
   inner: FieldTree | undefined
   valueStart: number
   replacement: string
@@ -126,6 +127,7 @@ function newFrame(): Frame {
     isNamed: false,
     hasValue: false,
     way: KEEP,
+    isScalarOnly: false,
     inner: undefined,
     valueStart: 0,
     replacement: '',
@@ -274,7 +276,8 @@ export class ReplyScan {
     frame.name = name
     frame.isNamed = true
     frame.hasValue = false
-    frame.inner = hidden === 'whole' ? undefined : hidden
+    frame.inner = typeof hidden === 'object' ? hidden : undefined
+    frame.isScalarOnly = hidden === 'unless scalar'
     frame.way = KEEP
     if (hidden === 'whole') {
       frame.way = frame.isLate ? REPLACE : REMOVE
@@ -314,6 +317,10 @@ export class ReplyScan {
       return
     }
     const place = this.#beginValue(parent)
+    if (parent.isObject && parent.isScalarOnly && parent.way === KEEP) {
+      parent.way = REPLACE
+      parent.replacement = 'null'
+    }
     const isKept = !parent.isObject || parent.way === KEEP
     const inner = parent.isObject ? parent.inner : parent.tree
     const tree = !isKept || this.#level > DEPTH_MAX ? undefined : code === OPEN_BRACE ? inner : inner?.inList

@@ -8,10 +8,12 @@ import type { Edit } from './reply-scan.ts'
 
 /** One event with the blank line that ends it. */
 export type SseEvent = {
-  /** Every byte of the event but its comments, which are the upstream's own; empty for comments alone. */
+  /** Its `data` and `event` lines, byte by byte, and its blank line; empty if it has no such line. */
   readonly raw: string
   /** The `data` lines joined by line feeds; undefined for an event without one. */
   readonly data: string | undefined
+  /** Whether its `event` line calls it an error. */
+  readonly isError: boolean
   /** The offset in `raw` of an offset in `data`. */
   readonly toRaw: (dataOffset: number) => number
 }
@@ -149,7 +151,7 @@ function oneLineEvent(raw: string): SseEvent | undefined {
     return undefined
   }
   const start = raw.charCodeAt(DATA_NAME.length) === SPACE ? DATA_NAME.length + 1 : DATA_NAME.length
-  return { raw, data: raw.slice(start, end), toRaw: (offset) => start + offset }
+  return { raw, data: raw.slice(start, end), isError: false, toRaw: (offset) => start + offset }
 }
 
 const LINE = /([^\r\n]*)(?:\r\n|\r|\n|$)/gy
@@ -181,7 +183,7 @@ function refuseManyLines(bytes: string): void {
 
 function eventOfLines(bytes: string): SseEvent {
   refuseManyLines(bytes)
-  const raw = withoutComments(bytes)
+  const raw = shownLines(bytes)
   const parts: Part[] = []
   let data: string | undefined
   LINE.lastIndex = 0
@@ -195,14 +197,20 @@ function eventOfLines(bytes: string): SseEvent {
       data = joined + line.slice(field.length)
     }
   }
-  return { raw, data, toRaw: (offset) => rawOffset(parts, offset) }
+  return { raw, data, isError: ERROR_LINE.test(raw), toRaw: (offset) => rawOffset(parts, offset) }
 }
 
-/** Begins at the begin of a line, and ends with it. */
-const COMMENT = /(?<=^|[\r\n]):[^\r\n]*(?:\r\n|\r|\n|$)/g
+/** The last `event` line counts, so that one which calls it an error may not: the event is taken for one all the same. */
+const ERROR_LINE = /(?:^|[\r\n])event: ?error(?:[\r\n]|$)/
 
-function withoutComments(bytes: string): string {
-  const rest = bytes.replaceAll(COMMENT, '')
+/**
+ * A line that no client of a chat reads: a comment, or a whole line of `id`, `retry` or an unknown field. Upstreams tell their names there.
+ * It begins at the begin of a line, and ends with it. An unfinished line stays: it may be the begin of data.
+ */
+const UNSHOWN = /(?<=^|[\r\n])(?::[^\r\n]*(?:\r\n|\r|\n|$)|(?!(?:data|event)(?::|[\r\n]))[^\r\n]+(?:\r\n|\r|\n))/g
+
+function shownLines(bytes: string): string {
+  const rest = bytes.replaceAll(UNSHOWN, '')
   if (rest === bytes || /[^\r\n]/.test(rest)) {
     return rest
   }

@@ -232,6 +232,7 @@ describe('chat-body', () => {
     ['a tool message without its call', withMessage({ role: 'tool', content: 'x' }), 'messages.0.tool_call_id'],
     ['a function message without its function', withMessage({ role: 'function', content: 'x' }), 'messages.0.name'],
     ['a function message without a content', withMessage({ role: 'function', name: 'f' }), 'messages.0.content'],
+    ['a refusal that is an object', withMessage({ role: 'assistant', refusal: {} }), 'messages.0.refusal'],
     ['tool calls of a user', withMessage({ role: 'user', content: 'x', tool_calls: [] }), 'messages.0.tool_calls'],
     [
       'a tool call with arguments that are no string',
@@ -289,6 +290,8 @@ describe('content parts', () => {
         [
           { type: 'text', text: 'a' },
           { type: 'image_url', image_url: { url: 'u' } },
+          { type: 'image_url', image_url: { url: 'data:image/png;base64,AA' } },
+          { type: 'refusal', refusal: 'no' },
         ],
       ],
       ['a part of a type that is not listed', [{ type: 'input_audio', input_audio: {} }]],
@@ -306,6 +309,22 @@ describe('content parts', () => {
       ['a text part without a text', [{ type: 'text', text: 'a' }, { type: 'text' }], '1.text'],
       ['an image part without a url', [{ type: 'image_url', image_url: {} }], '0.image_url'],
       ['a listed part without its field', [{ type: 'file', text: 'a' }], '0.file'],
+      [
+        'a refusal that is an image',
+        [{ type: 'refusal', refusal: { type: 'image_url', image_url: 'u' } }],
+        '0.refusal',
+      ],
+      [
+        'an image that is a document',
+        [{ type: 'image_url', image_url: { url: 'data:application/pdf;base64,AA' } }],
+        '0.image_url',
+      ],
+      [
+        'an image that is a sound, its url bare',
+        [{ type: 'image_url', image_url: ' DATA: audio/wav,AA' }],
+        '0.image_url',
+      ],
+      ['an image of no type', [{ type: 'image_url', image_url: 'data:;base64,AA' }], '0.image_url'],
     ])('is refused with %s, naming the field', (_, content, path) => {
       expect(refusalOf(content)).toEqual([{ path, message: expect.any(String) }])
     })

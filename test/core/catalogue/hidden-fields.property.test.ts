@@ -13,6 +13,9 @@ const NAMES = [
   'message',
   'code',
   'provider_metadata',
+  'ProviderName',
+  'usage_metadata',
+  'choices',
   'a',
   'data',
 ]
@@ -38,62 +41,80 @@ const written = fc.tuple(object, fc.boolean()).map(([value, isEscaped]) => ({
     : JSON.stringify(value),
 }))
 
-type Place = 'anywhere' | 'usage' | 'error'
+type Place = 'reply' | 'choices' | 'choice' | 'usage' | 'error' | 'anywhere'
+
+const isScalar = (value: unknown) => typeof value !== 'object' || value === null
 
 /** What is left of a value: the plain way to say it. */
 function left(value: unknown, place: Place): unknown {
   if (Array.isArray(value)) {
-    return value.map((each) => left(each, place))
+    return value.map((each) => left(each, place === 'choices' ? 'choice' : place))
   }
-  if (typeof value !== 'object' || value === null) {
-    return value
+  return isScalar(value) ? value : leftFields(value as object, (name, inner) => leftField(name, inner, place))
+}
+
+function leftFields(value: object, leftOf: (name: string, inner: unknown) => unknown): object {
+  const fields = Object.entries(value).map(([name, inner]) => [name, leftOf(name, inner)])
+  return Object.fromEntries(fields.filter(([, inner]) => inner !== undefined))
+}
+
+/** Undefined for a field that is hidden. */
+function leftField(name: string, inner: unknown, place: Place): unknown {
+  if (name === 'provider_metadata' || name === 'ProviderName') {
+    return undefined
   }
-  return Object.fromEntries(
-    Object.entries(value).flatMap(([name, inner]) => {
-      const isPrice = place === 'usage' && /cost|price/i.test(name)
-      const isDetail = place === 'error' && !['message', 'type', 'param', 'code'].includes(name)
-      if (name === 'provider_metadata' || isPrice || isDetail) {
-        return []
-      }
-      return [[name, left(inner, place === 'anywhere' && (name === 'usage' || name === 'error') ? name : place)]]
-    }),
-  )
+  if (place === 'error') {
+    return leftOfError(name, inner)
+  }
+  if (place === 'usage') {
+    return isPrice(name) ? undefined : left(inner, 'usage')
+  }
+  if (name === 'usage' || name === 'usage_metadata' || name === 'error') {
+    return left(inner, name === 'error' ? 'error' : 'usage')
+  }
+  const isHidden = isPrice(name) && (place === 'reply' || place === 'choice')
+  return isHidden ? undefined : left(inner, place === 'reply' && name === 'choices' ? 'choices' : 'anywhere')
+}
+
+const isPrice = (name: string) => /cost|price/i.test(name)
+
+function leftOfError(name: string, inner: unknown): unknown {
+  return ['message', 'type', 'param', 'code'].includes(name) ? (isScalar(inner) ? inner : null) : undefined
 }
 
 const hidden = hiddenFields({ hidden_members: [] })
 const rules = { publicModel: PUBLIC, hidden }
 
-it('hides prices of usages, metadata, and details of errors at any depth, and leaves everything else', () => {
+it('hiddenFields hides prices, what names the upstream, and details of errors, and leaves everything else', () => {
   fc.assert(
     fc.property(written, ({ value, text }) => {
       const { edits } = new ReplyScan({ modelJson: JSON.stringify(PUBLIC), hidden }).push(text)
-      expect(JSON.parse(applyEdits(text, edits))).toStrictEqual(left(value, 'anywhere'))
+      expect(JSON.parse(applyEdits(text, edits))).toStrictEqual(left(value, 'reply'))
     }),
     { numRuns: 2_000 },
   )
 })
 
-it('hides the same in a reply that is relayed while it arrives, wherever it is cut', () => {
+it('hiddenFields hides the same in a reply that is relayed while it arrives, wherever it is cut', () => {
   fc.assert(
     fc.property(written, fc.array(fc.nat(400)), ({ value, text }, places) => {
       const passing = new PassingReply({ ...rules, list: 'data' })
       const bytes = Buffer.from(text)
       const ends = [...places, bytes.length].toSorted((one, other) => one - other)
       const out = ends.flatMap((end, index) => passing.push(bytes.subarray(ends[index - 1] ?? 0, end)))
-      expect(JSON.parse(Buffer.concat(out).toString())).toStrictEqual(left(value, 'anywhere'))
+      expect(JSON.parse(Buffer.concat(out).toString())).toStrictEqual(left(value, 'reply'))
     }),
     { numRuns: 2_000 },
   )
 })
 
-it('leaves of a refusal an error, or the fields of one', () => {
+it('hiddenInRefusal leaves of a refusal an error, or the fields of one', () => {
   fc.assert(
     fc.property(written, ({ value, text }) => {
-      const { error, ...flat } = left(value, 'anywhere') as { error?: unknown }
-      expect(JSON.parse(withoutHidden(text, hiddenInRefusal(hidden)))).toStrictEqual({
-        ...(left(Object.fromEntries(Object.entries(value).filter(([name]) => name in flat)), 'error') as object),
-        ...(error === undefined ? {} : { error }),
-      })
+      const shown = leftFields(value, (name, inner) =>
+        name === 'error' ? left(inner, 'error') : leftOfError(name, inner),
+      )
+      expect(JSON.parse(withoutHidden(text, hiddenInRefusal(hidden)))).toStrictEqual(shown)
     }),
     { numRuns: 1_000 },
   )

@@ -260,6 +260,21 @@ describe('the breaker of all tenants', () => {
     expect(openedByTwo().rest(0, 'three')).toBe(PAUSE)
   })
 
+  it('stays closed when one tenant fails often and another once', () => {
+    const rule = { failures: 5, pause_seconds: 10, scope: 'all' as const }
+    let state: BreakerState = CLOSED_BREAKER
+    const failAs = (tenantId: string) => {
+      state = reportCall(state, state.epoch, { report: failedAt(0, 0, tenantId), settings: rule })
+    }
+    for (let failure = 0; failure < 100; failure += 1) {
+      failAs('one')
+    }
+    failAs('two')
+    expect(state.kind).toBe('closed')
+    failAs('two')
+    expect(state.kind).toBe('open')
+  })
+
   it('begins to count tenants anew after a success', () => {
     const subject = breaker('all')
     fail(subject, 0, settings.failures, 'one')

@@ -167,6 +167,28 @@ describe('ChatStream', () => {
     expect(state).toBe('failed')
   })
 
+  it.each([
+    [
+      'an event called error, without an error field',
+      'event: error\ndata: {"message":"no","provider_name":"up","user_id":1}\n\n',
+      'event: error\ndata: {"message":"no"}\n\n',
+    ],
+    ['an event called error, of plain text', 'event: error\ndata: no\n\n', 'event: error\ndata: no\n\n'],
+    [
+      'lists and objects in place of texts',
+      'data: {"error":{"message":["up"],"param":{"a":"up"},"code":7}}\n\n',
+      'data: {"error":{"message":null,"param":null,"code":7}}\n\n',
+    ],
+  ])('relays no more of an error than its words: %s', (_, error, shown) => {
+    const { sent, state } = relay([piece('Hi'), error, 'data: [DONE]\n\n'], { publicModel: 'up' })
+    expect(sent).toBe(piece('Hi') + shown)
+    expect(state).toBe('failed')
+  })
+
+  it('hides in a list what it hides in an object', () => {
+    expect(relay(['data: [{"provider_name":"up","a":1}]\n\n']).sent).toBe('data: [{"a":1}]\n\n')
+  })
+
   it('takes no chunk for an error because its error is null', () => {
     const first = chunk({ choices: [{ index: 0, delta: { content: 'Hi' }, finish_reason: null }], error: null })
     const text = `${first}${FINISH}data: [DONE]\n\n`

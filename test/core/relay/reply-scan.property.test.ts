@@ -55,7 +55,7 @@ it('changes the same in an event whose data stands on several lines, with any li
       const raw = `${data
         .split('\n')
         .map((line) => `data:${isSpaced ? ' ' : ''}${line}${end}`)
-        .join('')}id: 1${end}${end}`
+        .join('')}event: x${end}${end}`
       const [event] = new SseEventReader().push(`${raw}: next`)
       if (event?.data === undefined) {
         throw new TypeError('the event has no data')
@@ -66,7 +66,7 @@ it('changes the same in an event whose data stands on several lines, with any li
       const expected = applyEdits(event.data, edits)
       // A line that begins with a space loses it where no space follows the colon.
       expect(unspaced(edited?.data)).toBe(unspaced(expected))
-      expect(edited?.raw.endsWith(`id: 1${end}${end}`)).toBe(true)
+      expect(edited?.raw.endsWith(`event: x${end}${end}`)).toBe(true)
     }),
     { numRuns: 2_000 },
   )

@@ -111,9 +111,11 @@ function objectBytes(
     const written =
       isTop && each === 'model' && modelJson !== undefined
         ? modelJson
-        : inner.kind === 'text'
-          ? inner.text
-          : objectBytes(inner, tree === undefined || tree === 'whole' ? {} : { hidden: tree }, false, addition)
+        : tree === 'unless scalar' && (inner.kind === 'object' || inner.text.startsWith('['))
+          ? 'null'
+          : inner.kind === 'text'
+            ? inner.text
+            : objectBytes(inner, typeof tree === 'object' ? { hidden: tree } : {}, false, addition)
     return `${index === 0 ? '' : `${before},`}${after}${nameJson}${colon}${written}`
   })
   const last = own === '' ? '' : `${kept.length === 0 ? '' : ','}${own}`
