@@ -20,6 +20,14 @@ const config: Config = {
   maxWorkers: 4,
   // A worker that has grown beyond this begins anew. With a limit, a single file runs in a worker, too.
   workerIdleMemoryLimit: '800MB',
+  // `npm run test:coverage`. The floor of what the tests of `core` and `store` run of them.
+  collectCoverageFrom: ['lambdas/{core,store}/**/*.ts'],
+  coverageProvider: 'v8',
+  coverageReporters: ['text-summary'],
+  coverageThreshold: {
+    './lambdas/core/': { lines: 98, branches: 96 },
+    './lambdas/store/': { lines: 97, branches: 93 },
+  },
   // A file that passes is one line, also when it runs alone.
   verbose: false,
   watchman: false,

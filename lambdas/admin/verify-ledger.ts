@@ -149,7 +149,7 @@ async function readJobs(table: Table, tenantId: string) {
     const [kind, jobId = ''] = String(item.SK).split('#')
     if (kind === 'JOB') {
       jobs.set(jobId, readBilledJob(item))
-    } else if (kind === 'HOLD') {
+    } else if (kind === 'RESERVATION') {
       reservations.set(jobId, readReservationItem(item))
     } else if (kind === 'PROC') {
       holds.push(readHoldItem(item))

@@ -83,7 +83,7 @@ export async function postponeHold(
 export type CleanUp = JobKey & { readonly of: 'deleted job' | 'request' | 'resolved request' }
 
 /** By the kind of item in the index. */
-const CLEAN_UP_OF: Readonly<Record<string, CleanUp['of']>> = { BODY: 'request', HOLD: 'resolved request' }
+const CLEAN_UP_OF: Readonly<Record<string, CleanUp['of']>> = { BODY: 'request', RESERVATION: 'resolved request' }
 
 /** Clean-ups that are due. */
 export async function* pendingCleanUps(table: Table, nowMilliseconds: number): AsyncGenerator<CleanUp> {

@@ -20,8 +20,8 @@ export async function auditTenant(table: Table, tenantId: string): Promise<strin
   const rows = await readPartition(table, `L#${tenantId}`)
   const own = await readPartition(table, `T#${tenantId}`)
   const reservations = own
-    .filter(({ SK }) => String(SK).startsWith('HOLD#'))
-    .map((item) => ({ jobId: String(item.SK).slice('HOLD#'.length), ...readReservationItem(item) }))
+    .filter(({ SK }) => String(SK).startsWith('RESERVATION#'))
+    .map((item) => ({ jobId: String(item.SK).slice('RESERVATION#'.length), ...readReservationItem(item) }))
   const jobs = new Map(
     own
       .filter(({ SK }) => String(SK).startsWith('JOB#'))

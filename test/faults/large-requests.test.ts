@@ -130,7 +130,7 @@ describe('a large request', () => {
     expect([others.length, answers.filter(({ status }) => status === 402).length]).toEqual([0, 7])
     const jobId = won === undefined ? '' : idOf(won)
     expect(await stored(pipeline)).toEqual([`requests/${pipeline.tenant.tenantId}/${jobId}.json`])
-    expect(await rows(pipeline)).toEqual(['HOLD', 'JOB'])
+    expect(await rows(pipeline)).toEqual(['JOB', 'RESERVATION'])
     expect(await pending(pipeline)).toBe(0)
     mayEnd.resolve()
     await machine.engine.whenEnded(jobId)
@@ -225,7 +225,7 @@ async function expectOneWholeJob(pipeline: Pipeline): Promise<void> {
   const { table } = pipeline.context
   const { balance } = await getTenant(table, pipeline.tenant.tenantId)
   expect(formatCredits(balance.held)).toBe('0.7')
-  expect(await rows(pipeline)).toEqual(['HOLD', 'JOB'])
+  expect(await rows(pipeline)).toEqual(['JOB', 'RESERVATION'])
   await sweepAfter(pipeline, FIVE_MINUTES)
   const [key = ''] = await stored(pipeline)
   const jobId = /([^/]+)\.json$/.exec(key)?.[1] ?? ''

@@ -132,7 +132,7 @@ describe('a large request is deleted from the bucket', () => {
   it('before a submit reads it, which then finds the job ended and sends nothing', async () => {
     const job = await create()
     const machine = recovery.useMachine(pipeline)
-    const held = holdRequest(pipeline.context.table, `HOLD#${job.jobId}`, 0)
+    const held = holdRequest(pipeline.context.table, `RESERVATION#${job.jobId}`, 0)
     const ended = machine.run(job)
     await held.arrived
     await cancelVideoJob(await pipeline.read(job), pipeline.context, TESTER)

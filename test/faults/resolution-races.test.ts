@@ -89,7 +89,7 @@ describe('a concurrent release and settlement', () => {
 
   it.each([
     ['its commit', ['"release"', 0]],
-    ['the reads before it', ['"HOLD#', 1]],
+    ['the reads before it', ['"RESERVATION#', 1]],
   ] as const)('end as the settlement if it commits while the release is at %s: the video stays', async (_, held) => {
     const job = await runBesideSweep(held)
     expect(await endOf(job)).toEqual({ status: 'succeeded', spent: '0.42', objects: [job.videoKey] })

@@ -103,7 +103,7 @@ describe('a table that lost', () => {
     ['the tenant', /^TENANTS /, ['its record or its balance is missing']],
     [
       'the reservation',
-      / HOLD#/,
+      / RESERVATION#/,
       [
         'held is 0.7 and the sum of open reservations is 0',
         'it counts 1 open jobs and has 0',
@@ -137,7 +137,7 @@ describe('the audit', () => {
     const record = { job: await requireVideoJob(table, job), reservation: await requireReservation(table, job) }
     await resolveReservation(table, { ...record, resolution: RELEASE, nowMilliseconds: Date.now() })
     await remove(table, `T#${job.tenantId} JOB#${job.jobId}`)
-    await remove(table, `T#${job.tenantId} HOLD#${job.jobId}`)
+    await remove(table, `T#${job.tenantId} RESERVATION#${job.jobId}`)
     expect(await findings(table)).toEqual([])
   })
 })

@@ -26,7 +26,7 @@ export const GUARDS = {
   submitClaim: { name: 'submit claim', item: 'JOB#', clause: 'attribute_not_exists(submitState)', noticedIn: 16 },
   channelSlot: { name: 'channel slot', item: '0', clause: '#open < :max', noticedIn: 1 },
   resolutionKey: { name: 'resolution key', item: '#2', clause: 'attribute_not_exists(PK)', noticedIn: 1 },
-  reservationState: { name: 'reservation state', item: 'HOLD#', clause: '#state = :held', noticedIn: 1 },
+  reservationState: { name: 'reservation state', item: 'RESERVATION#', clause: '#state = :held', noticedIn: 1 },
   jobStatus: { name: 'job status', item: 'JOB#', clause: '#status IN (:from0', noticedIn: 1 },
   webhookClaim: { name: 'webhook claim', item: 'JOB#', clause: 'attribute_not_exists(callbackState)', noticedIn: 189 },
 } as const satisfies Record<string, Guard>

@@ -20,9 +20,9 @@ export function readSnapshot(items: readonly Item[]) {
       of((pk, sk) => pk.startsWith('T#') && sk.startsWith('JOB#')).map(({ sk, item }) => [sk.slice(4), jobOf(item)]),
     ),
     reservations: new Map(
-      of((pk, sk) => pk.startsWith('T#') && sk.startsWith('HOLD#')).map(({ pk, sk, item }) => [
-        sk.slice(5),
-        { tenantId: pk.slice(2), jobId: sk.slice(5), ...reservationOf(item) },
+      of((pk, sk) => pk.startsWith('T#') && sk.startsWith('RESERVATION#')).map(({ pk, sk, item }) => [
+        sk.slice('RESERVATION#'.length),
+        { tenantId: pk.slice(2), jobId: sk.slice('RESERVATION#'.length), ...reservationOf(item) },
       ]),
     ),
     holds: of((pk, sk) => pk.startsWith('T#') && sk.startsWith('PROC#')).map(({ item }) => holdOf(item)),

@@ -12,7 +12,7 @@ export const tableKeys = {
   balance: (tenantId: string): TableKey => ({ PK: `BAL#${tenantId}`, SK: '0' }),
   /** A tenant's jobs sort by creation, because their ids are UUIDs of version 7. */
   job: (tenantId: string, jobId: string): TableKey => ({ PK: `T#${tenantId}`, SK: `JOB#${jobId}` }),
-  reservation: (tenantId: string, jobId: string): TableKey => ({ PK: `T#${tenantId}`, SK: `HOLD#${jobId}` }),
+  reservation: (tenantId: string, jobId: string): TableKey => ({ PK: `T#${tenantId}`, SK: `RESERVATION#${jobId}` }),
   /** What a process holds for relayed requests of a tenant; deleted by Reconcile when the process has not renewed it. */
   relayHold: (tenantId: string, holdId: string): TableKey => ({ PK: `T#${tenantId}`, SK: `PROC#${holdId}` }),
   /** A large request in the bucket without a reservation; deleted by its reservation. */

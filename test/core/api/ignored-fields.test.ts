@@ -108,6 +108,6 @@ describe('prefersStrict', () => {
     for (const line of ['"\\"'.repeat(100_000), ' \t'.repeat(100_000), 'a=,;'.repeat(100_000), '"a'.repeat(100_001)]) {
       expect(prefersStrict([line])).toBe(false)
     }
-    expect(performance.now() - before).toBeLessThan(2_000)
+    expect(performance.now() - before).toBeLessThan(10_000)
   })
 })

