@@ -47,6 +47,27 @@ describe('a key that the upstream refuses', () => {
     expect(counted()).toEqual(['channel_refused'])
   })
 
+  it('is hidden in the words of the upstream for the client, and so is the key that replaced it', async () => {
+    await addChannel('main', takesOnly('new-secret-key'))
+    state.renewedCredential = async () => 'new-secret-key'
+
+    const { withoutCredentials } = await call()
+
+    expect(withoutCredentials('secret-key-of-main, new-secret-key')).toBe('[redacted], [redacted]')
+  })
+
+  it('is hidden in the log, and so is the key that replaced it', async () => {
+    await addChannel('main', (request) => {
+      const code = keyOf(request) === 'new-secret-key' ? 'no-new-secret-key' : 'invalid_api_key'
+      request.socket.write(httpAnswer(401, errorBody({ code })))
+    })
+    state.renewedCredential = async () => 'new-secret-key'
+
+    await expect(call()).rejects.toBeInstanceOf(UpstreamFailedError)
+
+    expect(logged).toMatchObject([['error', 'channel refused', { reason: 'HTTP 401 no-[redacted]' }]])
+  })
+
   it.each([
     ['an empty account', httpAnswer(402, errorBody({ code: 'insufficient_balance' }))],
     ['a limit of the account', httpAnswer(400, errorBody({ code: 'billing_hard_limit_reached' }))],

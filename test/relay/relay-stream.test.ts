@@ -5,7 +5,7 @@ import { EventSender } from '#lambdas/relay/client-response.ts'
 import { relayEvents } from '#lambdas/relay/relay-stream.ts'
 import { rulesOf } from '../core/relay/reply-rules.ts'
 import { ROLE_CHOICES, roleEvent } from '../core/relay/role-chunks.ts'
-import { word } from '../engines/relay-rig.ts'
+import { USAGE_CHUNK, word } from '../engines/relay-rig.ts'
 import { FakeBody } from './fake-body.ts'
 import { FakeResponse } from './fake-response.ts'
 import { relayChannel } from './relay-channel.ts'
@@ -79,5 +79,22 @@ describe('a stream that has come to its [DONE]', () => {
     expect(await over).toBe('whole')
     expect(told).toStrictEqual(['completed'])
     body.destroy()
+  })
+})
+
+describe('a stream that closes in order without a finish reason and without [DONE]', () => {
+  it('is whole after its usage, which comes last, and its channel has not failed', async () => {
+    const { body, answer, told, over } = start()
+    body.end(word('Hi'), USAGE_CHUNK)
+    expect(await over).toBe('whole')
+    expect(answer.text).not.toContain('upstream_error')
+    expect(told).toStrictEqual([])
+  })
+
+  it('has broken off before its usage, which its client is told', async () => {
+    const { body, answer, over } = start()
+    body.end(word('Hi'))
+    expect(await over).toBe('broken')
+    expect(answer.text).toContain('upstream_error')
   })
 })
