@@ -109,6 +109,7 @@ describe('adminHandler', () => {
     ['the Origin null', { origin: 'null' }],
     ['no header of the console', { 'x-reelgate-console': undefined }],
     ['a body of plain text', { 'content-type': 'text/plain' }],
+    ['a body without a content type', { 'content-type': undefined }],
     ['a name that points to this machine', { host: 'evil.example:8787', origin: 'http://evil.example:8787' }],
   ])('refuses a signed-in request with %s', async (_, headers) => {
     const response = await handler(adminEvent('POST', KEYS, { body: '{}', headers }), context)

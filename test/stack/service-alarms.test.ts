@@ -154,6 +154,16 @@ describe('ServiceAlarms', () => {
     expect([...new Set(ofAws)]).toEqual(Object.keys(PLATFORM_ALARMS))
   })
 
+  it('counts crashes and timeouts of each function of the console in ConsoleErrors', () => {
+    const watched = watching.find(({ name }) => name === 'ConsoleErrors')?.watched ?? []
+    const errors = watched.filter(({ namespace, name }) => namespace === 'AWS/Lambda' && name === 'Errors')
+    expect(errors.map(({ dimensions }) => Object.values(dimensions).map(subjectOf)).toSorted()).toEqual([
+      ['admin-api/read'],
+      ['admin-api/sign-in'],
+      ['admin-api/write'],
+    ])
+  })
+
   it('watches the throttles of the whole account, and so of every function, by one alarm', () => {
     const throttled = watching.filter(({ watched }) => watched.some(({ name }) => name === 'Throttles'))
     expect(throttled.map(({ name }) => name)).toEqual(['FunctionsThrottled'])
