@@ -240,6 +240,16 @@ describe('the release of a hold', () => {
     expect((await rows()).find(({ job }) => job === hold.holdId)).toMatchObject({ amount: 1_000_000, requests: 1 })
   })
 
+  it('gives everything back although each request that it names has a row already', async () => {
+    const [only] = await open('2')
+    const Item = { ...tableKeys.ledgerResolution(tenant.tenantId, only?.requestId ?? ''), kind: 'release' }
+    await table.transact({ row: { Put: { Item } } })
+    const hold = await theHold()
+    expect(await releaseHold(table, hold, 5)).toBe(true)
+    expect(await tenant.balance()).toEqual(['10', '0', '0'])
+    expect((await rows()).find(({ job }) => job === hold.holdId)).toMatchObject({ amount: 2_000_000, requests: 1 })
+  })
+
   it('of more budgets than go into two transactions gives each back once, though two runs go on from the same one', async () => {
     const budgets = await Promise.all(
       Array.from({ length: 170 }, (_, index) =>
