@@ -86,31 +86,49 @@ describe('create-playground-key: a key made with an API key', () => {
     expect((await make({ keyId, tenant, now })).expiresAt).toBe(Math.trunc((now + 5 * MINUTE) / 1000))
   })
 
-  it.each([
-    ['revoked', async (keyId: string) => revokeApiKey(table, keyId, TESTER)],
-    ['changed', async (keyId: string) => setApiKey(table, { keyId, settings: { name: 'new' }, actor: TESTER })],
-    [
-      'replaced',
-      async (keyId: string, tenantId: string) =>
-        storeApiKey(
-          table,
-          {
-            key: generateApiKey(),
-            tenantId,
-            models: null,
-            replaces: { keyId, expiresAt: null, endsAt: Date.now() + MINUTE },
-          },
-          TESTER,
-        ),
-    ],
-    ['suspended', async (_: string, tenantId: string) => suspendTenant(table, tenantId, { actor: TESTER })],
-  ])('ends when that key is %s', async (_, change) => {
+  type Change = (inTable: Table, parent: { readonly keyId: string; readonly tenantId: string }) => Promise<unknown>
+  const CHANGES: readonly (readonly [string, Change])[] = [
+    ['revoked', (inTable, { keyId }) => revokeApiKey(inTable, keyId, TESTER)],
+    ['changed', (inTable, { keyId }) => setApiKey(inTable, { keyId, settings: { name: 'new' }, actor: TESTER })],
+    ['suspended', (inTable, { tenantId }) => suspendTenant(inTable, tenantId, { actor: TESTER })],
+  ]
+  const replace: Change = (inTable, { keyId, tenantId }) => {
+    const replaces = { keyId, expiresAt: null, endsAt: Date.now() + MINUTE }
+    return storeApiKey(inTable, { key: generateApiKey(), tenantId, models: null, replaces }, TESTER)
+  }
+
+  /** Makes one playground key before a change of its parent, and a second one right before the first transaction of the change. */
+  async function makeDuring(change: Change) {
+    const { tenant, keyId } = await openParent()
+    const keys = [await make({ keyId, tenant })]
+    const busy: Table = {
+      ...table,
+      transact: async (...parameters) => {
+        if (keys.length === 1) {
+          keys.push(await make({ keyId, tenant }))
+        }
+        await table.transact(...parameters)
+      },
+    }
+    await change(busy, { keyId, tenantId: tenant.tenantId })
+    return await Promise.all(keys.map(({ key }) => callerOf(key)))
+  }
+
+  it.each([...CHANGES, ['replaced', replace] as const])('ends when that key is %s', async (_, change) => {
     const { tenant, keyId } = await openParent()
     const keys = [await make({ keyId, tenant }), await make({ keyId, tenant, session: 'other' })]
-    await change(keyId, tenant.tenantId)
+    await change(table, { keyId, tenantId: tenant.tenantId })
     for (const { key } of keys) {
       expect(await callerOf(key)).toBeUndefined()
     }
+  })
+
+  it.each(CHANGES)('ends like an earlier one when it is made while that key is being %s', async (_, change) => {
+    expect(await makeDuring(change)).toEqual([undefined, undefined])
+  })
+
+  it('keeps that key from being replaced meanwhile, also when an earlier one was made', async () => {
+    await expect(makeDuring(replace)).rejects.toMatchObject({ code: 'changed_meanwhile' })
   })
 
   it('is refused for a key that is revoked, expired or suspended', async () => {

@@ -229,6 +229,25 @@ describe('a hold that Reconcile released', () => {
     await inOrder()
   })
 
+  it('before the outcome of its first write was found out refuses the reservations as unavailable', async () => {
+    const lost = [reserve('1'), reserve('2')]
+    transact = async (writes) => {
+      transact = undefined
+      await table.transact(writes)
+      now += 20 * MINUTE
+      await reconcileReleases()
+      throw new TypeError('undefined is not a function')
+    }
+    const { refused, groups } = await writer.write(lost)
+    expect(lost.map((order) => refused.get(order))).toEqual([
+      expect.any(ServiceUnavailableError),
+      expect.any(ServiceUnavailableError),
+    ])
+    expect(groups).toEqual([])
+    expect(await tenant.balance()).toEqual(['10', '0', '0'])
+    await inOrder()
+  })
+
   it('before its first write was known to be in the table is not made again by a repeated try', async () => {
     const lost = reserve('1')
     failWith(unavailable(), 'after')
