@@ -32,6 +32,23 @@ async function change(action: Exclude<ModelChange['action'], 'enable'>): Promise
 
 const headers = { 'idempotency-key': 'once' }
 
+const HOUR = 60 * 60 * 1_000
+const MINUTE = 60 * 1_000
+
+describe('idempotent-job: an idempotency key', () => {
+  it('finds its job for 24 hours, and then makes another', async () => {
+    const first = await create(client, { body: BODY, headers })
+    skewMilliseconds += 24 * HOUR - MINUTE
+    const repeated = await create(client, { body: BODY, headers })
+    expect([repeated.status, repeated.json.id]).toEqual([201, first.json.id])
+    skewMilliseconds += MINUTE
+    const other = await create(client, { body: BODY, headers })
+    expect(other.status).toBe(201)
+    expect(other.json.id).not.toBe(first.json.id)
+    expect(await routes.stateOf(client)).toMatchObject({ held: '1.4', started: 2, wrong: [] })
+  })
+})
+
 describe('idempotent-job: a model that was disabled since', () => {
   it('does not hide the job from a repeat, in another spelling too', async () => {
     const first = await create(client, { body: BODY, headers })
