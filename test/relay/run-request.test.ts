@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { NoChannelAvailableError, UpstreamFailedError } from '#core/errors.ts'
 import { createChatCompletion } from '#lambdas/api/create-chat-completion/create-chat-completion.ts'
+import { ROLE_CHOICES, roleEvent } from '../core/relay/role-chunks.ts'
 import { captureTelemetry } from '../engines/emitted-metrics.ts'
 import { chatAnswer, DONE, FINISH, USAGE_CHUNK, word } from '../engines/relay-rig.ts'
 import { captureLog } from '../middleware/api-exchange.ts'
@@ -82,6 +83,21 @@ describe('runRequest', () => {
     await reply(run, ['{'], { breaksOff: true })
     expect((await run.over).error).toBeInstanceOf(UpstreamFailedError)
     expect(run.resolved).toStrictEqual([{ kind: 'settle', actual: run.reserved[0], estimated: true }])
+  })
+
+  it('bills the likely prompt when its client leaves after a role and the stream never goes on', async () => {
+    const run = startChat({ stream: true })
+    await run.settle()
+    run.callFor(PROMPT).answer()
+    run.callFor(PROMPT).body.write(roleEvent(ROLE_CHOICES['a refusal that is null']))
+    await run.settle()
+    run.answer.leaving.abort()
+    run.callFor(PROMPT).body.breakOff()
+    expect(await run.over).toStrictEqual({ error: undefined })
+    expect(run.notes).toMatchObject({ streamEnd: 'abandoned' })
+    expect(run.resolved).toMatchObject([{ kind: 'settle', estimated: true }])
+    expect(run.resolved[0]?.actual).toBeGreaterThan(0n)
+    expect(run.resolved[0]?.actual).toBeLessThan(run.reserved[0] ?? 0n)
   })
 
   it('bills nothing when no channel takes the request', async () => {
