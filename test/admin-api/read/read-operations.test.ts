@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { ForbiddenError } from '#core/admin/errors.ts'
 import { writeCursor } from '#core/admin/page-query.ts'
@@ -13,12 +14,27 @@ import {
 } from '#core/admin/read-responses.ts'
 import type { Session } from '#core/admin/session.ts'
 import { InvalidRequestError } from '#core/errors.ts'
-import { microcredits } from '#core/money.ts'
+import { timeOrderedId } from '#core/ids.ts'
+import { formatCredits, microcredits, parseCredits } from '#core/money.ts'
 import { allowedTenant, VerificationRate, visibleRow } from '#lambdas/admin-api/read/read-context.ts'
+import { resolveReservation } from '#store/job-ledger/resolve-reservation.ts'
+import { RelayLedger } from '#store/relay-ledger/relay-ledger.ts'
+import type { RelayResolution } from '#store/relay-ledger/relay-reservation.ts'
 import { adjustTenant } from '#store/tenants/credits.ts'
 import { suspendTenant } from '#store/tenants/tenant-lifecycle.ts'
 import { useTestTable } from '../../engines/test-table.ts'
-import { openTenant, settledJob, TESTER, type TestTenant } from '../../engines/video-jobs.ts'
+import {
+  credits,
+  openTenant,
+  RELEASE,
+  requireReservation,
+  reserveJob,
+  settledJob,
+  TESTER,
+  type TestTenant,
+  videoJobRecord,
+} from '../../engines/video-jobs.ts'
+import { openRelayingTenant } from '../../store/relay-ledger/relaying-tenant.ts'
 import { keyOf, readRig } from './read-rig.ts'
 
 describe('read operations', () => {
@@ -99,6 +115,51 @@ describe('read operations', () => {
       const { status, body, requests } = await read('/ledger', { tenant: tenant.tenantId, to: '1000000000' })
       expect([status, body.data]).toEqual([200, []])
       expect(requests).toBeLessThanOrEqual(3)
+    })
+
+    it('list-ledger 200: amounts of every kind, of jobs and of requests, that add up to what is available', async () => {
+      const { table } = engine
+      const relaying = await openRelayingTenant(table, '100')
+      const asked = { tenant: relaying.tenantId }
+      const adjustment = { amount: microcredits(-1_000_000), reason: 'mistake', isDebtAllowed: false, actor: TESTER }
+      await adjustTenant(table, relaying.tenantId, adjustment)
+      const settled = await settledJob(table, relaying, { bill: '0.1' })
+      const failed = await reserveJob(table, relaying)
+      await resolveReservation(table, {
+        job: videoJobRecord(failed),
+        reservation: await requireReservation(table, failed),
+        resolution: RELEASE,
+        nowMilliseconds: Date.now(),
+      })
+      const open = await reserveJob(table, relaying)
+      const ledger = new RelayLedger(table)
+      const relay = async (credits: string, resolution: RelayResolution) => {
+        const request = relaying.request(credits, { requestId: timeOrderedId(randomUUID(), Date.now()) })
+        await ledger.reserve(request)
+        await ledger.resolve(request, resolution)
+        return request.requestId
+      }
+      const billed = await relay('3', { kind: 'settle', actual: parseCredits('1.25'), estimated: false })
+      const free = await relay('2', { kind: 'release' })
+
+      const { body } = await read('/ledger', asked)
+
+      const { data } = ledgerListResponse.parse(body)
+      expect(data.map(({ kind, id, amount, reserved }) => [kind, id, amount, reserved]).toSorted()).toEqual(
+        [
+          ['grant', 'first', '100', null],
+          ['adjust', expect.any(String), '-1', null],
+          ['reserve', settled.jobId, '-0.7', '0.7'],
+          ['settle', settled.jobId, '0.6', '0.7'],
+          ['reserve', failed.jobId, '-0.7', '0.7'],
+          ['release', failed.jobId, '0.7', '0.7'],
+          ['reserve', open.jobId, '-0.7', '0.7'],
+          ['settle', billed, '-1.25', '3'],
+          ['release', free, '0', '2'],
+        ].toSorted(),
+      )
+      const sum = data.reduce((total, { amount }) => total + credits(amount), 0n)
+      expect(formatCredits(microcredits(sum))).toBe((await relaying.balance())[0])
     })
 
     it.each([
