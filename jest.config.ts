@@ -25,6 +25,7 @@ const config: Config = {
   coverageProvider: 'v8',
   coverageReporters: ['text-summary'],
   coverageThreshold: {
+    global: {},
     './lambdas/core/': { lines: 98, branches: 96 },
     './lambdas/store/': { lines: 97, branches: 93 },
   },

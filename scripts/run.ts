@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { globSync } from 'node:fs'
+import { globSync, readFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 
 const ROOT = join(import.meta.dirname, '..')
@@ -13,6 +13,7 @@ const TASKS: Readonly<Record<string, () => boolean | Promise<boolean>>> = {
   'web:types': writeWebTypes,
   'check:generated': checkGenerated,
   'check:links': checkLinks,
+  'check:names': checkNames,
   'check:bundles': checkBundles,
   'check:console': checkConsole,
 }
@@ -47,6 +48,32 @@ async function checkLinks(): Promise<boolean> {
     console.log('every link between pages resolves')
   }
   return broken.length === 0
+}
+
+/** Words that name too many things, and the words in their place. Configuration fields keep theirs. */
+const GIVEN_UP: ReadonlyMap<RegExp, string> = new Map([
+  [/answer/i, 'reply of an upstream, response to a client, output of a command'],
+  [/(?<!re)member/i, 'field'],
+  [/passing/i, 'allowed, relayed or streamed'],
+])
+
+const DECLARATION = /\b(?:const|let|function|class|type|enum) (\w+)/g
+
+/** Finds names of our code with a word that was given up. */
+function checkNames(): boolean {
+  const kept = new Set(['passMembers', 'hiddenMembers'])
+  const found = globSync('{bin,lambdas,lib,scripts,web/src}/**/*.{ts,tsx}', { cwd: ROOT }).flatMap((file) =>
+    Array.from(readFileSync(join(ROOT, file), 'utf8').matchAll(DECLARATION), ([, name = '']) => ({ file, name })),
+  )
+  let isClean = true
+  for (const { file, name } of found.filter((each) => !kept.has(each.name))) {
+    const better = [...GIVEN_UP].find(([word]) => word.test(name))?.[1]
+    if (better !== undefined) {
+      console.error(`${file}: ${name}: use ${better}`)
+      isClean = false
+    }
+  }
+  return isClean
 }
 
 /** Bundles every handler and the relay server as a deployment does, and finds those above their budget. */

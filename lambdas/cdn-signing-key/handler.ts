@@ -2,7 +2,7 @@ import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
 import type { CloudFormationCustomResourceEvent } from 'aws-lambda'
 import * as z from 'zod/mini'
 import { describeKeys, type SigningKey, type SigningKeyView } from '#core/cdn-signing-keys.ts'
-import { type Outcome, respondToCloudFormation, retryPassingErrors } from '#platform/aws/custom-resource.ts'
+import { type Outcome, respondToCloudFormation, retryTransientErrors } from '#platform/aws/custom-resource.ts'
 import { environmentVariable } from '#platform/configuration.ts'
 import { SecretChangedError } from '#platform/replace-secret.ts'
 import { CloudFrontClient } from './cloudfront-client.ts'
@@ -92,10 +92,10 @@ async function run(event: CloudFormationCustomResourceEvent): Promise<Outcome> {
   try {
     const context = contextOf(physicalIdOf(event))
     if (event.RequestType === 'Delete') {
-      await retryPassingErrors(() => removeAll(context))
+      await retryTransientErrors(() => removeAll(context))
       return { Status: 'SUCCESS', Data: {} }
     }
-    return { Status: 'SUCCESS', Data: { KeyGroupId: await retryPassingErrors(() => ensure(context)) } }
+    return { Status: 'SUCCESS', Data: { KeyGroupId: await retryTransientErrors(() => ensure(context)) } }
   } catch (error) {
     const Reason = withoutMessage(error).name
     console.error(JSON.stringify({ level: 'ERROR', message: 'no signing key', error: Reason }))

@@ -4,7 +4,7 @@ import type { CloudFormationCustomResourceEvent } from 'aws-lambda'
 import * as z from 'zod/mini'
 import { parseJsonText } from '#core/json/parse-json-text.ts'
 import { S3Client } from '#platform/aws/bucket-client.ts'
-import { type Outcome, respondToCloudFormation, retryPassingErrors } from '#platform/aws/custom-resource.ts'
+import { type Outcome, respondToCloudFormation, retryTransientErrors } from '#platform/aws/custom-resource.ts'
 import { environmentVariable } from '#platform/configuration.ts'
 import { emptyBucket, writeFiles } from './bucket-files.ts'
 
@@ -29,7 +29,7 @@ export async function handler(event: CloudFormationCustomResourceEvent): Promise
 async function run({ RequestType }: CloudFormationCustomResourceEvent): Promise<Outcome> {
   const bucket = { client, name: environmentVariable('BUCKET_NAME') }
   try {
-    await retryPassingErrors(() =>
+    await retryTransientErrors(() =>
       RequestType === 'Delete' ? emptyBucket(bucket) : writeFiles(bucket, readFiles(), Date.now()),
     )
     return { Status: 'SUCCESS', Data: {} }

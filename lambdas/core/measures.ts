@@ -78,7 +78,7 @@ export const COUNTED_FACTS = [
   'overdraft',
   'usage_refused',
   'usage_above_bound',
-  'answer_cut_short',
+  'reply_cut_short',
   'breaker_opened',
   'result_refused',
   'billed_at_estimate',
@@ -116,7 +116,7 @@ const SHARED_METRICS = {
   channel_refused: 'channel_fault',
   unknown_upstream_status: 'channel_fault',
   usage_above_bound: 'channel_fault',
-  answer_cut_short: 'channel_fault',
+  reply_cut_short: 'channel_fault',
   result_refused: 'channel_fault',
   reference_refused: 'routine_fact',
   reference_unread: 'routine_fact',
@@ -168,14 +168,14 @@ export type ClientTraffic = {
 }
 
 /**
- * The classes of upstream errors. `connect_error`: no byte of the request was sent. `timeout`: no reply in time. `broken_answer`:
+ * The classes of upstream errors. `connect_error`: no byte of the request was sent. `timeout`: no reply in time. `broken_reply`:
  * the connection ended before the reply did. `odd_body`: a success that does not follow its wire contract. The others are by
  * status: 429, other 4xx, 5xx.
  */
 export const UPSTREAM_ERROR_CLASSES = [
   'connect_error',
   'timeout',
-  'broken_answer',
+  'broken_reply',
   'odd_body',
   'rate_limited',
   'client_error',

@@ -59,7 +59,7 @@ export async function deliverCallback(
   if (delivery.outcome === 'delivered') {
     count('callback_delivered')
   } else {
-    count('callback_failed', { reason: delivery.status === undefined ? 'no_answer' : 'status' })
+    count('callback_failed', { reason: delivery.status === undefined ? 'no_response' : 'status' })
   }
   logger.info('callback sent', { ...jobFacts(job), attempt, ...delivery })
   const outcome = {

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Abort, type AbortNotice } from '#core/abort-notice.ts'
 import { isEventStream } from '#core/relay/sse-events.ts'
 import type { ReceivedRequest } from '#middleware/api-event.ts'
-import { BAD_ANSWER, SHUTTING_DOWN, sendGatewayError } from '#platform/http-server/gateway-error.ts'
+import { BAD_RESPONSE, SHUTTING_DOWN, sendGatewayError } from '#platform/http-server/gateway-error.ts'
 import {
   type HeldResponse,
   SLICE_BYTES,
@@ -197,7 +197,7 @@ export class HttpResponse implements ClientResponse {
     }
     this.#hasEnded = true
     if (!this.#response.headersSent) {
-      const refusal = this.#ending.aborted ? SHUTTING_DOWN : BAD_ANSWER
+      const refusal = this.#ending.aborted ? SHUTTING_DOWN : BAD_RESPONSE
       sendGatewayError(this.#response, this.#options.requestId, refusal)
     } else if (this.#promised === undefined || this.#promised <= 0) {
       this.#response.end()

@@ -51,8 +51,8 @@ export class RelayServer {
    */
   async end(millisecondsMax: number): Promise<void> {
     this.#isEnding = true
-    for (const { value: answer } of this.#open) {
-      answer.endNow()
+    for (const { value: outgoing } of this.#open) {
+      outgoing.endNow()
     }
     await this.settled(millisecondsMax)
   }
@@ -84,14 +84,14 @@ export class RelayServer {
     const headers = new ResponseHeaders(requestId)
     const received = receivedOverHttp(request, target, body)
     const hold = (bytes: number) => this.#hold({ request, response }, bytes)
-    const answer = new HttpResponse(response, { requestId, headers, hold })
-    const exchange = new RelayExchange({ operation, request: received, requestId, headers, response: answer })
-    const place = this.#open.add(answer)
-    const timeUp = setTimeout(() => answer.giveUp(), endsAt - performance.now())
-    const endBound = boundSilence(exchange, answer)
+    const outgoing = new HttpResponse(response, { requestId, headers, hold })
+    const exchange = new RelayExchange({ operation, request: received, requestId, headers, response: outgoing })
+    const place = this.#open.add(outgoing)
+    const timeUp = setTimeout(() => outgoing.giveUp(), endsAt - performance.now())
+    const endBound = boundSilence(exchange, outgoing)
     await serveRelay(exchange, { relay, takesBody, allowedOrigins: this.#allowedOrigins })
     endBound()
-    await answer.finished()
+    await outgoing.finished()
     clearTimeout(timeUp)
     this.#open.remove(place)
   }

@@ -163,9 +163,9 @@ export class AdmittedCall {
   }
 
   /** The reply began, and does not count against the channel. */
-  answered(): void {
+  begun(): void {
     if (this.#end === undefined) {
-      this.#report({ kind: 'answered' })
+      this.#report({ kind: 'begun' })
     }
   }
 

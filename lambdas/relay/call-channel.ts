@@ -9,8 +9,8 @@ import type { UpstreamConnections } from '#upstream/providers/openai.ts'
 import {
   errorMeaning,
   errorReason,
+  fieldAt,
   isKeyRefused,
-  memberAt,
   parseJson,
   readUpstreamError,
   type UpstreamError,
@@ -53,7 +53,7 @@ export async function judgeReply(
   if (isCompressed(headers)) {
     // The request asked for identity, and the usage is read from plain bytes.
     body.destroy()
-    return { kind: 'failed', reason: 'compressed answer', upstreamRequestId }
+    return { kind: 'failed', reason: 'compressed reply', upstreamRequestId }
   }
   if (WITHOUT_CONTENT.has(status)) {
     body.destroy()
@@ -64,7 +64,7 @@ export async function judgeReply(
   }
   const json = parseJson((await body.peek(ERROR_BODY_MILLISECONDS)).toString('utf8'))
   const error = readUpstreamError(json)
-  const hasError = (memberAt(json, 'error') ?? error.code ?? null) !== null
+  const hasError = (fieldAt(json, 'error') ?? error.code ?? null) !== null
   const verdict = judgeRefusal({ status, error, hasError })
   if (verdict === 'request') {
     return undefined
@@ -162,7 +162,7 @@ export type ChannelCall = {
   readonly modelId: string
   /** Below the base url of a channel, such as `/chat/completions`. */
   readonly path: string
-  /** Writes the JSON for one channel: each upstream has its own id of the model and its own list of passing fields. */
+  /** Writes the JSON for one channel: each upstream has its own id of the model and its own list of allowed fields. */
   readonly body: (upstreamModelId: string, channel: RelayChannel) => string
   /** When the wait for the head of the reply ends, besides the channel's own timeouts: a time of `performance.now()`. */
   readonly deadline: number
@@ -269,7 +269,7 @@ function errorClassOf(outcome: Exclude<SendOutcome, { kind: 'aborted' | 'given_u
     case 'not_sent':
       return 'connect_error'
     case 'no_response':
-      return 'broken_answer'
+      return 'broken_reply'
     case 'first_byte_timeout':
       return 'timeout'
     default:
@@ -327,19 +327,19 @@ export function openReply(reply: TakenReply, { channel, attempts, admitted, nowM
   let isComplete = false
   let isCounted = false
   let wasHeldUp = false
-  const fail = (errorClass: 'broken_answer' | 'odd_body' | 'timeout') => {
+  const fail = (errorClass: 'broken_reply' | 'odd_body' | 'timeout') => {
     admitted.failed(nowMilliseconds())
     if (!isCounted) {
       isCounted = true
       countUpstreamError(errorClass, channel.id)
     }
   }
-  admitted.answered()
+  admitted.begun()
   body.onceOver((end) => {
     if (isComplete || end === 'whole') {
       admitted.completed()
     } else if (end === 'broken') {
-      fail('broken_answer')
+      fail('broken_reply')
     } else {
       wasHeldUp = end === 'held_up'
       admitted.undecided()

@@ -90,7 +90,7 @@ export async function callUpstream<Relayed>(
       if (!(error instanceof NothingRelayedError)) {
         throw error
       }
-      failures.push({ kind: 'failed', reason: 'broken answer' })
+      failures.push({ kind: 'failed', reason: 'broken reply' })
     }
   }
   throw failures.length === 0 ? noChannel(channels, tenantId, context) : noReply(failures)

@@ -4,8 +4,8 @@ import { UpstreamFailedError, UpstreamTimeoutError } from '#core/errors.ts'
 import type { FieldTree } from '#core/json/json-fields.ts'
 import { OPEN_BRACE } from '#core/json/json-scanner.ts'
 import { parseJsonText } from '#core/json/parse-json-text.ts'
-import { type PassingForm, PassingReply } from '#core/relay/passing-reply.ts'
 import { withoutHidden } from '#core/relay/reply-scan.ts'
+import { type StreamedJsonForm, StreamedJsonReply } from '#core/relay/streamed-json-reply.ts'
 import { nextTurn } from '#platform/concurrency.ts'
 import { ResponseBrokenError } from '#platform/http/response-body.ts'
 import { logger } from '#platform/telemetry/logger.ts'
@@ -74,8 +74,8 @@ export function reportCutReply(
   { channel, upstreamRequestId }: CutReply,
   bound: 'bytes' | 'event bytes' | 'seconds',
 ): void {
-  logger.error('answer cut short', { channelId: channel.id, upstreamRequestId, bound })
-  count('answer_cut_short', { channel: channel.id })
+  logger.error('reply cut short', { channelId: channel.id, upstreamRequestId, bound })
+  count('reply_cut_short', { channel: channel.id })
 }
 
 /** What is known of a success that is too large to be held whole. */
@@ -100,7 +100,7 @@ export class ReplyTooLargeError extends UpstreamFailedError {
   }
 }
 
-type Passage = { readonly form: PassingForm; readonly status: number; readonly response: ClientResponse }
+type Passage = { readonly form: StreamedJsonForm; readonly status: number; readonly response: ClientResponse }
 
 /**
  * Relays a reply while it arrives, at the pace of the client, and ends the response. A reply that breaks off leaves the
@@ -124,7 +124,10 @@ export async function passOn(unfinished: Unfinished, { form, status, response }:
 export async function cutReply(
   reply: CutReply & Pick<UpstreamReply, 'failed'> & { readonly body: { destroy(): void } },
   unfinished: Unfinished,
-  { form, deadline = Number.POSITIVE_INFINITY }: { readonly form: PassingForm; readonly deadline?: number | undefined },
+  {
+    form,
+    deadline = Number.POSITIVE_INFINITY,
+  }: { readonly form: StreamedJsonForm; readonly deadline?: number | undefined },
 ): Promise<LargeReply> {
   const left = Math.max(0, Math.min(ABANDONED_MILLISECONDS_MAX, deadline - performance.now()))
   const patience = setTimeout(() => reply.body.destroy(), left)
@@ -158,14 +161,14 @@ type ReadThrough = Omit<LargeReply, 'end'> & { readonly isBroken: boolean }
 
 async function readThrough(
   { held, rest }: Unfinished,
-  form: PassingForm,
+  form: StreamedJsonForm,
   send: (pieces: readonly Uint8Array[]) => Promise<void>,
 ): Promise<ReadThrough> {
-  const passing = new PassingReply(form)
+  const reply = new StreamedJsonReply(form)
   let bytes = 0
   const take = async (chunk: Buffer) => {
     bytes += chunk.length
-    await inSteps(chunk, bytes, async (step) => await send(passing.push(step)))
+    await inSteps(chunk, bytes, async (step) => await send(reply.push(step)))
   }
   try {
     for (let chunk = held.shift(); chunk !== undefined; chunk = held.shift()) {
@@ -179,7 +182,7 @@ async function readThrough(
       throw error
     }
   }
-  return { usage: passing.usage, entries: passing.entries, bytes, isBroken: !passing.isComplete }
+  return { usage: reply.usage, entries: reply.entries, bytes, isBroken: !reply.isComplete }
 }
 
 /** The largest reply that is held whole: 2,048 vectors of 3,072 numbers with all their digits come to 133 MB. */
@@ -257,7 +260,7 @@ async function readReply(reply: ReadableReply, bounds: Bounds): Promise<Buffer> 
     return Buffer.concat(held)
   }
   reply.body.destroy()
-  throw new UpstreamFailedError({ cause: new RangeError('the answer is larger than any of its kind') })
+  throw new UpstreamFailedError({ cause: new RangeError('the reply is larger than any of its kind') })
 }
 
 /**
@@ -282,7 +285,7 @@ export async function readSuccessUpTo(
     throw error
   }
   reply.body.destroy()
-  return refuseReply(reply, 'the answer is no JSON object')
+  return refuseReply(reply, 'the reply is no JSON object')
 }
 
 /** White space, and a byte order mark, may be before it. */

@@ -1,15 +1,15 @@
+import { type AllowedList, fieldsIgnoredBySome, type PassedBody } from '#core/allowed-fields.ts'
 import type { RelayChannel } from '#core/catalogue/channel.ts'
 import type { RelayModel } from '#core/catalogue/model.ts'
 import { HttpError } from '#core/errors.ts'
 import { DO_NOT_RETRY } from '#core/http.ts'
 import { parseJsonObject } from '#core/json/parse-json-text.ts'
 import { type Microcredits, ZERO } from '#core/money.ts'
-import { fieldsIgnoredBySome, type PassedBody, type PassingList } from '#core/passing-fields.ts'
 import type { CallEnd, Charge, CheckedUsage, Priced } from '#core/pricing/usage.ts'
 import { logWord } from '#core/redaction.ts'
-import type { PassingForm } from '#core/relay/passing-reply.ts'
 import type { ReplyRules } from '#core/relay/reply-scan.ts'
 import { isEventStream } from '#core/relay/sse-events.ts'
+import type { StreamedJsonForm } from '#core/relay/streamed-json-reply.ts'
 import { logger } from '#platform/telemetry/logger.ts'
 import { count } from '#platform/telemetry/measures.ts'
 import { type Bill, billRequest } from './bill-request.ts'
@@ -31,12 +31,12 @@ import type { RelayExchange } from './relay-exchange.ts'
 import { type EventStream, relayEvents, type StreamEnd } from './relay-stream.ts'
 import { costHeaders, sendJson } from './send-response.ts'
 
-/** One kind of relayed request. The relay knows a protocol by this alone: how requests are read, written, priced and answered. */
+/** One kind of relayed request. The relay knows a protocol by this alone: how requests are read, written, priced and billed. */
 export type RelayProtocol<Usage> = {
   /** Where upstreams serve it, below the base url of a channel. */
   readonly path: string
   /** The fields that pass upstream, besides those that a channel adds. */
-  readonly fields: PassingList
+  readonly fields: AllowedList
   /** Checks a request, before anything is reserved. @throws InvalidRequestError, ModelNotFoundError */
   readonly read: (
     exchange: Pick<RelayExchange, 'body' | 'caller' | 'requestId'>,
@@ -53,7 +53,7 @@ export interface RelayRequest<Usage> {
   readonly calls: number
   readonly rules: ReplyRules
   /** The top-level list of a whole reply that has what was asked for. */
-  readonly list: PassingForm['list']
+  readonly list: StreamedJsonForm['list']
   /** Bytes of all whole replies that are held; undefined for the most of any. */
   readonly bytesMax?: number
   /** Whether a larger reply is the response, but for its model, its cost and what is hidden. */
@@ -104,7 +104,7 @@ export interface ReplyReader<Usage> {
 
 /** A reply of status 2xx. `error`: the upstream reports an error of its own. `reason` is for the log and holds nothing of the reply. */
 export type WholeReply<Usage> =
-  | { readonly kind: 'answer'; readonly usage: Usage | undefined }
+  | { readonly kind: 'reply'; readonly usage: Usage | undefined }
   | { readonly kind: 'error' }
   | { readonly kind: 'unusable'; readonly reason: string }
 

@@ -65,7 +65,7 @@ export function sendError(response: ClientResponse, error: unknown, { path, requ
     return
   }
   if (response.isOpen) {
-    logger.error('request failed after its answer began', {
+    logger.error('request failed after its response began', {
       requestId,
       error: error instanceof Error ? error : new Error(String(error)),
     })

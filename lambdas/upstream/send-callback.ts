@@ -7,7 +7,7 @@ import type { OutboundNetwork } from './guard/outbound-network.ts'
 const CALLBACK_TOTAL_MILLISECONDS = 15_000
 
 /** How much of a response is read and discarded before the connection is closed. */
-export const CALLBACK_ANSWER_BYTES_MAX = 4_096
+export const CALLBACK_RESPONSE_BYTES_MAX = 4_096
 
 /** One callback: its URL, its signed bytes, and the time for all of it. */
 export type CallbackCommand = {
@@ -72,7 +72,7 @@ async function discard(body: HttpResponse['body']): Promise<void> {
   try {
     for await (const chunk of body) {
       bytes += chunk.length
-      if (bytes >= CALLBACK_ANSWER_BYTES_MAX) {
+      if (bytes >= CALLBACK_RESPONSE_BYTES_MAX) {
         return
       }
     }

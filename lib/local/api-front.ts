@@ -5,7 +5,7 @@ import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda'
 import { type AdminFunction, routeAdminRequest } from '#core/admin/routes.ts'
 import { matchPath, methodsOf, ROUTES, type Route } from '#core/api/routes.ts'
 import { once } from '#platform/cache.ts'
-import { BAD_ANSWER, closeInStages, sendGatewayError } from '#platform/http-server/gateway-error.ts'
+import { BAD_RESPONSE, closeInStages, sendGatewayError } from '#platform/http-server/gateway-error.ts'
 import { RunningWork } from '#platform/http-server/in-flight.ts'
 import { BodiesBeingRead, REQUEST_BYTES_MAX, readBody, refusalOf } from '#platform/http-server/request-bodies.ts'
 import {
@@ -210,7 +210,7 @@ export async function loadApiHandlers(): Promise<void> {
 }
 
 /** Smaller responses are not counted, because a connection has only one at a time. */
-const SMALL_ANSWER_BYTES = 16 * 1024
+const SMALL_RESPONSE_BYTES = 16 * 1024
 
 /** It reads the environment of the started host when it is loaded. */
 const loadBodyOwner = once(() => import('#middleware/body-owner.ts'))
@@ -256,8 +256,8 @@ export class ApiFront {
       const routed = this.#route(request.method ?? 'GET', url.pathname)
       const body = await this.#read(request, response, routed)
       const event = toGatewayEvent({ ...routed, request, requestId, url, body })
-      const answer = routed.streams ? respondAsItComes : respondWhole
-      await this.#running.track(answer(exchange, routed.target, event))
+      const respond = routed.streams ? respondAsItComes : respondWhole
+      await this.#running.track(respond(exchange, routed.target, event))
     } catch (error) {
       sendGatewayError(response, requestId, refusalOf(error))
     }
@@ -294,14 +294,14 @@ async function respondWhole(exchange: Exchange, target: LocalFunction, event: un
   const { response, requestId, hold } = exchange
   const result = await invokeFunction(target, event)
   if (!isProxyResult(result)) {
-    sendGatewayError(response, requestId, BAD_ANSWER)
+    sendGatewayError(response, requestId, BAD_RESPONSE)
     return
   }
   const body = Buffer.from(result.body, result.isBase64Encoded ? 'base64' : 'utf8')
   // A 204 has no length (RFC 9110, 8.6).
   const length = result.statusCode === 204 ? {} : { 'content-length': body.length }
   response.writeHead(result.statusCode, { ...result.headers, ...result.multiValueHeaders, ...length })
-  if (body.length <= SMALL_ANSWER_BYTES) {
+  if (body.length <= SMALL_RESPONSE_BYTES) {
     response.end(body)
     return
   }
@@ -316,13 +316,13 @@ function isProxyResult(result: unknown): result is APIGatewayProxyResult {
 /** When the client leaves, the function goes on, and its stream emits `close`. */
 async function respondAsItComes(exchange: Exchange, target: LocalFunction, event: unknown): Promise<void> {
   const { response, requestId, hold } = exchange
-  const answer = new StreamedResponse(response, { requestId, hold })
-  const stream = new ResponseStream(answer)
+  const streamed = new StreamedResponse(response, { requestId, hold })
+  const stream = new ResponseStream(streamed)
   whenClosed(response, () => stream.abandon())
   try {
     await invokeStreamingFunction(target, event, stream)
   } catch {
-    answer.fail()
+    streamed.fail()
     stream.abandon()
   }
 }

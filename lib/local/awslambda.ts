@@ -130,7 +130,7 @@ export class ResponseStream extends Writable {
   /** Also calls back the write under way; otherwise its writer would wait forever. */
   override _destroy(error: Error | null, callback: WriteCallback): void {
     if (this.#pending !== undefined) {
-      this.#settle(new Error('nobody reads the answer any more'))
+      this.#settle(new Error('nobody reads the response any more'))
     }
     callback(error)
   }

@@ -50,7 +50,7 @@ export function allowScripts(
   return true
 }
 
-const MEMBERS = ['Expires', 'Signature', 'Key-Pair-Id'] as const
+const SIGNED = ['Expires', 'Signature', 'Key-Pair-Id'] as const
 
 /**
  * CloudFront's check of a url with a canned policy: a known key, a signature over exactly this resource and expiry, and not expired. A
@@ -59,7 +59,7 @@ const MEMBERS = ['Expires', 'Signature', 'Key-Pair-Id'] as const
  */
 export function isSignedUrlValid(requestUrl: string, key: CdnKey, nowSeconds: number): boolean {
   const url = new URL(requestUrl)
-  const [expires, signature, keyPairId] = MEMBERS.map((name) => onlyValue(url, name))
+  const [expires, signature, keyPairId] = SIGNED.map((name) => onlyValue(url, name))
   if (expires === undefined || signature === undefined || keyPairId !== key.keyPairId) {
     return false
   }
@@ -87,8 +87,8 @@ function decode(signature: string): Buffer | undefined {
 /** The signed resource: the url with every query parameter except those of the signature, in order. */
 function resourceOf(requestUrl: string): string {
   const [path = '', query = ''] = requestUrl.split('?')
-  const members = query.split('&').filter((member) => !/^(Expires|Signature|Key-Pair-Id)=/.test(member))
-  return members.length === 0 ? path : `${path}?${members.join('&')}`
+  const parameters = query.split('&').filter((parameter) => !/^(Expires|Signature|Key-Pair-Id)=/.test(parameter))
+  return parameters.length === 0 ? path : `${path}?${parameters.join('&')}`
 }
 
 type CdnOptions = {

@@ -88,7 +88,7 @@ export async function startDynamoDbEngine(
   }
   for (let attempt = 1; ; attempt += 1) {
     const engine = new EngineProcess(binary, databaseFile, await nextAddress())
-    if (await engine.isAnswering()) {
+    if (await engine.isListening()) {
       return { endpoint: engine.url, close: () => engine.close() }
     }
     await engine.close()
@@ -165,15 +165,18 @@ class EngineProcess {
   }
 
   /** False if the engine ended or took too long. */
-  async isAnswering(): Promise<boolean> {
+  async isListening(): Promise<boolean> {
     const giveUpAt = Date.now() + START_MILLISECONDS_MAX
-    let answeredAt: number | undefined
+    let listeningSince: number | undefined
     while (Date.now() < giveUpAt && this.#child.exitCode === null) {
-      if (answeredAt === undefined && (await isReachable(this.url))) {
-        answeredAt = Date.now()
+      if (listeningSince === undefined && (await isReachable(this.url))) {
+        listeningSince = Date.now()
       }
       // Another process's engine may have taken the port and respond there; then ours is about to end.
-      if (answeredAt !== undefined && (this.#saysThatItListens || Date.now() - answeredAt > SILENT_MILLISECONDS_MAX)) {
+      if (
+        listeningSince !== undefined &&
+        (this.#saysThatItListens || Date.now() - listeningSince > SILENT_MILLISECONDS_MAX)
+      ) {
         return true
       }
       await delay(10)

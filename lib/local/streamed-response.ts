@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import * as z from 'zod'
-import { BAD_ANSWER, sendGatewayError } from '#platform/http-server/gateway-error.ts'
+import { BAD_RESPONSE, sendGatewayError } from '#platform/http-server/gateway-error.ts'
 import { type HeldResponse, SLICE_BYTES, writeInSlices } from '#platform/http-server/unread-responses.ts'
 import type { ResponseSink } from './awslambda.ts'
 
@@ -83,7 +83,7 @@ function findDelimiter(bytes: Buffer): number | undefined {
 function readHead(text: string): ResponseHead {
   const parsed = metadata.safeParse(parseJson(text))
   if (!parsed.success) {
-    throw new MalformedPreludeError('the metadata is not that of an HTTP answer')
+    throw new MalformedPreludeError('the metadata is not that of an HTTP response')
   }
   const { statusCode, headers, multiValueHeaders, cookies } = parsed.data
   const isPlain = cookies.length === 0 && Object.keys(multiValueHeaders).length === 0
@@ -273,7 +273,7 @@ export class StreamedResponse implements ResponseSink {
   }
 
   #refuse(): void {
-    sendGatewayError(this.#response, this.#requestId, BAD_ANSWER)
+    sendGatewayError(this.#response, this.#requestId, BAD_RESPONSE)
   }
 }
 

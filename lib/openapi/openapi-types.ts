@@ -104,10 +104,10 @@ function tidyObject(node: unknown): JsonSchema {
   if (!isObject(node)) {
     throw new TypeError('no schema')
   }
-  const members = Object.entries(node)
+  const fields = Object.entries(node)
     .filter(([keyword, value]) => !saysNothing(node, keyword, value))
     .map(([keyword, value]) => [keyword, isAnything(keyword, value) ? true : tidy(value)] as const)
-  return withNullAsType(Object.fromEntries(members))
+  return withNullAsType(Object.fromEntries(fields))
 }
 
 function isObject(value: unknown): value is JsonSchema {

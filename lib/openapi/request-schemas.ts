@@ -1,10 +1,10 @@
+import { type AllowedList, listedFields } from '#core/allowed-fields.ts'
 import { CHOICES_MAX, chatBodySchema, chatMessageSchema, chatToolSchema } from '#core/api/chat-request.ts'
 import { completionBodySchema } from '#core/api/completion-request.ts'
 import { PARTS_MAX } from '#core/api/content-parts.ts'
 import { embeddingBodySchema, INPUTS_MAX } from '#core/api/embedding-request.ts'
 import { imageBodySchema } from '#core/api/image-request.ts'
 import { PROMPT_UNITS_MAX, videoJobBodySchema } from '#core/api/video-job-request.ts'
-import { listedFields, type PassingList } from '#core/passing-fields.ts'
 import { type DescribedFields, type JsonSchema, toJsonSchemas } from './openapi-types.ts'
 
 const USER = { description: 'Identifier of an end user, relayed to the upstream.' }
@@ -182,11 +182,11 @@ const PARTS = ['ChatMessage', 'ChatTool'] as const satisfies readonly RequestNam
 const READ_BY_HAND: Readonly<Record<string, readonly string[]>> = { CreateEmbeddingRequest: ['input'] }
 
 /** Lists the other relayed fields of the OpenAI API, and says what happens to the rest. */
-function relayed(list: PassingList, schema: { readonly shape: object }, byHand: readonly string[] = []): string {
+function relayed(list: AllowedList, schema: { readonly shape: object }, byHand: readonly string[] = []): string {
   const described = new Set([...Object.keys(schema.shape), ...byHand])
   const more = [...listedFields(list).fields.keys()].filter((name) => !described.has(name))
-  const passing = more.length === 0 ? '' : `Also relayed: ${more.map((name) => `\`${name}\``).join(', ')}. `
-  return `${passing}All other fields are ignored unless the operator allows them. A duplicate field is a 400.`
+  const relayed = more.length === 0 ? '' : `Also relayed: ${more.map((name) => `\`${name}\``).join(', ')}. `
+  return `${relayed}All other fields are ignored unless the operator allows them. A duplicate field is a 400.`
 }
 
 const REQUESTS = {

@@ -196,7 +196,7 @@ function domainOf(
 /** Covers a minute of retries until IAM knows new permissions, the steps themselves, and the response. */
 const TIMEOUT_SECONDS = 120
 /** Covers Lambda's two retries of the event, after one and two minutes. CloudFormation's default is an hour. */
-const ANSWER_MINUTES = 10
+const RESPONSE_MINUTES = 10
 /** Generating a key of two 1024-bit primes takes about a second with this share of a CPU. */
 const MEMORY_MEGABYTES = 512
 
@@ -238,7 +238,7 @@ export class CdnSigningKey extends Construct implements SigningKeyResources {
     const group = new CustomResource(this, 'KeyGroup', {
       serviceToken: maker.function.functionArn,
       resourceType: 'Custom::CdnKeyGroup',
-      serviceTimeout: Duration.minutes(ANSWER_MINUTES),
+      serviceTimeout: Duration.minutes(RESPONSE_MINUTES),
       properties: { KeyGroupName: resourceName },
     })
     for (const grant of this.#grantKeys(maker)) {

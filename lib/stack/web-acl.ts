@@ -68,8 +68,8 @@ const MANAGED_RULE_GROUPS = {
  * @param frontDoor whose requests pass: they come from few addresses of CloudFront.
  */
 export function floodRule(options: FloodOptions, frontDoor?: FrontDoorValues): AclRule {
-  const passing = frontDoor && { scopeDownStatement: { notStatement: { statement: throughFrontDoor(frontDoor) } } }
-  return rateRule('Flood', options, { aggregateKeyType: 'IP', ...passing })
+  const exemption = frontDoor && { scopeDownStatement: { notStatement: { statement: throughFrontDoor(frontDoor) } } }
+  return rateRule('Flood', options, { aggregateKeyType: 'IP', ...exemption })
 }
 
 /** Limits the requests of each viewer that come through the front door, by the address that the front door names. */

@@ -24,7 +24,7 @@ const KEPT: Readonly<Record<string, string>> = {
   'lambdas/upstream/tokens/bound-input-tokens.ts readBundledRanks: once': 'the vocabulary of the tokenizer',
   'lambdas/core/catalogue/hidden-fields.ts made: new WeakMap':
     'the hidden fields of each configuration, as long as it lives',
-  'lambdas/core/passing-fields.ts extended: new WeakMap': 'the fields of each channel, as long as its configuration',
+  'lambdas/core/allowed-fields.ts extended: new WeakMap': 'the fields of each channel, as long as its configuration',
   'lambdas/core/api/ignored-fields.ts LEXEME: stateful pattern': 'read by matchAll, which copies it',
   'lambdas/core/pricing/relay-cost.ts knownRates: new WeakMap': 'the rates of each price, as long as its configuration',
   'lambdas/core/pricing/usage.ts knownDays: new Map': 'the names of at most 16 days',

@@ -112,7 +112,7 @@ describe('the debug logs of the local host', () => {
   it('have lines of every part', () => {
     for (const part of [
       '"request"',
-      '"submit answered"',
+      '"submitted"',
       '"store failed"',
       '"job resolved"',
       'channel refused',
@@ -126,7 +126,7 @@ describe('the debug logs of the local host', () => {
   it('have the creating request id in the lines of every step, and send it to the upstream and the receiver', () => {
     expect(firstRequestId).not.toBe('')
     const lines = logs.split('\n').filter((line) => line.includes(firstRequestId))
-    for (const message of ['request', 'execution started', 'submit answered', 'job resolved', 'callback sent']) {
+    for (const message of ['request', 'execution started', 'submitted', 'job resolved', 'callback sent']) {
       expect(lines.filter((line) => line.includes(`"message":"${message}"`))).toHaveLength(1)
     }
     const asked = upstream.requests.filter(({ headers }) => headers['x-client-request-id'] === firstRequestId)

@@ -549,7 +549,7 @@ describe('upstream answers', () => {
           response.writeHead(200, { 'content-length': text.length }).write(text.slice(0, limits.bytesMax + 1))
         }),
       )
-      expect(await send(openHttp(), server, limits)).toStrictEqual({ kind: 'no_response', reason: 'answer too large' })
+      expect(await send(openHttp(), server, limits)).toStrictEqual({ kind: 'no_response', reason: 'reply too large' })
       await server.allClosed()
     })
 

@@ -53,8 +53,8 @@ describe('recent-calls', () => {
     const recent = new RecentCalls()
     recent.add({ milliseconds: 5, errorClass: 'timeout' }, NOW)
     recent.add({ milliseconds: 5, errorClass: 'timeout' }, NOW + 1_000)
-    recent.add({ errorClass: 'broken_answer' }, NOW)
-    expect(recent.summary(NOW + 1_000)).toMatchObject({ calls: 2, errors: { timeout: 2, broken_answer: 1 } })
+    recent.add({ errorClass: 'broken_reply' }, NOW)
+    expect(recent.summary(NOW + 1_000)).toMatchObject({ calls: 2, errors: { timeout: 2, broken_reply: 1 } })
   })
 
   it('forgets a call after a minute, also where nobody asks meanwhile', () => {

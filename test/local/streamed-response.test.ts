@@ -11,7 +11,7 @@ describe('streamed response', () => {
 
   const TEXT = { 'content-type': 'text/plain' }
   const OPEN = { statusCode: 200, headers: TEXT }
-  const BAD_ANSWER = refused(502, 'internal error', 'server_error', null)
+  const BAD_RESPONSE = refused(502, 'internal error', 'server_error', null)
 
   describe('a streamed answer over the local front', () => {
     it('has the status and the headers of its prelude and the bytes of its body, in chunks', async () => {
@@ -93,7 +93,7 @@ describe('streamed response', () => {
       ['is left by an error', () => Promise.reject(new TypeError('secret inside'))],
     ])('is a 502 of the gateway: one that %s', async (_, streamHandler) => {
       api.serve({ streamHandler: (_event, stream) => streamHandler(stream) })
-      expect(refusal(await api.post())).toEqual(BAD_ANSWER)
+      expect(refusal(await api.post())).toEqual(BAD_RESPONSE)
     })
 
     it.each([
@@ -102,7 +102,7 @@ describe('streamed response', () => {
       ['a letter that HTTP does not have', { a: '船' }],
     ])('is a 502 of the gateway, whatever its length said: %s', async (_, headers) => {
       api.serve({ streamHandler: answering({ headers: { 'content-length': '4', ...headers } }, 'body') })
-      expect(refusal(await api.post())).toEqual(BAD_ANSWER)
+      expect(refusal(await api.post())).toEqual(BAD_RESPONSE)
     })
 
     it('is a 502 of the gateway when no prelude came in time, and its handler hears of it', async () => {
@@ -114,13 +114,13 @@ describe('streamed response', () => {
           await new Promise(() => {})
         },
       })
-      expect(refusal(await api.post())).toEqual(BAD_ANSWER)
+      expect(refusal(await api.post())).toEqual(BAD_RESPONSE)
       await closed.promise
     })
 
     it('is a 502 of the gateway when Lambda would not take the handler for a streaming one', async () => {
       api.serve({ streamHandler: answering(OPEN, 'body'), isPlain: true })
-      expect(refusal(await api.post())).toEqual(BAD_ANSWER)
+      expect(refusal(await api.post())).toEqual(BAD_RESPONSE)
     })
   })
 

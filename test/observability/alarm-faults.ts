@@ -221,7 +221,7 @@ export const SHARED_FAULTS = {
     pipeline.upstream.script.poll = inTurn(unknownStatus, succeeded({ video_url: `${NOBODY}/video.mp4` }))
   }),
   usage_above_bound: usage({ seconds: 3600 }),
-  answer_cut_short: relayed(chatAnswer({ filler: 'a'.repeat(LONGEST_CHAT_BYTES) }), { stream: true }),
+  reply_cut_short: relayed(chatAnswer({ filler: 'a'.repeat(LONGEST_CHAT_BYTES) }), { stream: true }),
   result_refused: job(() => undefined, { video_url: `${NOBODY}/private.mp4` }),
 } as const satisfies Partial<Record<CountedFact, Fault>>
 

@@ -36,7 +36,7 @@ describe('the next channel is asked', () => {
     ['503', httpAnswer(503, errorBody({ code: 503 })), 'HTTP 503 503'],
     ['529', httpAnswer(529, ''), 'HTTP 529'],
     ['a redirect', httpAnswer(308, '', { Location: 'http://127.0.0.1:1/' }), 'HTTP 308'],
-    ['a compressed answer', httpAnswer(200, 'x', { 'Content-Encoding': 'gzip' }), 'compressed answer'],
+    ['a compressed reply', httpAnswer(200, 'x', { 'Content-Encoding': 'gzip' }), 'compressed reply'],
     ['a success without a body', 'HTTP/1.1 204 No Content\r\n\r\n', 'HTTP 204'],
     ['a success that has no body to read', httpAnswer(205, '{"ok":true}'), 'HTTP 205'],
     ['something else than HTTP', 'hello\r\n\r\n', 'HPE_INVALID_CONSTANT'],

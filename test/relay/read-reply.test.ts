@@ -37,7 +37,7 @@ describe('readSuccessUpTo', () => {
     body.write('{')
     const read = readSuccessUpTo(reply, { deadline: performance.now() + 20 }, [])
     await expect(read).rejects.toBeInstanceOf(UpstreamTimeoutError)
-    expect([body.isDestroyed, told, telemetry.counted()]).toEqual([true, ['timeout'], ['answer_cut_short']])
+    expect([body.isDestroyed, told, telemetry.counted()]).toEqual([true, ['timeout'], ['reply_cut_short']])
   })
 
   it('waits beyond the deadline for a client that has left, whose reply has another bound', async () => {
@@ -175,7 +175,7 @@ describe('large reply', () => {
       body.end(REST)
       const large = await cutReply(reply, unfinished(body), { form })
       expect(large).toMatchObject({ usage: { total_tokens: 3 }, entries: 1, end: 'cut' })
-      expect([told, telemetry.counted()]).toEqual([[], ['answer_cut_short']])
+      expect([told, telemetry.counted()]).toEqual([[], ['reply_cut_short']])
     })
 
     it('gives a reply up at the deadline of its client, billed for what came', async () => {
@@ -280,7 +280,7 @@ describe('leave reply', () => {
     it('counts each reply that a bound has cut', () => {
       const { counted } = captureTelemetry()
       reportCutReply({ channel: relayChannel('main'), upstreamRequestId: undefined }, 'bytes')
-      expect(counted()).toEqual(['answer_cut_short'])
+      expect(counted()).toEqual(['reply_cut_short'])
     })
   })
 })

@@ -127,7 +127,7 @@ describe('a channel whose answers break off', () => {
       await readSlowly(10, () => reset(main.requests[turn] ?? fail()))
     }
     expect(breakerOfMain()).toBe('open')
-    expect(upstreamErrors()).toStrictEqual(Array.from({ length: 3 }, () => 'broken_answer'))
+    expect(upstreamErrors()).toStrictEqual(Array.from({ length: 3 }, () => 'broken_reply'))
   })
 
   it('has its row of failures neither ended nor made longer by one that was held up', async () => {

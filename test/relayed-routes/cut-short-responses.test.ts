@@ -26,7 +26,7 @@ beforeAll(async () => {
 })
 beforeEach(() => telemetry.reset())
 
-const cuts = () => telemetry.counted().filter((fact) => fact === 'answer_cut_short')
+const cuts = () => telemetry.counted().filter((fact) => fact === 'reply_cut_short')
 
 describe('a response that a bound of the gateway cuts short', () => {
   it.each<readonly [RelayOperation, object, number]>([

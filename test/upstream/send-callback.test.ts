@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { afterEach, describe, expect, it } from '@jest/globals'
-import { CALLBACK_ANSWER_BYTES_MAX, type CallbackCommand, sendCallback } from '#upstream/send-callback.ts'
+import { CALLBACK_RESPONSE_BYTES_MAX, type CallbackCommand, sendCallback } from '#upstream/send-callback.ts'
 import { fakeNetwork, type Loopback, listenHttp, listenTcp } from '../platform/http/loopback.ts'
 import { VECTOR_ALLOWLIST as allowlist, lookUpAnswers, vectorsOf } from './guard/ssrf-vectors.ts'
 
@@ -164,7 +164,7 @@ describe('sendCallback', () => {
   })
 
   it('cuts an endless answer after a few kilobytes', async () => {
-    const chunk = Buffer.alloc(CALLBACK_ANSWER_BYTES_MAX, 0x61)
+    const chunk = Buffer.alloc(CALLBACK_RESPONSE_BYTES_MAX, 0x61)
     const server = stopLater(
       await listenHttp((_request, response) => {
         const pour = () => response.writable && response.write(chunk, pour)

@@ -54,7 +54,7 @@ class Chat implements RelayRequest<TokenCounts> {
   readonly rules: ReplyRules
   readonly #text: string
   readonly #chat: ChatRequest
-  #reply: Extract<ChatReply, { kind: 'answer' }> | undefined
+  #reply: Extract<ChatReply, { kind: 'reply' }> | undefined
 
   constructor(text: string, chat: ChatRequest, rules: ReplyRules) {
     this.#text = text
@@ -103,7 +103,7 @@ class Chat implements RelayRequest<TokenCounts> {
   }
 
   #keep(reply: ChatReply): WholeReply<TokenCounts> {
-    if (reply.kind === 'answer') {
+    if (reply.kind === 'reply') {
       this.#reply = reply
     }
     return reply.kind === 'unusable' ? { ...reply, reason: 'the reply has no `choices[].message`' } : reply

@@ -167,7 +167,7 @@ class Completion implements RelayRequest<TokenCounts> {
     } else {
       this.#elements.push(...this.#writer.elements(promptIndex, reply))
     }
-    return { kind: 'answer', usage: reply.usage }
+    return { kind: 'reply', usage: reply.usage }
   }
 
   usageOfLarge({ usage, entries }: { readonly usage: unknown; readonly entries: number }): TokenCounts | undefined {

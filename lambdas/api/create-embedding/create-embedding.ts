@@ -1,8 +1,8 @@
+import { allowedFields, keepAllowedFields, type PassedBody } from '#core/allowed-fields.ts'
 import { type EmbeddingRequest, parseEmbeddingRequest } from '#core/api/embedding-request.ts'
 import { hiddenFields } from '#core/catalogue/hidden-fields.ts'
 import { replaceFields } from '#core/json/json-fields.ts'
 import type { Microcredits } from '#core/money.ts'
-import { keepPassingFields, type PassedBody, passingFields } from '#core/passing-fields.ts'
 import { embeddingChargeMax, settleEmbeddingCost } from '#core/pricing/relay-cost.ts'
 import { embeddingTokensMax } from '#core/pricing/token-usage.ts'
 import type { CallEnd, Charge, CheckedUsage, Priced } from '#core/pricing/usage.ts'
@@ -48,7 +48,7 @@ class Embedding implements RelayRequest<EmbeddingUsage> {
   readonly #embedding: EmbeddingRequest
   readonly #inputs: number
   #estimate: Charge | undefined
-  #reply: Extract<EmbeddingReply, { kind: 'answer' }> | undefined
+  #reply: Extract<EmbeddingReply, { kind: 'reply' }> | undefined
 
   constructor(text: string, embedding: EmbeddingRequest, rules: ReplyRules) {
     const { inputs } = embedding
@@ -83,9 +83,9 @@ class Embedding implements RelayRequest<EmbeddingUsage> {
   }
 
   body(_call: number, { channel, upstreamModel }: CallTarget): PassedBody {
-    const { text, ignored } = keepPassingFields(
+    const { text, ignored } = keepAllowedFields(
       this.#text,
-      passingFields('embeddings', channel.pass_members.embeddings),
+      allowedFields('embeddings', channel.pass_members.embeddings),
     )
     return { text: replaceFields(text, new Map([['model', JSON.stringify(upstreamModel)]])), ignored }
   }
@@ -101,7 +101,7 @@ class Embedding implements RelayRequest<EmbeddingUsage> {
       return reply
     }
     this.#reply = reply
-    return { kind: 'answer', usage: { promptTokens: reply.promptTokens } }
+    return { kind: 'reply', usage: { promptTokens: reply.promptTokens } }
   }
 
   usageOfLarge({ usage }: { readonly usage: unknown }): EmbeddingUsage {

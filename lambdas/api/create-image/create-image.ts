@@ -1,7 +1,7 @@
+import { allowedFields, type PassedBody } from '#core/allowed-fields.ts'
 import { type ImageRequest, imageRequestBody, parseImageRequest } from '#core/api/image-request.ts'
 import { hiddenFields } from '#core/catalogue/hidden-fields.ts'
 import { affordableCount, type Microcredits } from '#core/money.ts'
-import { type PassedBody, passingFields } from '#core/passing-fields.ts'
 import { imageCharge, imageChargeMax } from '#core/pricing/relay-cost.ts'
 import type { CallEnd, CheckedUsage, Priced } from '#core/pricing/usage.ts'
 import { type ImageReply, ImageReplyReader } from '#core/relay/image-reply.ts'
@@ -42,7 +42,7 @@ class Images implements RelayRequest<ImageUsage> {
   readonly rules: ReplyRules
   readonly #text: string
   readonly #image: ImageRequest
-  #reply: Extract<ImageReply, { kind: 'answer' }> | undefined
+  #reply: Extract<ImageReply, { kind: 'reply' }> | undefined
 
   constructor(text: string, image: ImageRequest, rules: ReplyRules) {
     this.#text = text
@@ -69,8 +69,8 @@ class Images implements RelayRequest<ImageUsage> {
   }
 
   body(_call: number, { channel, upstreamModel }: CallTarget): PassedBody {
-    const passing = passingFields('images', channel.pass_members.images)
-    return imageRequestBody(this.#text, { upstreamModel, image: this.#image, passing })
+    const allowed = allowedFields('images', channel.pass_members.images)
+    return imageRequestBody(this.#text, { upstreamModel, image: this.#image, allowed })
   }
 
   reader(): ReplyReader<ImageUsage> {
@@ -83,7 +83,7 @@ class Images implements RelayRequest<ImageUsage> {
       return reply
     }
     this.#reply = reply
-    return { kind: 'answer', usage: reply.images }
+    return { kind: 'reply', usage: reply.images }
   }
 
   usageOfLarge({ entries }: { readonly entries: number }): ImageUsage {

@@ -1,9 +1,9 @@
 import * as z from 'zod'
+import { addedPartFields } from '../allowed-fields.ts'
 import type { Catalogue } from '../catalogue/catalogue.ts'
 import type { ChatModel } from '../catalogue/model.ts'
 import type { AskedLimits } from '../catalogue/parameters.ts'
 import { InvalidRequestError, ModelNotFoundError, type RequestIssue } from '../errors.ts'
-import { addedPartFields } from '../passing-fields.ts'
 import { tokensByLength } from '../pricing/token-usage.ts'
 import {
   CONTENT_MESSAGE,
@@ -153,7 +153,7 @@ export const chatToolSchema = z.looseObject(
 
 const TOOL_CHOICE_MESSAGE = '`tool_choice` must be auto, none, required, or an object that names a function'
 
-/** The fields of `POST /v1/chat/completions` in openapi.json. `passing-fields.ts` lists all that pass upstream. */
+/** The fields of `POST /v1/chat/completions` in openapi.json. `allowed-fields.ts` lists all that pass upstream. */
 export const chatBodySchema = z.looseObject(
   {
     model: z.string('`model` must be a string: the id of a chat model'),

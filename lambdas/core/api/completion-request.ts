@@ -56,7 +56,7 @@ function promptMessage(value: unknown): string {
 }
 
 /**
- * The fields of `POST /v1/completions` in openapi.json, and fields of the legacy API that chat lacks. `passing-fields.ts`
+ * The fields of `POST /v1/completions` in openapi.json, and fields of the legacy API that chat lacks. `allowed-fields.ts`
  * lists all that pass upstream.
  *
  * Responses hold null for log probabilities, so a request for them is refused; 0 requests none. `best_of` above `n` is

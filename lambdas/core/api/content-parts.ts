@@ -1,8 +1,8 @@
 import * as z from 'zod'
+import { isListedPart } from '../allowed-fields.ts'
 import type { ChatModel } from '../catalogue/model.ts'
 import type { MODALITIES } from '../catalogue/parameters.ts'
 import type { RequestIssue } from '../errors.ts'
-import { isListedPart } from '../passing-fields.ts'
 
 /** A part of a message. Only its `type` has been checked. */
 export type ContentPart = Readonly<Record<string, unknown>> & { readonly type: string }

@@ -45,7 +45,7 @@ export const embeddingBodySchema = z.looseObject(
 
 /**
  * Checks the body of `POST /v1/embeddings`, except for the length of the inputs in tokens, which `boundInputTokens` checks.
- * `passing-fields.ts` lists all that pass upstream.
+ * `allowed-fields.ts` lists all that pass upstream.
  * @throws InvalidRequestError naming the field to correct, never repeating an input; ModelNotFoundError. Both come before
  *   any reservation.
  */

@@ -1,9 +1,9 @@
 import * as z from 'zod'
+import { type AllowedFields, keepAllowedFields, type PassedBody } from '../allowed-fields.ts'
 import type { Catalogue } from '../catalogue/catalogue.ts'
 import type { ImageModel } from '../catalogue/model.ts'
 import { InvalidRequestError, ModelNotFoundError, type RequestIssue } from '../errors.ts'
 import { spliceInjected, withoutFields } from '../json/json-fields.ts'
-import { keepPassingFields, type PassedBody, type PassingFields } from '../passing-fields.ts'
 import { parseBody } from './request-issues.ts'
 
 /** What decides the price of an image request, with defaults. */
@@ -55,7 +55,7 @@ export const imageBodySchema = z.looseObject(
 type ImageBody = z.infer<typeof imageBodySchema>
 
 /**
- * Checks the body of `POST /v1/images/generations` against the limits of its model. `passing-fields.ts` lists all that pass
+ * Checks the body of `POST /v1/images/generations` against the limits of its model. `allowed-fields.ts` lists all that pass
  * upstream.
  * @throws InvalidRequestError naming each field to correct; ModelNotFoundError. Both come before any reservation.
  */
@@ -81,7 +81,7 @@ type ImageCall = {
   readonly upstreamModel: string
   readonly image: ImageRequest
   /** The fields that pass to the channel. */
-  readonly passing: PassingFields
+  readonly allowed: AllowedFields
 }
 
 /**
@@ -89,9 +89,9 @@ type ImageCall = {
  * decides the price, so that the upstream's defaults cannot differ from what is billed. `quality` and `style` are left out
  * for a model that has none, because its upstream may not know the parameter.
  */
-export function imageRequestBody(bodyText: string, { upstreamModel, image, passing }: ImageCall): PassedBody {
+export function imageRequestBody(bodyText: string, { upstreamModel, image, allowed }: ImageCall): PassedBody {
   const { model, count, size, quality } = image
-  const passed = keepPassingFields(bodyText, passing)
+  const passed = keepAllowedFields(bodyText, allowed)
   const unknown = CHOICES_WITH_DEFAULT.filter((path) => model[OFFERED_IN[path]].length === 0)
   const text = unknown.length === 0 ? passed.text : withoutFields(passed.text, new Set(unknown))
   return { text: spliceInjected(text, { model: upstreamModel, n: count, size, quality }), ignored: passed.ignored }

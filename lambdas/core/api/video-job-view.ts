@@ -41,13 +41,13 @@ export function callbackBody(job: VideoJob, context: Pick<ViewContext, 'signUrl'
 function outcomeFields(job: VideoJob, { signUrl }: Pick<ViewContext, 'signUrl'>): InjectedFields {
   const status = unexpiredStatus(job)
   if (status === 'succeeded') {
-    return { url: signUrl(job), duration_secs: durationMember(job.durationSeconds) }
+    return { url: signUrl(job), duration_secs: durationField(job.durationSeconds) }
   }
   return status === 'failed' ? { error: visibleError(job) } : {}
 }
 
 /** Null when neither the upstream nor the file has a length. JSON allows no leading zeros. */
-function durationMember(text: string | undefined): RawNumber | null {
+function durationField(text: string | undefined): RawNumber | null {
   return text === undefined || text === '' ? null : { rawJson: text.replace(/^0+(?=\d)/, '') }
 }
 

@@ -1,6 +1,6 @@
 import * as z from 'zod'
+import { type AllowedFields, listedFields, type RelayedApi } from '../allowed-fields.ts'
 import { CHANNEL_PRIORITY_MAX, CHANNEL_WEIGHT_MAX } from '../limits.ts'
-import { listedFields, type PassingFields, type RelayedApi } from '../passing-fields.ts'
 import { OUTPUT_LIMIT_FIELDS } from './parameters.ts'
 import { strictObject } from './schema-parts.ts'
 
@@ -66,7 +66,7 @@ function addedFieldProblem(api: RelayedApi, earlier: readonly string[], path: st
   const names = path.split('.')
   const parent = names
     .slice(0, -1)
-    .reduce<PassingFields | string>(
+    .reduce<AllowedFields | string>(
       (fields, name) => (typeof fields === 'string' ? fields : innerFields(fields, name)),
       listedFields(api),
     )
@@ -90,7 +90,7 @@ function addedFieldProblem(api: RelayedApi, earlier: readonly string[], path: st
     : `${path} and ${twice} are the same name to an upstream that ignores case and underscores; leave one out`
 }
 
-function innerFields({ path, fields }: PassingFields, name: string): PassingFields | string {
+function innerFields({ path, fields }: AllowedFields, name: string): AllowedFields | string {
   const inner = fields.get(name)
   const here = path === '' ? name : `${path}.${name}`
   if (inner === 'whole') {

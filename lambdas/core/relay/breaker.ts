@@ -45,7 +45,7 @@ export type BreakerState =
 type Trial = BreakerCall & { readonly isOver?: true }
 
 /**
- * What an admitted call reports about its channel. A call may report `answered` and later one of the others, and `failed`
+ * What an admitted call reports about its channel. A call may report `begun` and later one of the others, and `failed`
  * even after `completed`, where only the reader of the reply sees that its end is missing.
  */
 export type BreakerReport =
@@ -53,7 +53,7 @@ export type BreakerReport =
    * The reply began. A trial then succeeds, so that a long stream does not keep other calls out. The count of failures in a
    * row stays: a channel that breaks off each of its streams begins every reply.
    */
-  | { readonly kind: 'answered' }
+  | { readonly kind: 'begun' }
   /** The reply is complete: the count of failures starts anew. */
   | { readonly kind: 'completed' }
   /** `before`: the row when this same call reported `completed`, which this report takes back. */
@@ -114,7 +114,7 @@ export function reportCall(
     return state
   }
   switch (report.kind) {
-    case 'answered':
+    case 'begun':
       // On probation: if this reply breaks off, the channel pauses again.
       return state.kind === 'closed' ? state : closed(epoch, { failures: settings.failures - 1, tenants: [] })
     case 'completed':

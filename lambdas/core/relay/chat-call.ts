@@ -1,9 +1,9 @@
+import { type AllowedFields, allowedFields, keepAllowedFields, type PassedBody } from '../allowed-fields.ts'
 import type { ChatRequest } from '../api/chat-request.ts'
 import type { CompletionRequest } from '../api/completion-request.ts'
 import type { RelayChannel } from '../catalogue/channel.ts'
 import { changeOutputLimit } from '../catalogue/parameters.ts'
 import { replaceFields, topLevelFields, withoutFields } from '../json/json-fields.ts'
-import { keepPassingFields, type PassedBody, type PassingFields, passingFields } from '../passing-fields.ts'
 
 const USAGE_WANTED: ReadonlyMap<string, string> = new Map([['include_usage', 'true']])
 
@@ -29,34 +29,34 @@ type ChatCall = {
  * channel's name for it and, for a stream, the request for the usage. Every other byte stays.
  */
 export function upstreamChatBody(bodyText: string, { upstreamModel, chat, channel }: ChatCall): PassedBody {
-  const passing = passingFields('chat', channel.pass_members.chat)
-  const { text, ignored } = keepPassingFields(bodyText, passing)
-  const members = new Map([['model', JSON.stringify(upstreamModel)]])
+  const allowed = allowedFields('chat', channel.pass_members.chat)
+  const { text, ignored } = keepAllowedFields(bodyText, allowed)
+  const written = new Map([['model', JSON.stringify(upstreamModel)]])
   if (chat.stream) {
-    members.set('stream_options', streamOptions(chat, passing))
+    written.set('stream_options', streamOptions(chat, allowed))
   }
   const { write, leaveOut } = changeOutputLimit(chat.askedLimits, {
     wanted: channel.output_limit_member,
     fallback: chat.model.default_max_output_tokens,
   })
   if (write !== undefined) {
-    members.set(write.name, String(write.tokens))
+    written.set(write.name, String(write.tokens))
   }
   const kept = leaveOut === undefined ? text : withoutFields(text, new Set([leaveOut]))
-  return { text: replaceFields(kept, members), ignored }
+  return { text: replaceFields(kept, written), ignored }
 }
 
-function streamOptions({ streamOptions: own }: Pick<ChatRequest, 'streamOptions'>, { fields }: PassingFields): string {
-  const passing = fields.get('stream_options')
+function streamOptions({ streamOptions: own }: Pick<ChatRequest, 'streamOptions'>, { fields }: AllowedFields): string {
+  const allowed = fields.get('stream_options')
   const json = JSON.stringify(own)
-  return askForUsage(passing === undefined || passing === 'whole' ? json : keepPassingFields(json, passing).text)
+  return askForUsage(allowed === undefined || allowed === 'whole' ? json : keepAllowedFields(json, allowed).text)
 }
 
 /**
  * Fields that the gateway writes itself for each chat call, or that have no meaning in chat. A client's own `messages` never
  * replace its prompt.
  */
-const OWN_MEMBERS: ReadonlySet<string> = new Set([
+const OWN_FIELDS: ReadonlySet<string> = new Set([
   'model',
   'messages',
   'prompt',
@@ -126,13 +126,13 @@ export function measureCompletionCalls(
 /** The fields of one call, as the beginning of an object. */
 function ownFields({ prompts, n }: CompletionRequest, { promptIndex, model }: Omit<CompletionCall, 'channel'>): string {
   const content = prompts[promptIndex] ?? ''
-  const members = { model, messages: [{ role: 'user', content }], ...(n === 1 ? {} : { n }) }
-  return JSON.stringify(members).slice(0, -1)
+  const written = { model, messages: [{ role: 'user', content }], ...(n === 1 ? {} : { n }) }
+  return JSON.stringify(written).slice(0, -1)
 }
 
 /** The fields that all calls for a channel share, each behind a comma. */
 function commonFields(bodyText: string, request: CompletionRequest, channel: ChatChannel): PassedBody {
-  const { text, ignored } = keepPassingFields(bodyText, passingFields('completions', channel.pass_members.chat))
+  const { text, ignored } = keepAllowedFields(bodyText, allowedFields('completions', channel.pass_members.chat))
   const passed = new Map<string, string>()
   for (const { name, valueStart, valueEnd } of topLevelFields(text)) {
     passed.set(name, text.slice(valueStart, valueEnd))
@@ -145,7 +145,7 @@ function commonFields(bodyText: string, request: CompletionRequest, channel: Cha
     : []
   const fields = [
     [channel.output_limit_member ?? request.maxTokensField, String(request.maxTokens)],
-    ...[...passed].filter(([name]) => !OWN_MEMBERS.has(name)),
+    ...[...passed].filter(([name]) => !OWN_FIELDS.has(name)),
     ...streaming,
   ]
   return { text: fields.map(([name, json]) => `,${JSON.stringify(name)}:${json}`).join(''), ignored }

@@ -7,7 +7,7 @@ import { editsWithCost, isList, latin1Of, ReplyPieces, type ReplyRules } from '.
 /** How a chat reply of status 200 is used. */
 export type ChatReply =
   | {
-      readonly kind: 'answer'
+      readonly kind: 'reply'
       readonly usage: TokenCounts | undefined
       /**
        * What the client gets: the reply with the public model id and without what is hidden.
@@ -50,7 +50,7 @@ export class ChatReplyReader {
     const pieces = this.#pieces
     const relayed = (cost: Microcredits | undefined) =>
       pieces.edited(markLength, pieces.length, editsWithCost(edits, cost))
-    return { kind: 'answer', usage, relayed }
+    return { kind: 'reply', usage, relayed }
   }
 }
 
@@ -66,11 +66,11 @@ export function chatReplyAsEvents(
   publicModel: string,
   { hasUsage }: { hasUsage: boolean },
 ): string | undefined {
-  const answer = parsedOrUndefined(text.startsWith(DECODED_BYTE_ORDER_MARK) ? text.slice(1) : text)
-  if (!isPart(answer)) {
+  const reply = parsedOrUndefined(text.startsWith(DECODED_BYTE_ORDER_MARK) ? text.slice(1) : text)
+  if (!isPart(reply)) {
     return undefined
   }
-  const { choices, usage, ...rest } = answer
+  const { choices, usage, ...rest } = reply
   const deltas = Array.isArray(choices) ? choices.map(toDelta) : []
   if (deltas.includes(undefined)) {
     return undefined

@@ -21,7 +21,7 @@ import {
 /** How an upstream's 2xx reply to an embedding request is used. */
 export type EmbeddingReply =
   | {
-      readonly kind: 'answer'
+      readonly kind: 'reply'
       /** Tokens that the upstream bills; undefined when it reports no plausible number. */
       readonly promptTokens: number | undefined
       /** What the client gets. @param cost shown in the usage; undefined for none. */
@@ -72,7 +72,7 @@ export class EmbeddingReplyReader {
       return { kind: 'unusable', reason: 'an input has no entry of its index' }
     }
     return {
-      kind: 'answer',
+      kind: 'reply',
       promptTokens: readPromptTokens(parsedOrUndefined(scan.usage)),
       relayed: (cost) => this.#relayed(ordered, cost),
     }

@@ -16,7 +16,7 @@ import {
 /** How an upstream's 2xx reply to an image request is used. */
 export type ImageReply =
   | {
-      readonly kind: 'answer'
+      readonly kind: 'reply'
       /** Images in `data`, at least one. */
       readonly images: number
       /** What the client gets. @param cost shown in a usage; undefined for none. */
@@ -53,7 +53,7 @@ export class ImageReplyReader {
     }
     return images === 0
       ? { kind: 'unusable', reason: 'the reply has no image' }
-      : { kind: 'answer', images, relayed: (cost) => pieces.edited(0, pieces.length, editsWithCost(edits, cost)) }
+      : { kind: 'reply', images, relayed: (cost) => pieces.edited(0, pieces.length, editsWithCost(edits, cost)) }
   }
 }
 

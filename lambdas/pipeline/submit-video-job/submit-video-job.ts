@@ -70,7 +70,7 @@ export async function submitToChannel(offer: Offer, context: SubmitContext): Pro
     return { kind: 'next_step', next: { step: 'submit', waitSeconds: 1 } }
   }
   const outcome = await provider.submit({ request, model, upstreamModelId: upstreamModelId(channel, request) })
-  logger.info('submit answered', { ...jobFacts({ ...job, channelId: channel.id }), outcome: outcome.kind })
+  logger.info('submitted', { ...jobFacts({ ...job, channelId: channel.id }), outcome: outcome.kind })
   return await judge(outcome, { job, channel, provider, timing }, context)
 }
 

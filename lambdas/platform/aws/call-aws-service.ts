@@ -226,7 +226,7 @@ async function exchange({ service, target, body }: AwsCall): Promise<WholeRespon
 
 const CONNECTION_MESSAGES: Readonly<Record<string, string>> = {
   'connect timeout': 'no connection in time',
-  timeout: 'no answer in time',
+  timeout: 'no response in time',
 }
 
 /** Lambda provides the credentials of the function's role in these variables. */

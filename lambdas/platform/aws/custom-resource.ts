@@ -44,7 +44,7 @@ const FIRST_PAUSE_MILLISECONDS = 1_000
 const LONGEST_PAUSE_MILLISECONDS = 8_000
 
 /** Names of the errors of AWS for missing permissions and throttling. */
-const PASSING = /^(AccessDenied|Throttl|TooManyRequests|RequestLimitExceeded|SlowDown)/
+const TRANSIENT = /^(AccessDenied|Throttl|TooManyRequests|RequestLimitExceeded|SlowDown)/
 
 /** Clock and pause; tests replace them. In milliseconds. */
 type Patience = { readonly now: () => number; readonly pause: (milliseconds: number) => Promise<unknown> }
@@ -59,7 +59,7 @@ const REAL: Patience = {
  * as new as the stack. The action must be safe to repeat.
  * @throws any other error of the action at once, and the last error after the minute.
  */
-export async function retryPassingErrors<Result>(
+export async function retryTransientErrors<Result>(
   action: () => Promise<Result>,
   { now, pause: passTime }: Patience = REAL,
 ): Promise<Result> {
@@ -68,8 +68,8 @@ export async function retryPassingErrors<Result>(
     try {
       return await action()
     } catch (error) {
-      const isPassing = error instanceof Error && PASSING.test(error.name)
-      if (!isPassing || now() + pause > giveUpAt) {
+      const isTransient = error instanceof Error && TRANSIENT.test(error.name)
+      if (!isTransient || now() + pause > giveUpAt) {
         throw error
       }
       console.warn(JSON.stringify({ level: 'WARN', message: 'tried again', error: error.name }))

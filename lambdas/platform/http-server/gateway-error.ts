@@ -97,7 +97,7 @@ export const HEADERS_TOO_LARGE: GatewayError = { ...BAD_REQUEST, status: 431 }
 export const INTERNAL_ERROR: GatewayError = { status: 500, message: 'internal error', code: null }
 
 /** A function returned a malformed response. */
-export const BAD_ANSWER: GatewayError = { ...INTERNAL_ERROR, status: 502 }
+export const BAD_RESPONSE: GatewayError = { ...INTERNAL_ERROR, status: 502 }
 
 /** The process ends. Nothing was done for the request, or nothing of its response was sent. */
 export const SHUTTING_DOWN: GatewayError = {

@@ -221,7 +221,7 @@ async function readWhole(
       bytes += next.value.length
       if (bytes > bytesMax) {
         body.destroy()
-        return { kind: 'no_response', reason: 'answer too large' }
+        return { kind: 'no_response', reason: 'reply too large' }
       }
       chunks.push(next.value)
     }

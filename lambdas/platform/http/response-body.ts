@@ -124,8 +124,8 @@ export class ResponseBody implements AsyncIterableIterator<Buffer, undefined> {
     this.#idleTimer = idleMilliseconds === undefined ? undefined : setTimeout(() => this.#onIdle(), idleMilliseconds)
     incoming.on('data', (chunk: Buffer) => this.#onChunk(chunk))
     // Node reports ECONNRESET for every cut; a real reset is an error of the request.
-    incoming.on('error', () => this.#finish('broken', 'answer cut short'))
-    incoming.once('close', () => this.#finish('broken', 'answer cut short'))
+    incoming.on('error', () => this.#finish('broken', 'reply cut short'))
+    incoming.once('close', () => this.#finish('broken', 'reply cut short'))
     incoming.once('end', () => this.#onIncomingEnd())
   }
 
@@ -234,7 +234,7 @@ export class ResponseBody implements AsyncIterableIterator<Buffer, undefined> {
 
   #onIncomingEnd(): void {
     if (!this.#incoming.complete) {
-      this.#finish('broken', 'answer cut short')
+      this.#finish('broken', 'reply cut short')
       return
     }
     if (!this.#outgoing.writableFinished) {

@@ -70,7 +70,7 @@ export class KeyRateLimiter {
       if (way === 'refused') {
         break
       }
-      const { isWritten, item } = await this.#table.updateItem(passing(keyId, way, { rate, bounds }))
+      const { isWritten, item } = await this.#table.updateItem(counting(keyId, way, { rate, bounds }))
       tat = readTat(item)
       this.#remember(keyId, tat)
       if (isWritten) {
@@ -109,7 +109,7 @@ function readTat(item: unknown): number | undefined {
 }
 
 /** The update with which a request passes. Its condition repeats the rule, so that concurrent requests all count. */
-function passing(
+function counting(
   keyId: string,
   way: 'rested' | 'busy',
   { rate, bounds }: { rate: RequestRate; bounds: RateBounds },

@@ -195,14 +195,14 @@ const OUT_OF_TIME = 'the time for the whole request is over'
 function failureOf(outcome: Exclude<SendOutcome, HttpResponse>): string {
   switch (outcome.kind) {
     case 'first_byte_timeout':
-      return 'no answer in time'
+      return 'no response in time'
     case 'aborted':
     case 'given_up':
       return OUT_OF_TIME
     default:
       // A change of protocol (101) is neither a response nor an error.
       return outcome.reason === 'connection closed'
-        ? 'the connection closed without an answer'
+        ? 'the connection closed without a response'
         : `the network said ${outcome.reason}`
   }
 }

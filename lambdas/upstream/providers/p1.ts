@@ -5,7 +5,7 @@ import type { VideoResult } from '#core/jobs/video-job.ts'
 import type { WholeOutcome } from '../../platform/http/http-client.ts'
 import {
   decimalText,
-  memberAt,
+  fieldAt,
   nonBlank,
   parseJson,
   reportedQuantity,
@@ -32,7 +32,7 @@ import {
 
 /** Reads the task id from P1's reply to a submit. */
 export function p1TaskId(body: unknown): string | undefined {
-  return taskIdText(memberAt(body, 'output', 'task_id'))
+  return taskIdText(fieldAt(body, 'output', 'task_id'))
 }
 
 /** The meaning of the reply to P1's task query, which has status 200 for every state of a task, unknown ids included. */
@@ -42,7 +42,7 @@ export function p1PollOutcome(outcome: WholeOutcome): PollOutcome {
 }
 
 function outcomeOfTask(task: TaskReply): PollOutcome {
-  const word = nonBlank(memberAt(task.body, 'output', 'task_status'))?.toUpperCase()
+  const word = nonBlank(fieldAt(task.body, 'output', 'task_status'))?.toUpperCase()
   const { text } = task
   switch (word) {
     case undefined:
@@ -65,8 +65,8 @@ function outcomeOfTask(task: TaskReply): PollOutcome {
 }
 
 function failureMessage(body: unknown, word: string): string {
-  const said = [memberAt(body, 'output', 'message'), memberAt(body, 'output', 'code'), memberAt(body, 'message')]
-  const requestId = nonBlank(memberAt(body, 'request_id'))
+  const said = [fieldAt(body, 'output', 'message'), fieldAt(body, 'output', 'code'), fieldAt(body, 'message')]
+  const requestId = nonBlank(fieldAt(body, 'request_id'))
   const suffix = requestId === undefined ? '' : ` (request ${requestId})`
   return upstreamWords(said) ?? `the upstream reported ${word}${suffix}`
 }
@@ -77,13 +77,13 @@ export function readP1Result(text: string): VideoResult {
 }
 
 function resultOfBody(body: unknown): VideoResult {
-  const usage = memberAt(body, 'usage')
+  const usage = fieldAt(body, 'usage')
   return {
-    videoUrl: nonBlank(memberAt(body, 'output', 'video_url')),
+    videoUrl: nonBlank(fieldAt(body, 'output', 'video_url')),
     completionTokens: undefined,
-    billableSeconds: reportedQuantity([memberAt(usage, 'duration')]),
+    billableSeconds: reportedQuantity([fieldAt(usage, 'duration')]),
     outputSeconds: outputSeconds(usage),
-    resolution: resolutionOfHeight(memberAt(usage, 'SR')),
+    resolution: resolutionOfHeight(fieldAt(usage, 'SR')),
     audio: undefined,
   }
 }
@@ -93,12 +93,12 @@ function resultOfBody(body: unknown): VideoResult {
  * no input was counted and a video can be that long.
  */
 function outputSeconds(usage: unknown): string | undefined {
-  const output = decimalText(memberAt(usage, 'output_video_duration'))
+  const output = decimalText(fieldAt(usage, 'output_video_duration'))
   if (output !== undefined && Number(output) > 0) {
     return output
   }
-  const billed = decimalText(memberAt(usage, 'duration'))
-  const input = Number(decimalText(memberAt(usage, 'input_video_duration')) ?? '0')
+  const billed = decimalText(fieldAt(usage, 'duration'))
+  const input = Number(decimalText(fieldAt(usage, 'input_video_duration')) ?? '0')
   const isLength = input === 0 && Number(billed) > 0 && Number(billed) <= DURATION_SECONDS.max
   return isLength ? billed : undefined
 }

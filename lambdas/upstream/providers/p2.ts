@@ -4,9 +4,9 @@ import type { VideoResult } from '#core/jobs/video-job.ts'
 import type { WholeOutcome } from '../../platform/http/http-client.ts'
 import {
   decimalText,
+  fieldAt,
   firstDecimal,
   firstOf,
-  memberAt,
   nonBlank,
   parseJson,
   readUpstreamError,
@@ -47,9 +47,9 @@ const HTTP_URL = /^https?:\/\//i
  * reply of the upstream itself.
  */
 export function taskViews(body: unknown): readonly unknown[] {
-  const data = memberAt(body, 'data')
-  const nested = memberAt(data, 'data')
-  return [body, data, memberAt(body, 'upstream_response'), nested, memberAt(data, 'upstream_response')]
+  const data = fieldAt(body, 'data')
+  const nested = fieldAt(data, 'data')
+  return [body, data, fieldAt(body, 'upstream_response'), nested, fieldAt(data, 'upstream_response')]
 }
 
 /** Reads what a success reply of any P2 route says about the video. The first place that has a value wins. */
@@ -74,14 +74,14 @@ export function p2Result(body: unknown): VideoResult {
 
 function urlsOf(view: unknown): readonly unknown[] {
   return [
-    memberAt(view, 'content', 'video_url'),
-    memberAt(view, 'video_url'),
-    memberAt(view, 'data', 0, 'url'),
-    memberAt(view, 'data', 0, 'video_url'),
-    memberAt(view, 'url'),
-    memberAt(view, 'results', 0),
-    memberAt(view, 'results', 0, 'url'),
-    memberAt(view, 'metadata', 'url'),
+    fieldAt(view, 'content', 'video_url'),
+    fieldAt(view, 'video_url'),
+    fieldAt(view, 'data', 0, 'url'),
+    fieldAt(view, 'data', 0, 'video_url'),
+    fieldAt(view, 'url'),
+    fieldAt(view, 'results', 0),
+    fieldAt(view, 'results', 0, 'url'),
+    fieldAt(view, 'metadata', 'url'),
   ]
 }
 
@@ -90,11 +90,11 @@ function httpUrl(value: unknown): string | undefined {
 }
 
 function tokensOf(view: unknown): readonly unknown[] {
-  return [memberAt(view, 'usage', 'completion_tokens'), memberAt(view, 'metadata', 'usage', 'completion_tokens')]
+  return [fieldAt(view, 'usage', 'completion_tokens'), fieldAt(view, 'metadata', 'usage', 'completion_tokens')]
 }
 
 function secondsOf(view: unknown): readonly unknown[] {
-  return [memberAt(view, 'duration'), secondsOfFrames(memberAt(view, 'frames')), memberAt(view, 'metadata', 'duration')]
+  return [fieldAt(view, 'duration'), secondsOfFrames(fieldAt(view, 'frames')), fieldAt(view, 'metadata', 'duration')]
 }
 
 function secondsOfFrames(frames: unknown): number | undefined {
@@ -103,13 +103,13 @@ function secondsOfFrames(frames: unknown): number | undefined {
 }
 
 function resolutionsOf(view: unknown): readonly (Resolution | undefined)[] {
-  return [memberAt(view, 'resolution'), memberAt(view, 'metadata', 'resolution')].map((value) =>
+  return [fieldAt(view, 'resolution'), fieldAt(view, 'metadata', 'resolution')].map((value) =>
     RESOLUTIONS.find((resolution) => typeof value === 'string' && resolution === value.toUpperCase()),
   )
 }
 
 function audioOf(view: unknown): boolean | undefined {
-  const value = memberAt(view, 'generate_audio')
+  const value = fieldAt(view, 'generate_audio')
   return typeof value === 'boolean' ? value : undefined
 }
 
@@ -127,21 +127,15 @@ const STATUS_WORDS: ReadonlyMap<string, Progress> = new Map([
 
 /** Reads the task id from the reply to a submit, on any P2 route. */
 export function p2TaskId(body: unknown): string | undefined {
-  const data = memberAt(body, 'data')
-  const places = [
-    memberAt(body, 'task_id'),
-    memberAt(body, 'id'),
-    memberAt(data, 'task_id'),
-    memberAt(data, 'id'),
-    data,
-  ]
+  const data = fieldAt(body, 'data')
+  const places = [fieldAt(body, 'task_id'), fieldAt(body, 'id'), fieldAt(data, 'task_id'), fieldAt(data, 'id'), data]
   return firstOf(places.map(taskIdText))
 }
 
 /** Reads the status word of a task, in lower case; undefined when there is none. The first listed word wins over any other. */
 export function p2StatusWord(body: unknown): string | undefined {
   const words = taskViews(body)
-    .map((view) => nonBlank(memberAt(view, 'status'))?.trim().toLowerCase())
+    .map((view) => nonBlank(fieldAt(view, 'status'))?.trim().toLowerCase())
     .filter((word) => word !== undefined)
   const listed = words.filter((word) => STATUS_WORDS.has(word))
   // A "success" around another status word belongs to the envelope: the call succeeded, and the task may still run.
@@ -180,15 +174,15 @@ function outcomeOfTask(task: TaskReply): PollOutcome {
 function failureMessage(body: unknown, word: string): string {
   const views = taskViews(body)
   const causes = views.flatMap((view) => [
-    memberAt(view, 'error'),
-    memberAt(view, 'error', 'message'),
-    memberAt(view, 'fail_reason'),
-    memberAt(view, 'failure_reason'),
-    memberAt(view, 'failure_reason', 'message'),
+    fieldAt(view, 'error'),
+    fieldAt(view, 'error', 'message'),
+    fieldAt(view, 'fail_reason'),
+    fieldAt(view, 'failure_reason'),
+    fieldAt(view, 'failure_reason', 'message'),
   ])
-  const isPraise = memberAt(body, 'code') !== undefined && readUpstreamError(body).code === undefined
-  const messages = (isPraise ? views.slice(1) : views).map((view) => memberAt(view, 'message'))
-  const codes = views.map((view) => memberAt(view, 'error', 'code'))
+  const isPraise = fieldAt(body, 'code') !== undefined && readUpstreamError(body).code === undefined
+  const messages = (isPraise ? views.slice(1) : views).map((view) => fieldAt(view, 'message'))
+  const codes = views.map((view) => fieldAt(view, 'error', 'code'))
   return upstreamWords([...causes, ...messages, ...codes]) ?? `the upstream reported ${word}`
 }
 

@@ -2,7 +2,7 @@ import type { VideoChannel } from '#core/catalogue/channel.ts'
 import type { VideoJob, VideoResult } from '#core/jobs/video-job.ts'
 import { createP1VideoProvider, readP1Result } from './p1.ts'
 import { createP2ProxyVideoProvider, createP2VideoProvider, readP2Result, taskViews } from './p2.ts'
-import { decimalText, firstOf, memberAt, parseJson } from './reply-reading.ts'
+import { decimalText, fieldAt, firstOf, parseJson } from './reply-reading.ts'
 import type { VideoProviderDependencies } from './upstream-http.ts'
 import type { VideoProvider } from './video-provider.ts'
 
@@ -48,7 +48,7 @@ export function reportedPercent({ provider }: Pick<VideoChannel, 'provider'>, te
     case 'p1':
       return undefined
     case 'p2':
-      return firstOf(taskViews(parseJson(text)).map((view) => percentOf(memberAt(view, 'progress'))))
+      return firstOf(taskViews(parseJson(text)).map((view) => percentOf(fieldAt(view, 'progress'))))
     default:
       return provider satisfies never
   }
@@ -71,7 +71,7 @@ export function reportedGenerationSeconds(
   const body = parseJson(text)
   switch (provider) {
     case 'p1':
-      return secondsOf(memberAt(body, 'output'))
+      return secondsOf(fieldAt(body, 'output'))
     case 'p2':
       return firstOf(taskViews(body).map(secondsOf))
     default:
@@ -84,7 +84,7 @@ const BEGIN = ['submit_time', 'created_at', 'scheduled_time']
 const END = ['end_time', 'finish_time', 'completed_at', 'updated_at']
 
 function secondsOf(view: unknown): number | undefined {
-  const instantOf = (names: readonly string[]) => firstOf(names.map((name) => unixSeconds(memberAt(view, name))))
+  const instantOf = (names: readonly string[]) => firstOf(names.map((name) => unixSeconds(fieldAt(view, name))))
   const [begin, end] = [instantOf(BEGIN), instantOf(END)]
   return begin === undefined || end === undefined ? undefined : end - begin
 }

@@ -12,7 +12,7 @@ export function parseJson(text: string): unknown {
 }
 
 /** The value at a path of field names and array indexes; undefined where the path leaves the value. */
-export function memberAt(value: unknown, ...path: readonly (string | number)[]): unknown {
+export function fieldAt(value: unknown, ...path: readonly (string | number)[]): unknown {
   let current = value
   for (const step of path) {
     if (typeof step === 'number') {
@@ -125,11 +125,11 @@ const UNKNOWN_TASK = /task_?not_?(exists?|found)|^ResourceNotFound|^404$/i
 
 /** Reads P1's flat error, P2's error object, and the envelopes of proxies (`error` as a string, `code` with `message`). */
 export function readUpstreamError(body: unknown): UpstreamError {
-  const error = memberAt(body, 'error')
+  const error = fieldAt(body, 'error')
   return {
-    code: firstOf([memberAt(error, 'code'), memberAt(body, 'code')].map(errorCode)),
-    type: nonBlank(memberAt(error, 'type')),
-    message: upstreamWords([error, memberAt(error, 'message'), memberAt(body, 'message')]),
+    code: firstOf([fieldAt(error, 'code'), fieldAt(body, 'code')].map(errorCode)),
+    type: nonBlank(fieldAt(error, 'type')),
+    message: upstreamWords([error, fieldAt(error, 'message'), fieldAt(body, 'message')]),
   }
 }
 

@@ -85,7 +85,7 @@ function classOfSilence({ kind, reason }: Exclude<WholeOutcome, WholeResponse>) 
   if (kind === 'not_sent') {
     return 'connect_error'
   }
-  return reason === 'timeout' ? 'timeout' : 'broken_answer'
+  return reason === 'timeout' ? 'timeout' : 'broken_reply'
 }
 
 /** What every video provider needs. */

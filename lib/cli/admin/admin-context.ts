@@ -92,8 +92,8 @@ async function confirm(
     }
     return
   }
-  const answer = await terminal.ask(`${printable(sentence)}. Go on? [y/N] `)
-  if (!/^y(es)?$/i.test(answer.trim())) {
+  const typed = await terminal.ask(`${printable(sentence)}. Go on? [y/N] `)
+  if (!/^y(es)?$/i.test(typed.trim())) {
     throw new NotConfirmedError('nothing was changed')
   }
 }

@@ -34,7 +34,7 @@ export function compareConfigs(deployed: GatewayConfig, file: GatewayConfig): Co
   return [
     ...compareRows('models', deployedModels, models),
     ...compareRows('channels', deployedChannels, channels),
-    ...compareMembers('', deployedRest, rest),
+    ...compareFields('', deployedRest, rest),
   ]
 }
 
@@ -56,11 +56,11 @@ function compareRows(section: string, deployed: readonly Row[], file: readonly R
         },
       ]
     }
-    return compareMembers(`${path}.`, before, after)
+    return compareFields(`${path}.`, before, after)
   })
 }
 
-function compareMembers(prefix: string, deployed: object, file: object): ConfigChange[] {
+function compareFields(prefix: string, deployed: object, file: object): ConfigChange[] {
   const before = new Map(Object.entries(deployed))
   const after = new Map(Object.entries(file))
   return [...new Set([...before.keys(), ...after.keys()])]
@@ -184,11 +184,11 @@ export function catalogueWarnings(config: GatewayConfig): string[] {
 
 /** One row of a price table: its conditions other than `any`, and the price. */
 export function priceText(row: object): string {
-  const members = Object.entries(row)
-  const conditions = members
+  const fields = Object.entries(row)
+  const conditions = fields
     .filter(([name, value]) => value !== 'any' && !isAmount(name))
     .map(([name, value]) => (typeof value === 'boolean' ? `${name} ${value ? 'on' : 'off'}` : String(value)))
-  const amounts = members
+  const amounts = fields
     .filter(([name]) => isAmount(name))
     .map(([name, value]) => (name === 'price' ? String(value) : `${name.replaceAll('_', ' ')} ${value} per million`))
   return [conditions.join(', '), amounts.join(', ')].filter((part) => part !== '').join(': ')

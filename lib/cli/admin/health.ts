@@ -43,7 +43,7 @@ function statusOf(url: URL): Promise<number> {
     response.resume()
     resolve(response.statusCode ?? 0)
   })
-  request.setTimeout(RESPONSE_MILLISECONDS_MAX, () => request.destroy(new Error('no answer in time')))
+  request.setTimeout(RESPONSE_MILLISECONDS_MAX, () => request.destroy(new Error('no response in time')))
   request.on('error', reject)
   return promise
 }
@@ -84,7 +84,7 @@ function connectTo(host: string, port: number): Promise<void> {
       socket.destroy()
       settle()
     }
-    socket.setTimeout(CONNECT_MILLISECONDS_MAX, () => end(() => reject(new Error('no answer in time'))))
+    socket.setTimeout(CONNECT_MILLISECONDS_MAX, () => end(() => reject(new Error('no response in time'))))
     socket.once('connect', () => end(resolve))
     socket.once('error', (error) => end(() => reject(error)))
   })

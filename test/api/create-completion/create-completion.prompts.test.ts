@@ -553,7 +553,7 @@ describe('createCompletion, while it streams', () => {
     run.callFor('a').body.write(...STREAM)
     expect(await run.over).toStrictEqual({ error: undefined })
     expect(run.answer.ends).toBe(1)
-    expect(reportsOf(run)).toStrictEqual(['answered', 'completed'])
+    expect(reportsOf(run)).toStrictEqual(['begun', 'completed'])
     jest.advanceTimersByTime(999)
     expect(run.callFor('a').body.isDestroyed).toBe(false)
     jest.advanceTimersByTime(1)

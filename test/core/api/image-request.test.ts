@@ -1,11 +1,11 @@
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
+import { listedFields } from '#core/allowed-fields.ts'
 import { type ImageRequest, imageRequestBody, parseImageRequest } from '#core/api/image-request.ts'
 import { createCatalogue } from '#core/catalogue/catalogue.ts'
 import { type GatewayConfig, gatewayConfigSchema } from '#core/catalogue/gateway-config.ts'
 import { ModelNotFoundError } from '#core/errors.ts'
 import { parseJsonText } from '#core/json/parse-json-text.ts'
-import { listedFields } from '#core/passing-fields.ts'
 import { issuesOf, shippedCatalogue } from '../shipped-catalogue.ts'
 
 function parse(body: unknown, allowedModels: readonly string[] | null = null) {
@@ -44,7 +44,7 @@ describe('an image request', () => {
   it.each(['png', 'jpeg', 'webp'])('may choose how its file is written, which has no price (%s)', (output_format) => {
     const chosen = { output_format, output_compression: 80, background: 'opaque', moderation: 'low' }
     const image = v2(chosen)
-    const call = { upstreamModel: 'up', image, passing: listedFields('images') }
+    const call = { upstreamModel: 'up', image, allowed: listedFields('images') }
     const { text, ignored } = imageRequestBody(JSON.stringify({ model: 'image-v2', prompt: 'a', ...chosen }), call)
     expect(ignored).toStrictEqual([])
     expect(JSON.parse(text)).toMatchObject(chosen)
@@ -151,7 +151,7 @@ describe('the default size', () => {
 
 /** What an upstream gets where its channel adds nothing to the list. */
 function sentBody(text: string, upstreamModel: string, image: ImageRequest): string {
-  return imageRequestBody(text, { upstreamModel, image, passing: listedFields('images') }).text
+  return imageRequestBody(text, { upstreamModel, image, allowed: listedFields('images') }).text
 }
 
 describe('the body for an upstream', () => {

@@ -1,8 +1,8 @@
 import { expect, it } from '@jest/globals'
 import fc from 'fast-check'
 import { hiddenFields, hiddenInRefusal } from '#core/catalogue/hidden-fields.ts'
-import { PassingReply } from '#core/relay/passing-reply.ts'
 import { applyEdits, ReplyScan, withoutHidden } from '#core/relay/reply-scan.ts'
+import { StreamedJsonReply } from '#core/relay/streamed-json-reply.ts'
 
 const NAMES = [
   'usage',
@@ -98,7 +98,7 @@ it('hiddenFields hides prices, what names the upstream, and details of errors, a
 it('hiddenFields hides the same in a reply that is relayed while it arrives, wherever it is cut', () => {
   fc.assert(
     fc.property(written, fc.array(fc.nat(400)), ({ value, text }, places) => {
-      const passing = new PassingReply({ ...rules, list: 'data' })
+      const passing = new StreamedJsonReply({ ...rules, list: 'data' })
       const bytes = Buffer.from(text)
       const ends = [...places, bytes.length].toSorted((one, other) => one - other)
       const out = ends.flatMap((end, index) => passing.push(bytes.subarray(ends[index - 1] ?? 0, end)))

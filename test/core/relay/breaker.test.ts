@@ -99,7 +99,7 @@ describe('a closed breaker', () => {
     const subject = breaker()
     for (let call = 0; call < settings.failures; call += 1) {
       const epoch = subject.admit(0)
-      subject.report(epoch, { kind: 'answered' })
+      subject.report(epoch, { kind: 'begun' })
       subject.report(epoch, failedAt(0))
     }
     expect(subject.kind).toBe('open')
@@ -109,7 +109,7 @@ describe('a closed breaker', () => {
     const subject = breaker()
     for (let call = 0; call < settings.failures; call += 1) {
       const epoch = subject.admit(0)
-      subject.report(epoch, { kind: 'answered' })
+      subject.report(epoch, { kind: 'begun' })
       subject.report(epoch, { kind: 'completed' })
       subject.report(epoch, failedAt(0, call))
     }
@@ -146,7 +146,7 @@ describe('an open breaker', () => {
     expect(subject.admit(-1)).toBeDefined()
   })
 
-  it.each<BreakerReport>([{ kind: 'completed' }, { kind: 'answered' }, { kind: 'undecided' }, failedAt(9_000)])(
+  it.each<BreakerReport>([{ kind: 'completed' }, { kind: 'begun' }, { kind: 'undecided' }, failedAt(9_000)])(
     'ignores the late report %j of a call from before',
     (report) => {
       const subject = breaker()
@@ -176,7 +176,7 @@ describe('a half-open breaker', () => {
     expect(subject.kind).toBe('closed')
   })
 
-  it.each<BreakerReport>([{ kind: 'answered' }, { kind: 'completed' }])('closes when the trial has %j', (report) => {
+  it.each<BreakerReport>([{ kind: 'begun' }, { kind: 'completed' }])('closes when the trial has %j', (report) => {
     const subject = opened()
     subject.report(subject.admit(PAUSE), report)
     expect(subject.kind).toBe('closed')
@@ -193,7 +193,7 @@ describe('a half-open breaker', () => {
   it('opens again when the answer of the trial breaks off after it began', () => {
     const subject = opened()
     const trial = subject.admit(PAUSE)
-    subject.report(trial, { kind: 'answered' })
+    subject.report(trial, { kind: 'begun' })
     subject.report(trial, failedAt(PAUSE + 1))
     expect(subject.kind).toBe('open')
   })
@@ -201,7 +201,7 @@ describe('a half-open breaker', () => {
   it('counts from nothing once the answer of the trial came to its end', () => {
     const subject = opened()
     const trial = subject.admit(PAUSE)
-    subject.report(trial, { kind: 'answered' })
+    subject.report(trial, { kind: 'begun' })
     subject.report(trial, { kind: 'completed' })
     fail(subject, PAUSE, settings.failures - 1)
     expect(subject.kind).toBe('closed')
@@ -214,7 +214,7 @@ describe('a half-open breaker', () => {
     expect(subject.admit(PAUSE)).toBeUndefined()
   })
 
-  it.each<BreakerReport>([{ kind: 'completed' }, { kind: 'answered' }, { kind: 'undecided' }, failedAt(PAUSE)])(
+  it.each<BreakerReport>([{ kind: 'completed' }, { kind: 'begun' }, { kind: 'undecided' }, failedAt(PAUSE)])(
     'is moved by its trial alone, not by the late report %j of a call from before',
     (report) => {
       const subject = breaker()
@@ -327,7 +327,7 @@ describe('whatever calls do', () => {
     wait: fc.nat({ max: 8_000 }),
     do: fc.constantFrom(
       'admit' as const,
-      'answered' as const,
+      'begun' as const,
       'completed' as const,
       'failed' as const,
       'undecided' as const,

@@ -11,10 +11,10 @@ function readChatReply(text: string) {
 }
 
 const choice = { index: 0, message: { role: 'assistant', content: 'Hi' }, finish_reason: 'stop' }
-const answer = (members: object) => JSON.stringify({ id: 'c', model: 'up', choices: [choice], ...members })
+const reply = (fields: object) => JSON.stringify({ id: 'c', model: 'up', choices: [choice], ...fields })
 const asEvents = (text: string) => chatReplyAsEvents(text, 'public', { hasUsage: false })
 
-describe('a whole answer with an error in it', () => {
+describe('a whole reply with an error in it', () => {
   const error = { message: 'boom' }
 
   it.each([
@@ -22,12 +22,12 @@ describe('a whole answer with an error in it', () => {
     ['an empty list', []],
     ['a choice of nothing', [{ index: 0, message: { role: 'assistant', content: '' }, finish_reason: 'error' }]],
   ])('is a failure with %s', (_, choices) => {
-    expect(readChatReply(answer({ error, choices })).kind).toBe('error')
+    expect(readChatReply(reply({ error, choices })).kind).toBe('error')
   })
 
-  it('is an answer when something was generated, or the error is null', () => {
-    expect(readChatReply(answer({ error })).kind).toBe('answer')
-    expect(readChatReply(answer({ error: null })).kind).toBe('answer')
+  it('is a reply when something was generated, or the error is null', () => {
+    expect(readChatReply(reply({ error })).kind).toBe('reply')
+    expect(readChatReply(reply({ error: null })).kind).toBe('reply')
   })
 })
 
@@ -45,52 +45,52 @@ const WITHOUT_MESSAGE = [
   ],
 ] as const
 
-describe('a whole answer without a message', () => {
-  it.each(WITHOUT_MESSAGE)('is unusable without a usage, and an answer with one (%s)', (_, choices) => {
-    expect(readChatReply(answer({ choices })).kind).toBe('unusable')
+describe('a whole reply without a message', () => {
+  it.each(WITHOUT_MESSAGE)('is unusable without a usage, and a reply with one (%s)', (_, choices) => {
+    expect(readChatReply(reply({ choices })).kind).toBe('unusable')
     const usage = { prompt_tokens: 9, completion_tokens: 0 }
-    expect(readChatReply(answer({ choices, usage })).kind).toBe('answer')
+    expect(readChatReply(reply({ choices, usage })).kind).toBe('reply')
   })
 
   it('gives no legacy completion', () => {
     for (const [, choices] of WITHOUT_MESSAGE) {
-      expect(readChatChoices(answer({ choices }))).toBeUndefined()
+      expect(readChatChoices(reply({ choices }))).toBeUndefined()
     }
   })
 
-  it('is an answer when its message is empty', () => {
+  it('is a reply when its message is empty', () => {
     const choices = [{ index: 0, message: { role: 'assistant', content: '' }, finish_reason: 'stop' }]
-    expect(readChatReply(answer({ choices })).kind).toBe('answer')
+    expect(readChatReply(reply({ choices })).kind).toBe('reply')
   })
 })
 
-describe('the usage of a whole answer', () => {
+describe('the usage of a whole reply', () => {
   const usage = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 }
 
   it('is not believed when it is all zeros beside a text', () => {
-    expect(readChatReply(answer({ usage }))).toMatchObject({ kind: 'answer', usage: undefined })
-    expect(readChatReply(answer({ usage, choices: [] }))).toMatchObject({
+    expect(readChatReply(reply({ usage }))).toMatchObject({ kind: 'reply', usage: undefined })
+    expect(readChatReply(reply({ usage, choices: [] }))).toMatchObject({
       usage: tokenCounts({ input: 0, output: 0 }),
     })
   })
 })
 
-describe('a whole answer as a stream', () => {
+describe('a whole reply as a stream', () => {
   it('is the same with a byte order mark as without', () => {
-    expect(asEvents(`\ufeff${answer({})}`)).toBe(asEvents(answer({})))
-    expect(asEvents(answer({}))).toContain('"delta":{"role":"assistant","content":"Hi"}')
+    expect(asEvents(`\ufeff${reply({})}`)).toBe(asEvents(reply({})))
+    expect(asEvents(reply({}))).toContain('"delta":{"role":"assistant","content":"Hi"}')
   })
 
   it('has an empty delta for a choice without a message', () => {
-    expect(asEvents(answer({ choices: [{ index: 0, message: null }, { index: 1 }] }))).toContain(
+    expect(asEvents(reply({ choices: [{ index: 0, message: null }, { index: 1 }] }))).toContain(
       '"choices":[{"index":0,"delta":{}},{"index":1,"delta":{}}]',
     )
   })
 
   it.each([
-    ['a choice that is null', answer({ choices: [null] })],
-    ['a choice that is a text', answer({ choices: ['x'] })],
-    ['a message that is a text', answer({ choices: [{ index: 0, message: 'x' }] })],
+    ['a choice that is null', reply({ choices: [null] })],
+    ['a choice that is a text', reply({ choices: ['x'] })],
+    ['a message that is a text', reply({ choices: [{ index: 0, message: 'x' }] })],
     ['no object', '[]'],
     ['no JSON', '<html>'],
   ])('cannot be made of %s', (_, text) => {

@@ -71,7 +71,7 @@ describe('the model of an answer', () => {
     const reader = new EmbeddingReplyReader({ ...rulesOf('p'), inputs: 2048, encodingFormat: 'float' })
     reader.push(bytes)
     const answer = reader.end()
-    const pieces = answer.kind === 'answer' ? answer.relayed(undefined) : []
+    const pieces = answer.kind === 'reply' ? answer.relayed(undefined) : []
     expect(pieces).toHaveLength(3)
     expect(pieces.filter((piece) => piece.buffer === bytes.buffer)).toHaveLength(2)
   })

@@ -90,8 +90,8 @@ describe('an answer with images', () => {
     const reader = new ImageReplyReader(rulesOf('image-v2'))
     reader.push(bytes)
     const answer = reader.end()
-    expect(answer).toMatchObject({ kind: 'answer', images: 1 })
-    const pieces = answer.kind === 'answer' ? answer.relayed(undefined) : []
+    expect(answer).toMatchObject({ kind: 'reply', images: 1 })
+    const pieces = answer.kind === 'reply' ? answer.relayed(undefined) : []
     expect(pieces.map((piece) => piece.buffer === bytes.buffer)).toStrictEqual([true])
   })
 })

@@ -211,7 +211,7 @@ describe('call aws service', () => {
       jest.advanceTimersByTime(2_000)
       expect(await Promise.race([call, Promise.resolve('waiting')])).toBe('waiting')
       jest.advanceTimersByTime(1_000)
-      expect(await call).toMatchObject({ name: 'AwsConnectionError', message: 'no answer in time' })
+      expect(await call).toMatchObject({ name: 'AwsConnectionError', message: 'no response in time' })
     })
 
     it('for the connection is one second', async () => {

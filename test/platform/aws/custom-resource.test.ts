@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals'
 import type { CloudFormationCustomResourceEvent } from 'aws-lambda'
 import { handler } from '#lambdas/cdn-signing-key/handler.ts'
-import { respondToCloudFormation, retryPassingErrors } from '#platform/aws/custom-resource.ts'
+import { respondToCloudFormation, retryTransientErrors } from '#platform/aws/custom-resource.ts'
 import { FakeCloudFront, FakeSecret } from '../../cdn-signing-key/key-services.ts'
 
 describe('respond-to-cloudformation', () => {
@@ -164,7 +164,7 @@ describe('retry passing errors', () => {
           milliseconds += pause
         },
       }
-      await expect(retryPassingErrors(async () => run(), clock)).rejects.toMatchObject({ name: 'AccessDenied' })
+      await expect(retryTransientErrors(async () => run(), clock)).rejects.toMatchObject({ name: 'AccessDenied' })
       expect(calls()).toBeGreaterThan(8)
       expect(milliseconds).toBeGreaterThan(50_000)
       expect(milliseconds).toBeLessThanOrEqual(60_000)

@@ -2,7 +2,7 @@ import { request } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import {
-  BAD_ANSWER,
+  BAD_RESPONSE,
   closeInStages,
   EXPECTATION_FAILED,
   type GatewayError,
@@ -27,7 +27,7 @@ describe('gateway-error', () => {
     [REQUEST_TOO_LARGE, 413, 'invalid_request_error'],
     [tooManyRequestsAtOnce(64), 429, 'rate_limit_error'],
     [INTERNAL_ERROR, 500, 'server_error'],
-    [BAD_ANSWER, 502, 'server_error'],
+    [BAD_RESPONSE, 502, 'server_error'],
   ])('%j is sent with status %i and type %s, under the id of the request', async (given, status, type) => {
     error = given
     const response = await fetch(`http://127.0.0.1:${server.port}/`)
@@ -50,7 +50,7 @@ describe('gateway-error', () => {
       const { headers } = await fetch(`http://127.0.0.1:${server.port}/`)
       return [
         headers.get('access-control-allow-origin'),
-        gatewayErrorBytes('r', BAD_ANSWER).includes('allow-origin: *'),
+        gatewayErrorBytes('r', BAD_RESPONSE).includes('allow-origin: *'),
       ]
     }
     expect(await allowed()).toEqual([null, false])

@@ -340,7 +340,7 @@ describe('exchangeWhole', () => {
     it('when the answer is larger than its bound, and reads no further', async () => {
       const port = await listen((socket) => socket.write(`HTTP/1.1 200 OK\r\n\r\n${'x'.repeat(65_536)}`))
       const outcome = await send(submit(port, { limits: { ...OWN, bytesMax: 1_000 } }))
-      expect(outcome).toEqual({ kind: 'no_response', reason: 'answer too large' })
+      expect(outcome).toEqual({ kind: 'no_response', reason: 'reply too large' })
     })
 
     it.each([

@@ -97,7 +97,7 @@ describe('response body', () => {
 
     it.each([
       ['reset', (socket: RawRequest['socket']) => void socket.resetAndDestroy(), 'ECONNRESET'],
-      ['shorter than its length', (socket: RawRequest['socket']) => void socket.end(), 'answer cut short'],
+      ['shorter than its length', (socket: RawRequest['socket']) => void socket.end(), 'reply cut short'],
     ])('that is %s gives what came and then throws', async (_, act, reason) => {
       const upstream = await start(({ socket }) =>
         socket.write(`${httpAnswer(200, '', { 'Content-Length': '9' })}half`),
@@ -117,7 +117,7 @@ describe('response body', () => {
       ['cut within a chunk', `${chunkOf('half').slice(0, 5)}`],
     ])('that is %s throws', async (_, bytes) => {
       const upstream = await start(({ socket }) => socket.end(CHUNKED_HEAD + bytes))
-      await expect(textOf(post(upstream))).rejects.toThrow(new ResponseBrokenError('answer cut short'))
+      await expect(textOf(post(upstream))).rejects.toThrow(new ResponseBrokenError('reply cut short'))
     })
 
     it('with a chunk that is none throws', async () => {

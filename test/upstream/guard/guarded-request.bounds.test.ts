@@ -2,7 +2,7 @@ import type { Socket } from 'node:net'
 import { afterEach, describe, expect, it } from '@jest/globals'
 import { DownloadError, DownloadTooLargeError } from '#upstream/guard/download.ts'
 import { type OutboundNetwork, systemNetwork } from '#upstream/guard/outbound-network.ts'
-import { CALLBACK_ANSWER_BYTES_MAX, type CallbackCommand, sendCallback } from '#upstream/send-callback.ts'
+import { CALLBACK_RESPONSE_BYTES_MAX, type CallbackCommand, sendCallback } from '#upstream/send-callback.ts'
 import { hurried } from '../../faults/hurried-time.ts'
 import { type Loopback, listenHttp, listenTcp } from '../../platform/http/loopback.ts'
 import { download, failureOf, from } from './downloading.ts'
@@ -84,8 +84,8 @@ describe('a callback', () => {
     )
     expect(await sendCallback(callbackTo(server, network))).toMatchObject({ outcome: 'delivered' })
     await server.allClosed()
-    expect(network.bytesRead()).toBeGreaterThanOrEqual(CALLBACK_ANSWER_BYTES_MAX)
-    expect(network.bytesRead()).toBeLessThan(CALLBACK_ANSWER_BYTES_MAX + 1_024)
+    expect(network.bytesRead()).toBeGreaterThanOrEqual(CALLBACK_RESPONSE_BYTES_MAX)
+    expect(network.bytesRead()).toBeLessThan(CALLBACK_RESPONSE_BYTES_MAX + 1_024)
   })
 
   it('that is answered with silence or in drips is over after 15 seconds', async () => {

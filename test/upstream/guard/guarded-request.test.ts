@@ -144,7 +144,7 @@ describe('guarded request', () => {
     it('gives up when no answer comes in time, and closes the connection', async () => {
       const server = stopLater(await listenTcp((socket) => socket.resume()))
       const command = get(`${server.origin}/?token=secret`, { isTrustedOrigin: true, replyMilliseconds: 30 })
-      await expect(sendGuardedRequest(command)).rejects.toThrow('no answer in time')
+      await expect(sendGuardedRequest(command)).rejects.toThrow('no response in time')
       await server.allClosed()
     })
 

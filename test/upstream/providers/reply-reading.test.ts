@@ -3,23 +3,23 @@ import {
   decimalText,
   errorMeaning,
   errorReason,
+  fieldAt,
   firstDecimal,
   isKeyRefused,
   isUnknownTask,
-  memberAt,
   parseJson,
   readUpstreamError,
   taskIdText,
   upstreamWords,
 } from '#upstream/providers/reply-reading.ts'
 
-describe('memberAt', () => {
+describe('fieldAt', () => {
   it('reads own members only', () => {
-    expect(memberAt(parseJson('{"a":[{"b":1}]}'), 'a', 0, 'b')).toBe(1)
-    expect(memberAt({}, 'constructor')).toBeUndefined()
-    expect(memberAt(parseJson('{"__proto__":{"url":"x"}}'), 'url')).toBeUndefined()
-    expect(memberAt([1], 'length')).toBeUndefined()
-    expect(memberAt('text', 0)).toBeUndefined()
+    expect(fieldAt(parseJson('{"a":[{"b":1}]}'), 'a', 0, 'b')).toBe(1)
+    expect(fieldAt({}, 'constructor')).toBeUndefined()
+    expect(fieldAt(parseJson('{"__proto__":{"url":"x"}}'), 'url')).toBeUndefined()
+    expect(fieldAt([1], 'length')).toBeUndefined()
+    expect(fieldAt('text', 0)).toBeUndefined()
   })
 })
 

@@ -76,7 +76,7 @@ describe('a failed call of an upstream', () => {
   const FAILURES: readonly (readonly [UpstreamErrorClass, WholeOutcome])[] = [
     ['connect_error', silence('not_sent', 'ECONNREFUSED')],
     ['timeout', silence('no_response', 'timeout')],
-    ['broken_answer', silence('no_response', 'ECONNRESET')],
+    ['broken_reply', silence('no_response', 'ECONNRESET')],
     ['odd_body', response(200, '<html>')],
     ['client_error', response(404, '{}')],
     ['rate_limited', response(429, '{}')],

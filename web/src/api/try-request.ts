@@ -18,8 +18,8 @@ export function tryRequest<Result>(attempt: () => Promise<Result>, { tries, sign
 }
 
 function waitAfter(error: unknown): number | undefined {
-  const isPassing = error instanceof ApiError && (error.status === 0 || error.status === 429 || error.status >= 500)
-  return isPassing ? (error.retryAfterSeconds ?? RETRY_SECONDS) * 1000 : undefined
+  const isTransient = error instanceof ApiError && (error.status === 0 || error.status === 429 || error.status >= 500)
+  return isTransient ? (error.retryAfterSeconds ?? RETRY_SECONDS) * 1000 : undefined
 }
 
 /** @throws DOMException `AbortError` as soon as the signal says so. */

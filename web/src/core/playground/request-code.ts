@@ -117,7 +117,7 @@ function aiSdkChat({ origin, body }: PlaygroundRequest): string {
 ${aiSdkProvider(origin)}
 const { textStream } = streamText({
   model: reelgate(${literal(model)}),
-${members(options)}})
+${fields(options)}})
 for await (const text of textStream) {
   process.stdout.write(text)
 }
@@ -136,7 +136,7 @@ function aiSdkImage({ origin, body }: PlaygroundRequest): string {
 ${aiSdkProvider(origin)}
 const { images } = await generateImage({
   model: reelgate.imageModel(${literal(model)}),
-${members(options)}})
+${fields(options)}})
 console.log(images.length, 'images')
 `
 }
@@ -159,7 +159,7 @@ function literal(value: unknown): string {
   return JSON.stringify(value, null, 2) ?? 'undefined'
 }
 
-function members(options: Readonly<Record<string, unknown>>): string {
+function fields(options: Readonly<Record<string, unknown>>): string {
   return Object.entries(options)
     .map(([name, value]) => `  ${name}: ${literal(value).replaceAll('\n', '\n  ')},\n`)
     .join('')

@@ -3,17 +3,17 @@ import fc from 'fast-check'
 import { fieldTree } from '#core/json/json-fields.ts'
 import { parseJsonText } from '#core/json/parse-json-text.ts'
 import { microcredits } from '#core/money.ts'
-import { PassingReply } from '#core/relay/passing-reply.ts'
+import { StreamedJsonReply } from '#core/relay/streamed-json-reply.ts'
 import { rulesOf } from './reply-rules.ts'
 import { bytesOf, writtenObject } from './written-json.ts'
 
-type Form = ConstructorParameters<typeof PassingReply>[0]
+type Form = ConstructorParameters<typeof StreamedJsonReply>[0]
 
 const FORM: Form = { ...rulesOf('public "id"'), list: 'choices' }
 
 /** Passes a text in pieces of so many bytes. */
 function pass(text: string, size = text.length + 1, form = FORM) {
-  const passing = new PassingReply(form)
+  const passing = new StreamedJsonReply(form)
   const bytes = Buffer.from(text)
   const out: Uint8Array[] = []
   for (let at = 0; at < bytes.length; at += size) {
@@ -142,7 +142,7 @@ describe('passing reply property', () => {
         fc.boolean(),
         around,
         (written, hidden, places, isBilled, before) => {
-          const passing = new PassingReply({
+          const passing = new StreamedJsonReply({
             publicModel: 'public "id"',
             hidden,
             list: 'choices',

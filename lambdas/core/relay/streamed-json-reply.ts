@@ -3,7 +3,7 @@ import type { Microcredits } from '../money.ts'
 import { latin1Of, ReplyPieces, type ReplyRules, ReplyScan } from './reply-scan.ts'
 
 /** What is read from a large reply, and changed in it. */
-export type PassingForm = ReplyRules & {
+export type StreamedJsonForm = ReplyRules & {
   /** The top-level list of what was asked for. */
   readonly list: 'choices' | 'data'
   /** The cost to show in a usage, by what was read so far; left out where nothing of the reply is shown. */
@@ -15,12 +15,12 @@ export type PassingForm = ReplyRules & {
  * bill needs is read on the way; only a field after a megabyte of white space becomes null where it would be removed. It holds little more
  * than a megabyte however large the reply is, and refuses nothing: bytes that were sent cannot be taken back.
  */
-export class PassingReply {
+export class StreamedJsonReply {
   readonly #scan: ReplyScan
   readonly #pieces = new ReplyPieces()
   #sentTo = 0
 
-  constructor({ publicModel, hidden, list, costOf }: PassingForm) {
+  constructor({ publicModel, hidden, list, costOf }: StreamedJsonForm) {
     this.#scan = new ReplyScan({
       hidden,
       modelJson: JSON.stringify(publicModel),

@@ -5,9 +5,9 @@ import { parseJsonText } from './json/parse-json-text.ts'
  * The fields of an object that pass, by exact name: each whole, or an object (or a list of objects) of which some fields pass.
  * `path` is dotted and without indexes, such as `messages.content`; empty for the body.
  */
-export type PassingFields = {
+export type AllowedFields = {
   readonly path: string
-  readonly fields: ReadonlyMap<string, PassingFields | 'whole'>
+  readonly fields: ReadonlyMap<string, AllowedFields | 'whole'>
   /** Of these fields, only the one that `type` names passes. */
   readonly ofType?: ReadonlySet<string>
 }
@@ -72,7 +72,7 @@ const SAMPLING = {
  * The fields of the OpenAI API, less those that change the price or the model
  * (docs/decisions/0114).
  */
-const PASSING = {
+const ALLOWED = {
   chat: {
     ...SAMPLING,
     messages: MESSAGE,
@@ -118,11 +118,11 @@ const PASSING = {
 } as const satisfies Readonly<Record<RelayedApi | 'completions', FieldSpec>>
 
 /** Name of a built-in list. */
-export type PassingList = keyof typeof PASSING
+export type AllowedList = keyof typeof ALLOWED
 
-function toPassingFields(spec: FieldSpec, path = ''): PassingFields {
+function toAllowedFields(spec: FieldSpec, path = ''): AllowedFields {
   const fields = Object.entries(spec).map(
-    ([name, inner]) => [name, inner === true ? 'whole' : toPassingFields(inner, pathOf(path, name))] as const,
+    ([name, inner]) => [name, inner === true ? 'whole' : toAllowedFields(inner, pathOf(path, name))] as const,
   )
   return { path, fields: new Map(fields), ...(path === PARTS_PATH && { ofType: FIELDS_OF_PARTS }) }
 }
@@ -132,15 +132,15 @@ export function pathOf(parent: string, name: string): string {
   return parent === '' ? name : `${parent}.${name}`
 }
 
-const LISTS: Readonly<Record<PassingList, PassingFields>> = {
-  chat: toPassingFields(PASSING.chat),
-  completions: toPassingFields(PASSING.completions),
-  embeddings: toPassingFields(PASSING.embeddings),
-  images: toPassingFields(PASSING.images),
+const LISTS: Readonly<Record<AllowedList, AllowedFields>> = {
+  chat: toAllowedFields(ALLOWED.chat),
+  completions: toAllowedFields(ALLOWED.completions),
+  embeddings: toAllowedFields(ALLOWED.embeddings),
+  images: toAllowedFields(ALLOWED.images),
 }
 
 /** A built-in list. */
-export function listedFields(list: PassingList): PassingFields {
+export function listedFields(list: AllowedList): AllowedFields {
   return LISTS[list]
 }
 
@@ -150,17 +150,17 @@ export function addedPartFields(lists: readonly (readonly string[])[]): Readonly
   return new Set(inner.map((path) => path.slice(PARTS_PATH.length + 1)).filter((name) => !name.includes('.')))
 }
 
-const extended = new WeakMap<readonly string[], Map<PassingList, PassingFields>>()
+const extended = new WeakMap<readonly string[], Map<AllowedList, AllowedFields>>()
 
 /**
  * A built-in list with the fields that a channel adds; computed once per channel.
  * @param added dotted paths; those without a parent in the list are skipped.
  */
-export function passingFields(list: PassingList, added: readonly string[]): PassingFields {
+export function allowedFields(list: AllowedList, added: readonly string[]): AllowedFields {
   if (added.length === 0) {
     return LISTS[list]
   }
-  const made = extended.get(added) ?? new Map<PassingList, PassingFields>()
+  const made = extended.get(added) ?? new Map<AllowedList, AllowedFields>()
   extended.set(added, made)
   const known = made.get(list)
   if (known !== undefined) {
@@ -171,7 +171,7 @@ export function passingFields(list: PassingList, added: readonly string[]): Pass
   return fields
 }
 
-function withField(base: PassingFields, [name, ...rest]: readonly string[]): PassingFields {
+function withField(base: AllowedFields, [name, ...rest]: readonly string[]): AllowedFields {
   if (name === undefined) {
     return base
   }
@@ -199,10 +199,10 @@ const NAME_CHARACTERS_MAX = 64
  * names and the fields that a channel adds pass. Every other byte stays. Takes linear time.
  * @param text a valid JSON object.
  */
-export function keepPassingFields(text: string, passing: PassingFields): PassedBody {
+export function keepAllowedFields(text: string, allowed: AllowedFields): PassedBody {
   const ignored: IgnoredNames = new Map()
   const scanner = new JsonScanner(text)
-  const passed = passValue({ text, scanner, ignored }, scanner.next(), passing)
+  const passed = passValue({ text, scanner, ignored }, scanner.next(), allowed)
   const paths = [...ignored].flatMap(([path, names]) => Array.from(names, (name) => pathOf(path, name)))
   return { text: passed ?? text, ignored: paths.slice(0, IGNORED_MAX) }
 }
@@ -214,26 +214,26 @@ type IgnoredNames = Map<string, Set<string>>
 type Passage = { readonly text: string; readonly scanner: JsonScanner; readonly ignored: IgnoredNames }
 
 /** Reads on to the end of the value that begins with a token. @returns its replacement; undefined for an unchanged value. */
-function passValue(passage: Passage, token: Token, passing: PassingFields | 'whole'): string | undefined {
+function passValue(passage: Passage, token: Token, allowed: AllowedFields | 'whole'): string | undefined {
   const { scanner } = passage
   if (token !== OPEN) {
     return undefined
   }
-  if (passing === 'whole') {
+  if (allowed === 'whole') {
     scanner.skip()
     scanner.next()
     return undefined
   }
-  return scanner.code === OPEN_BRACE ? passObject(passage, passing) : passList(passage, passing)
+  return scanner.code === OPEN_BRACE ? passObject(passage, allowed) : passList(passage, allowed)
 }
 
-function passList(passage: Passage, passing: PassingFields): string | undefined {
+function passList(passage: Passage, allowed: AllowedFields): string | undefined {
   const { text, scanner } = passage
   const pieces: string[] = []
   let writtenTo = scanner.start
   for (let token = scanner.next(); token === OPEN || token === SCALAR; token = scanner.next()) {
     const { start } = scanner
-    const changed = passValue(passage, token, passing)
+    const changed = passValue(passage, token, allowed)
     if (changed !== undefined) {
       pieces.push(text.slice(writtenTo, start), changed)
       writtenTo = scanner.end
@@ -251,37 +251,37 @@ type Kept = {
   readonly changed: string | undefined
 }
 
-function passObject(passage: Passage, passing: PassingFields): string | undefined {
+function passObject(passage: Passage, allowed: AllowedFields): string | undefined {
   const { text, scanner, ignored } = passage
   const kept = new Map<string, Kept>()
   let isChanged = false
   let { end } = scanner
   for (let position = 0; scanner.next() === NAME; position += 1) {
     const { name, fieldStart: start } = scanner
-    const inner = passing.fields.get(name)
+    const inner = allowed.fields.get(name)
     const token = scanner.next()
     const valueStart = scanner.start
     const changed = passValue(passage, token, inner ?? 'whole')
     end = scanner.end
     const isRepeated = kept.delete(name)
     if (inner === undefined || isRepeated) {
-      ignore(ignored, passing.path, name)
+      ignore(ignored, allowed.path, name)
     }
     if (inner !== undefined) {
       kept.set(name, { position, start, valueStart, end, changed })
     }
     isChanged ||= inner === undefined || isRepeated || changed !== undefined
   }
-  for (const name of fieldsOfOtherTypes(text, kept, passing)) {
+  for (const name of fieldsOfOtherTypes(text, kept, allowed)) {
     kept.delete(name)
-    ignore(ignored, passing.path, name)
+    ignore(ignored, allowed.path, name)
     isChanged = true
   }
   return isChanged ? writeObject(kept.values(), text, text.slice(end, scanner.end)) : undefined
 }
 
 /** Fields of a content part that belong to another type. Validation has refused a part without a type. */
-function fieldsOfOtherTypes(text: string, kept: ReadonlyMap<string, Kept>, { ofType }: PassingFields): string[] {
+function fieldsOfOtherTypes(text: string, kept: ReadonlyMap<string, Kept>, { ofType }: AllowedFields): string[] {
   const type = kept.get('type')
   if (ofType === undefined || type === undefined) {
     return []
@@ -318,7 +318,7 @@ const ADDED_TO = {
   completions: 'chat',
   embeddings: 'embeddings',
   images: 'images',
-} as const satisfies Readonly<Record<PassingList, RelayedApi>>
+} as const satisfies Readonly<Record<AllowedList, RelayedApi>>
 
 /**
  * The fields that at least one of the channels would leave out of its request, so that the result does not depend on the
@@ -327,12 +327,12 @@ const ADDED_TO = {
  */
 export function fieldsIgnoredBySome(
   bodyText: string,
-  list: PassingList,
+  list: AllowedList,
   channels: readonly { readonly pass_members: Readonly<Record<RelayedApi, readonly string[]>> }[],
 ): readonly string[] {
   const added = channels.map(({ pass_members }) => pass_members[ADDED_TO[list]])
   const ignored = (added.length === 0 ? [[]] : added).map(
-    (names) => keepPassingFields(bodyText, passingFields(list, names)).ignored,
+    (names) => keepAllowedFields(bodyText, allowedFields(list, names)).ignored,
   )
   return [...new Set(ignored.flat())]
 }

@@ -1,20 +1,20 @@
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
+import {
+  type AllowedFields,
+  allowedFields,
+  fieldsIgnoredBySome,
+  keepAllowedFields,
+  listedFields,
+  pathOf,
+} from '#core/allowed-fields.ts'
 import { imageRequestBody, parseImageRequest } from '#core/api/image-request.ts'
 import { parseJsonText } from '#core/json/parse-json-text.ts'
-import {
-  fieldsIgnoredBySome,
-  keepPassingFields,
-  listedFields,
-  type PassingFields,
-  passingFields,
-  pathOf,
-} from '#core/passing-fields.ts'
 import { upstreamChatBody } from '#core/relay/chat-call.ts'
 import { CHAT_MODEL, chatCall, PLAIN_CHANNEL } from './relay/completing.ts'
 import { shippedCatalogue } from './shipped-catalogue.ts'
 
-const chat = (text: string, added: readonly string[] = []) => keepPassingFields(text, passingFields('chat', added))
+const chat = (text: string, added: readonly string[] = []) => keepAllowedFields(text, allowedFields('chat', added))
 
 describe('a body of which only listed fields pass', () => {
   it.each([
@@ -114,7 +114,7 @@ describe('a body of which only listed fields pass', () => {
       fc.property(objects, fc.constantFrom(undefined, 1, '\t\r\n'), (object, space) => {
         const whole: Record<string, unknown> = Object(parseJsonText(JSON.stringify(object)))
         const listed = Object.entries(whole).filter(([name]) => ['model', 'input', 'user'].includes(name))
-        const { text } = keepPassingFields(JSON.stringify(object, null, space), listedFields('embeddings'))
+        const { text } = keepAllowedFields(JSON.stringify(object, null, space), listedFields('embeddings'))
         expect(parseJsonText(text)).toStrictEqual(Object.fromEntries(listed))
       }),
     )
@@ -172,7 +172,7 @@ const LISTS = ['chat', 'completions', 'embeddings', 'images'] as const
 /** Every listed field, at the place where it stands. */
 const LISTED = LISTS.flatMap((list) => fieldsOf(listedFields(list)).map((path) => ({ list, path })))
 
-function fieldsOf({ fields }: PassingFields): string[] {
+function fieldsOf({ fields }: AllowedFields): string[] {
   return [...fields].flatMap(([name, inner]) => [
     name,
     ...(inner === 'whole' ? [] : fieldsOf(inner).map((rest) => pathOf(name, rest))),
@@ -219,8 +219,8 @@ describe('a field that is written in another way than it is listed', () => {
       fc.assert(
         fc.property(foldingsOf(name), fc.boolean(), (folding, isEscaped) => {
           const exact = bodyWith(path, name, isEscaped)
-          expect(keepPassingFields(exact, listedFields(list))).toStrictEqual({ text: exact, ignored: [] })
-          const { text, ignored } = keepPassingFields(bodyWith(path, folding, isEscaped), listedFields(list))
+          expect(keepAllowedFields(exact, listedFields(list))).toStrictEqual({ text: exact, ignored: [] })
+          const { text, ignored } = keepAllowedFields(bodyWith(path, folding, isEscaped), listedFields(list))
           expect(text).not.toContain('7')
           expect(ignored).toStrictEqual([[...path.split('.').slice(0, -1), folding].join('.')])
         }),
@@ -334,7 +334,7 @@ describe('an upstream that folds names', () => {
       fc.property(foldedFields(['model', 'n', 'size', 'quality', 'style', 'stream', 'prompt']), (folded) => {
         const body = { model: 'image-v3', prompt: 'a fox', ...folded }
         const request = parseImageRequest(body, { catalogue: shippedCatalogue, allowedModels: null })
-        const call = { upstreamModel: 'up', image: request, passing: listedFields('images') }
+        const call = { upstreamModel: 'up', image: request, allowed: listedFields('images') }
         expect(parseJsonText(imageRequestBody(JSON.stringify(body), call).text)).toStrictEqual({
           model: 'up',
           prompt: 'a fox',
