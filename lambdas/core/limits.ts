@@ -112,3 +112,25 @@ export const CHANNEL_WEIGHT_MAX = 1_000
 
 /** The largest priority of a channel, a whole number from zero. The lowest number is tried first. */
 export const CHANNEL_PRIORITY_MAX = 1_000
+
+/** In place of the {@link rateHeaders} of a rate that was lifted meanwhile. */
+export const NO_RATE_HEADERS = {
+  'x-ratelimit-limit-requests': undefined,
+  'x-ratelimit-remaining-requests': undefined,
+  'x-ratelimit-reset-requests': undefined,
+}
+
+/**
+ * What a key has left, in the headers that OpenAI's clients read (OpenAI API reference, "Rate limits"), with a duration
+ * such as `8.64s`. No headers for a key without a limit.
+ */
+export function rateHeaders(state: RateState | undefined): Partial<Record<keyof typeof NO_RATE_HEADERS, string>> {
+  if (state === undefined) {
+    return {}
+  }
+  return {
+    'x-ratelimit-limit-requests': String(state.limit),
+    'x-ratelimit-remaining-requests': String(state.remaining),
+    'x-ratelimit-reset-requests': `${state.resetMilliseconds / 1000}s`,
+  }
+}

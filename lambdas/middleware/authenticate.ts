@@ -88,25 +88,3 @@ export function limitRate(limiter: () => Limiter): MiddlewareObj<ApiEvent, ApiRe
   }
   return { before }
 }
-
-/** In place of the {@link rateHeaders} of a rate that was lifted meanwhile. */
-export const NO_RATE_HEADERS = {
-  'x-ratelimit-limit-requests': undefined,
-  'x-ratelimit-remaining-requests': undefined,
-  'x-ratelimit-reset-requests': undefined,
-}
-
-/**
- * What a key has left, in the headers that OpenAI's clients read (OpenAI API reference, "Rate limits"), with a duration
- * such as `8.64s`. No headers for a key without a limit.
- */
-export function rateHeaders(state: RateState | undefined): Partial<Record<keyof typeof NO_RATE_HEADERS, string>> {
-  if (state === undefined) {
-    return {}
-  }
-  return {
-    'x-ratelimit-limit-requests': String(state.limit),
-    'x-ratelimit-remaining-requests': String(state.remaining),
-    'x-ratelimit-reset-requests': `${state.resetMilliseconds / 1000}s`,
-  }
-}

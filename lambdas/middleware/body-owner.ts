@@ -7,21 +7,19 @@ import { openCallerContext } from './caller-context.ts'
 
 type Sender = Pick<IncomingMessage, 'headers' | 'headersDistinct' | 'socket'>
 
-/** Small bodies share one budget: whoever stalls one is overtaken by those that arrive at once. */
-const SMALL = 'small bodies'
-
 /**
- * Who holds the memory of a body that is being read: the tenant of the key, or without a key the address. Undefined for a request whose
+ * Who holds the memory of a body that is being read: the tenant of the key, for a small body the key, whether it is known or not, and for
+ * a route that takes no key the address. Undefined for a request whose
  * key is missing, malformed, or, if the body is large, unknown: nobody reads its body, and its operation refuses it for the key.
  * @param takesKey whether the operation needs a key.
  */
 export async function bodyOwner(request: Sender, takesKey: boolean): Promise<string | undefined> {
   try {
     const key = takesKey ? presentedKey({ headerLines: (name) => request.headersDistinct[name] ?? [] }) : undefined
-    if (isSmall(request.headers)) {
-      return SMALL
+    if (key === undefined) {
+      return `address ${request.socket.remoteAddress}`
     }
-    return key === undefined ? `address ${request.socket.remoteAddress}` : await tenantOf(sha256Hex(key))
+    return isSmall(request.headers) ? `small bodies of ${key}` : await tenantOf(sha256Hex(key))
   } catch (error) {
     if (error instanceof InvalidApiKeyError) {
       return undefined

@@ -2,9 +2,9 @@ import type { MiddlewareObj, Request } from '@middy/core'
 import type { Context } from 'aws-lambda'
 import { NO_SNIFFING } from '#core/http.ts'
 import { isRequestId } from '#core/ids.ts'
+import { rateHeaders } from '#core/limits.ts'
 import { logger } from '#platform/telemetry/logger.ts'
 import type { ApiEvent, ApiResult } from './api-event.ts'
-import { rateHeaders } from './authenticate.ts'
 import { handlingHeaders } from './request-input.ts'
 
 type ApiRequest = Request<ApiEvent, ApiResult, Error, Context>

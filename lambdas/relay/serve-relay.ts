@@ -8,8 +8,9 @@ import {
   ServiceUnavailableError,
 } from '#core/errors.ts'
 import { repeatedField } from '#core/json/json-fields.ts'
+import { NO_RATE_HEADERS, rateHeaders } from '#core/limits.ts'
 import { headerValue } from '#middleware/api-event.ts'
-import { countRequest, NO_RATE_HEADERS, presentedKey, rateHeaders } from '#middleware/authenticate.ts'
+import { countRequest, presentedKey } from '#middleware/authenticate.ts'
 import { handlingOf, namesInBody, readJsonBody } from '#middleware/request-input.ts'
 import { sha256Hex } from '#platform/crypto.ts'
 import { logger } from '#platform/telemetry/logger.ts'

@@ -158,10 +158,19 @@ export function mediaTokensMax(
     return undefined
   }
   if (part.type === 'image_url') {
+    if (!IMAGE_URL.test(imageUrlOf(part) ?? '')) {
+      return undefined
+    }
     return imageTokensMax(imageDetailOf(part), model)
   }
   return part.type === 'text' ? 0 : undefined
 }
+
+/**
+ * Where an image is for certain, or the operator of the upstream decides: parsers of urls skip control characters, and upstreams read
+ * other schemes, so that whatever is written in another way may be a document.
+ */
+const IMAGE_URL = /^(?:https?:\/\/|data:image\/(?:avif|bmp|gif|heic|heif|jpe?g|png|tiff|webp)[;,])/i
 
 function imageTokensMax(detail: unknown, model: ImageModel): number | undefined {
   const byDetail = model.image_tokens

@@ -4,16 +4,16 @@ import { type FieldTree, fieldTree, type Hiding } from '../json/json-fields.ts'
 const OF_ERRORS: ReadonlySet<string> = new Set(['message', 'type', 'param', 'code'])
 
 /** Gateways upstream report who served a request under these names: beside the choices, in their messages, and in errors. */
-const IDENTITY = /^provider[_-]?(?:metadata|name)$/i
+const IDENTITY = /^(?:provider[_-]?(?:metadata|name)|provider_specific_fields|openrouter_metadata|_hidden_params)$/i
 
 /** What an upstream says of its price, in a usage, in a reply, or in a choice of one. */
 const PRICE = /cost|price/i
 
 /** `usage` as clients know it, and what other APIs call it. */
-const USAGE = /^usage(?:[_-]?metadata)?$/i
+const USAGE = /^usages?(?:[_-]?metadata)?$/i
 
-/** What is hidden in a value, by where it stands: the reply itself, its choices, each of them, a usage, an error, or anything else. */
-type Place = 'reply' | 'choices' | 'choice' | 'usage' | 'error' | 'anywhere'
+/** What is hidden in a value, by where it stands: the reply, its lists, an entry or its message, a usage, an error, or anything else. */
+type Place = 'reply' | 'entries' | 'entry' | 'usage' | 'error' | 'anywhere'
 
 /** The fields that are always hidden, at any depth, and the configured ones, which do not enter lists. */
 class HiddenFields implements FieldTree {
@@ -38,15 +38,16 @@ class HiddenFields implements FieldTree {
   }
 
   get inList(): FieldTree {
-    return ALWAYS[this.#place === 'choices' ? 'choice' : this.#place]
+    return ALWAYS[this.#place === 'entries' ? 'entry' : this.#place]
   }
 
   #isHiddenHere(name: string): boolean {
     switch (this.#place) {
       case 'error':
         return !OF_ERRORS.has(name)
+      case 'entry':
+        return name === 'provider' || PRICE.test(name)
       case 'reply':
-      case 'choice':
       case 'usage':
         return PRICE.test(name)
       default:
@@ -61,14 +62,20 @@ class HiddenFields implements FieldTree {
     if (name === 'error') {
       return 'error'
     }
-    return USAGE.test(name) ? 'usage' : this.#place === 'reply' && name === 'choices' ? 'choices' : 'anywhere'
+    if (USAGE.test(name)) {
+      return 'usage'
+    }
+    if (this.#place === 'reply') {
+      return name === 'choices' || name === 'data' ? 'entries' : 'anywhere'
+    }
+    return this.#place === 'entry' && (name === 'message' || name === 'delta') ? 'entry' : 'anywhere'
   }
 }
 
 const ALWAYS: Readonly<Record<Place, FieldTree>> = {
   reply: new HiddenFields('reply'),
-  choices: new HiddenFields('choices'),
-  choice: new HiddenFields('choice'),
+  entries: new HiddenFields('entries'),
+  entry: new HiddenFields('entry'),
   usage: new HiddenFields('usage'),
   error: new HiddenFields('error'),
   anywhere: new HiddenFields('anywhere'),

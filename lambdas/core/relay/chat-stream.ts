@@ -29,6 +29,11 @@ type ChatStreamOptions = ReplyRules & {
   readonly costOf: (usage: TokenCounts) => Microcredits | undefined
 }
 
+/** In place of an error that is no JSON object: it may name the upstream anywhere. */
+const UNREADABLE_ERROR = `data: ${JSON.stringify({
+  error: { message: 'the upstream reported an error', type: 'server_error', param: null, code: 'upstream_error' },
+})}\n\n`
+
 /** A larger event is read in steps of so many bytes. */
 const STEP_BYTES = 64 * 1024
 
@@ -184,6 +189,9 @@ export class ChatStream {
     if (scan.hasError || event.isError) {
       this.#keepUsage(scan.reportedUsage)
       this.#state = 'failed'
+      if (scan.isObject !== true) {
+        return UNREADABLE_ERROR
+      }
       const { edits } = new ReplyScan({ hidden: hiddenInRefusal(this.#hidden) }).push(data)
       return this.#withoutCredentials(editEvent(event, edits))
     }

@@ -80,7 +80,7 @@ export class SseEventReader {
     const rest = (this.#mark ?? '') + this.#pending.join('')
     this.#mark = undefined
     this.#forget()
-    return rest === '' ? undefined : toEvent(rest)
+    return rest === '' ? undefined : withoutUnfinishedLine(toEvent(rest))
   }
 
   /** A chunk may end inside of the mark, which is then held until the next one. */
@@ -201,7 +201,7 @@ function eventOfLines(bytes: string): SseEvent {
 }
 
 /** The last `event` line counts, so that one which calls it an error may not: the event is taken for one all the same. */
-const ERROR_LINE = /(?:^|[\r\n])event: ?error(?:[\r\n]|$)/
+const ERROR_LINE = /(?:^|[\r\n])event:[ \t]*error[ \t]*(?:[\r\n]|$)/i
 
 /**
  * A line that no client of a chat reads: a comment, or a whole line of `id`, `retry` or an unknown field. Upstreams tell their names there.
@@ -216,6 +216,13 @@ function shownLines(bytes: string): string {
   }
   // A line feed may belong to the carriage return that ended the event before.
   return bytes.startsWith('\n') ? '\n' : ''
+}
+
+/** Behind the last data of a stream, half a line is no begin of data. */
+const UNFINISHED = /(?<=[\r\n])(?!data:|event:)[^\r\n]+$/
+
+function withoutUnfinishedLine(event: SseEvent): SseEvent {
+  return event.data === undefined ? event : { ...event, raw: event.raw.replace(UNFINISHED, '') }
 }
 
 function rawOffset(parts: readonly Part[], dataOffset: number): number {

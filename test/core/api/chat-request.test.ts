@@ -119,6 +119,18 @@ describe('chat-request: parseChatRequest', () => {
     expect(boundOf()).toBeLessThan(2 * 48_169 + 300)
   })
 
+  it.each([
+    'da\tta:application/pdf;base64,AA',
+    '\u0001data:application/pdf;base64,AA',
+    'data\n:application/pdf,AA',
+    'data:image/pdf;base64,AA',
+    'gs://bucket/film.mp4',
+    'JVBERi0xLjcK',
+  ])('bounds what may be no image, such as %j, by what the model can read', (url) => {
+    const image = { type: 'image_url', image_url: { url, detail: 'low' } }
+    expect(parse(withMessage({ role: 'user', content: [image] })).promptTokensMax).toBe(128_000)
+  })
+
   it('bounds a prompt with images by the number of the model, else by what the model can read', () => {
     const image = { type: 'image_url', image_url: { url: 'https://example.com/a.png', detail: 'low' } }
     const body = withMessage({ role: 'user', content: [image, image, image] })

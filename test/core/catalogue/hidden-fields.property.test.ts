@@ -16,6 +16,7 @@ const NAMES = [
   'ProviderName',
   'usage_metadata',
   'choices',
+  'provider',
   'a',
   'data',
 ]
@@ -41,14 +42,14 @@ const written = fc.tuple(object, fc.boolean()).map(([value, isEscaped]) => ({
     : JSON.stringify(value),
 }))
 
-type Place = 'reply' | 'choices' | 'choice' | 'usage' | 'error' | 'anywhere'
+type Place = 'reply' | 'entries' | 'entry' | 'usage' | 'error' | 'anywhere'
 
 const isScalar = (value: unknown) => typeof value !== 'object' || value === null
 
 /** What is left of a value: the plain way to say it. */
 function left(value: unknown, place: Place): unknown {
   if (Array.isArray(value)) {
-    return value.map((each) => left(each, place === 'choices' ? 'choice' : place))
+    return value.map((each) => left(each, place === 'entries' ? 'entry' : place))
   }
   return isScalar(value) ? value : leftFields(value as object, (name, inner) => leftField(name, inner, place))
 }
@@ -72,8 +73,16 @@ function leftField(name: string, inner: unknown, place: Place): unknown {
   if (name === 'usage' || name === 'usage_metadata' || name === 'error') {
     return left(inner, name === 'error' ? 'error' : 'usage')
   }
-  const isHidden = isPrice(name) && (place === 'reply' || place === 'choice')
-  return isHidden ? undefined : left(inner, place === 'reply' && name === 'choices' ? 'choices' : 'anywhere')
+  const isHidden =
+    (place === 'entry' && name === 'provider') || (isPrice(name) && (place === 'reply' || place === 'entry'))
+  return isHidden ? undefined : left(inner, placeIn(place, name))
+}
+
+function placeIn(place: Place, name: string): Place {
+  if (place === 'reply') {
+    return name === 'choices' || name === 'data' ? 'entries' : 'anywhere'
+  }
+  return place === 'entry' && name === 'message' ? 'entry' : 'anywhere'
 }
 
 const isPrice = (name: string) => /cost|price/i.test(name)

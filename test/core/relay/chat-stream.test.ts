@@ -27,6 +27,10 @@ const piece = (content: string) => chunk({ choices: [{ index: 0, delta: { conten
 const FINISH = chunk({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] })
 const USAGE = { prompt_tokens: 9, completion_tokens: 3, total_tokens: 12 }
 
+const UNREADABLE = `data: ${JSON.stringify({
+  error: { message: 'the upstream reported an error', type: 'server_error', param: null, code: 'upstream_error' },
+})}\n\n`
+
 describe('ChatStream', () => {
   it.each(['oai_chat_stream', 'oai_chat_stream_usage', 'oai_chat_stream_tools', 'oai_chat_stream_error'])(
     'relays %s byte for byte, with the public model id spliced in',
@@ -173,7 +177,7 @@ describe('ChatStream', () => {
       'event: error\ndata: {"message":"no","provider_name":"up","user_id":1}\n\n',
       'event: error\ndata: {"message":"no"}\n\n',
     ],
-    ['an event called error, of plain text', 'event: error\ndata: no\n\n', 'event: error\ndata: no\n\n'],
+    ['an event called error, of plain text', 'event: Error \ndata: up says no\n\n', UNREADABLE],
     [
       'lists and objects in place of texts',
       'data: {"error":{"message":["up"],"param":{"a":"up"},"code":7}}\n\n',
@@ -183,6 +187,11 @@ describe('ChatStream', () => {
     const { sent, state } = relay([piece('Hi'), error, 'data: [DONE]\n\n'], { publicModel: 'up' })
     expect(sent).toBe(piece('Hi') + shown)
     expect(state).toBe('failed')
+  })
+
+  it('relays no half line behind the last data', () => {
+    const last = 'data: [DONE]\n'
+    expect(relay([piece('Hi'), `${last}id: up`], { publicModel: 'up' }).sent).toBe(piece('Hi') + last)
   })
 
   it('hides in a list what it hides in an object', () => {
