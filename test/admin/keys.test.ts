@@ -5,7 +5,7 @@ import { getApiKey, revokeApiKey } from '#store/keys/api-keys.ts'
 import { useTestTable } from '../engines/test-table.ts'
 import { openTenant, TESTER } from '../engines/video-jobs.ts'
 
-describe('key-state', () => {
+describe('stateOf', () => {
   it.each([
     [{ state: 'revoked', suspended: true, expiresAt: 1 }, 'revoked'],
     [{ state: 'active', suspended: true, expiresAt: 1 }, 'expired'],
@@ -23,7 +23,7 @@ const KEY = {
 }
 const FIVE = parseCredits('5')
 
-describe('key-view', () => {
+describe('keyView', () => {
   it('shows times in Unix seconds and the budget as it counts now, and nothing else of the key', () => {
     const budget = {
       amount: FIVE,
@@ -42,7 +42,7 @@ describe('key-view', () => {
   })
 })
 
-describe('rotate-key', () => {
+describe('rotateKey', () => {
   const engine = useTestTable()
 
   it('makes one successor of a key that two owners rotate at once, and says when the old key ends', async () => {

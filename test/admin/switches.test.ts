@@ -14,7 +14,7 @@ describe('latestSwitch', () => {
 const OFF = { enabled: { value: false as const, by: 'ada', at: 1 } }
 const { config } = testCatalogue()
 
-describe('unserved-models', () => {
+describe('unservedModels', () => {
   it('names the models whose every channel is disabled, and is silent while one is left', () => {
     expect(unservedModels(config, NO_SWITCHES)).toBeUndefined()
     expect(unservedModels(config, { channels: { main: OFF }, models: {} })).toBeUndefined()

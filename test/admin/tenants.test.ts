@@ -5,7 +5,7 @@ import { readWebhookSecrets } from '#store/tenants/webhook-secrets.ts'
 import { useTestTable } from '../engines/test-table.ts'
 import { openTenant, TESTER } from '../engines/video-jobs.ts'
 
-describe('tenant-view', () => {
+describe('tenantView', () => {
   it('shows amounts as decimal strings, why a tenant is suspended, and no secret', () => {
     const amount = parseCredits('0.25')
     const tenant = {
@@ -29,7 +29,7 @@ describe('tenant-view', () => {
   })
 })
 
-describe('rotate-callback-secret', () => {
+describe('rotateCallbackSecret', () => {
   const engine = useTestTable()
 
   it('keeps the old secret for the overlap alone, and lets one of two rotations at once win', async () => {

@@ -149,7 +149,7 @@ describe('verify budgets', () => {
 
   const BEGUN = { credits: '5', kind: 'total', atMilliseconds: 0 } as const
 
-  describe('verify-budgets: checkKeyBudgets', () => {
+  describe('checkKeyBudgets', () => {
     const check = (id: string, { video = '0', relay = '0' } = {}) =>
       checkKeyBudgets(table, 'acme', {
         named: new Map([[id, new Set(['k1'])]]),
@@ -186,7 +186,7 @@ describe('verify budgets', () => {
     })
   })
 
-  describe('verify-budgets: checkTenantBudget', () => {
+  describe('checkTenantBudget', () => {
     it('is in order without a budget', async () => {
       expect(await checkTenantBudget(table, { id: 'acme', budget: null })).toEqual([])
     })

@@ -279,7 +279,7 @@ const row = (kind: 'reserve' | 'settle' | 'release' | 'grant' | 'adjust', amount
   ...{ key: 'job#1', kind, amount, actual, job: 'job', at: 0, estimated: false },
 })
 
-describe('verify-rows: checkRow', () => {
+describe('checkRow', () => {
   it.each([
     row('reserve', 5n, null),
     row('settle', 5n, 0n),
@@ -302,7 +302,7 @@ describe('verify-rows: checkRow', () => {
   })
 })
 
-describe('verify-rows: checkTimes', () => {
+describe('checkTimes', () => {
   const TEN_MINUTES = 600_000
 
   it('allows for the clocks of two functions, each five minutes wrong', () => {

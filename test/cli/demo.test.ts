@@ -7,7 +7,7 @@ afterEach(() => {
   process.env = before
 })
 
-describe('run-demo', () => {
+describe('runDemo', () => {
   it('shows a job from its request to its video, a chat, an embedding and a balanced ledger', async () => {
     const printed: string[] = []
     jest.spyOn(console, 'log').mockImplementation((line = '') => void printed.push(String(line)))

@@ -48,7 +48,7 @@ describe('deploy to emulator', () => {
     }
   }
 
-  describe('deploy-to-emulator', () => {
+  describe('deployToEmulator', () => {
     it('bundles once, bootstraps, deploys, and prints the next commands', async () => {
       const { phases, text } = await deploy({ AWS_ENDPOINT_URL: endpoint, P1_BASE_URL: 'http://127.0.0.1:9700' })
       expect(phases.map(({ name }) => name)).toEqual(['synth', 'bootstrap', 'deploy'])
@@ -110,7 +110,7 @@ describe('deploy to emulator', () => {
     })
   })
 
-  it('upstream-variables: finds the variable of every channel with a simulator', () => {
+  it('upstreamVariables finds the variable of every channel with a simulator', () => {
     expect(Object.fromEntries(upstreamVariables(SAMPLE_FILE))).toEqual({
       'p1-main': 'P1_BASE_URL',
       'p2-direct': 'P2_DIRECT_BASE_URL',
@@ -122,7 +122,7 @@ describe('deploy to emulator', () => {
 
 const ENDPOINT = { AWS_ENDPOINT_URL: 'http://127.0.0.1:4566' }
 
-describe('emulator-environment', () => {
+describe('emulatorEnvironment', () => {
   it.each([
     [{}, 'AWS_ENDPOINT_URL is not set'],
     [{ AWS_ENDPOINT_URL: '' }, 'AWS_ENDPOINT_URL is not set'],
@@ -169,7 +169,7 @@ const { config } = testCatalogue(
   { main: { base_url: 'http://127.0.0.1:9700/p1' }, spare: { base_url: 'http://127.0.0.1:9700/p2' } },
 )
 
-describe('emulator-stack-props', () => {
+describe('emulatorStackProps', () => {
   it('trusts the origins of the video upstreams beside those of the configuration, each once', () => {
     const { trusted_origins } = emulatorStackProps(config, {}).config
     expect(trusted_origins).toEqual(expect.arrayContaining(['https://own.example', 'http://127.0.0.1:9700']))
@@ -192,7 +192,7 @@ describe('emulator-stack-props', () => {
   })
 })
 
-describe('read-context', () => {
+describe('readContext', () => {
   it.each([
     ['retainData', '-c takes key=value, as in -c retainData=true, not retainData'],
     ['=true', '-c takes key=value'],

@@ -3,7 +3,7 @@ import { explainAwsAccess, explainFailure, unreadableStack } from '../../lib/cli
 
 const named = (name: string, message: string) => Object.assign(new Error(message), { name })
 
-describe('a failure of a command', () => {
+describe('explainFailure: a failure', () => {
   it.each([
     [new Error('Region is missing'), 'no AWS region is set: export AWS_REGION, or name a profile'],
     [named('CredentialsProviderError', 'Could not load'), 'no AWS credentials that work (Could not load): export them'],
@@ -25,7 +25,7 @@ describe('a failure of a command', () => {
 
 const error = (name: string, message: string) => Object.assign(new Error(message), { name })
 
-describe('aws-access', () => {
+describe('explainAwsAccess', () => {
   it.each([
     [error('Error', 'Region is missing'), 'no AWS region is set: export AWS_REGION'],
     [error('CredentialsProviderError', 'no profile'), 'no AWS credentials that work (no profile)'],
@@ -40,7 +40,7 @@ describe('aws-access', () => {
   })
 })
 
-describe('unreadable-stack', () => {
+describe('unreadableStack', () => {
   it('says what to do where the stack may be missing', () => {
     const error = unreadableStack('the stack S', new Error('does not exist'))
     expect(error.name).toBe('DeploymentNotFoundError')

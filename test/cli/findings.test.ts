@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { describeFindings, fine, runCheck, warning, wrong } from '../../lib/cli/findings.ts'
 
-describe('finding', () => {
+describe('runCheck: a finding', () => {
   it('has advice exactly where there is something to do', () => {
     expect(fine('table', 'is there')).toEqual({ check: 'table', verdict: 'ok', message: 'is there', advice: null })
     expect(warning('table', 'is large', 'Wait.')).toMatchObject({ verdict: 'warning', advice: 'Wait.' })
@@ -25,7 +25,7 @@ describe('finding', () => {
 const good = fine('table', 'is there')
 const bad = wrong('alarms', 'one rings', 'Look.')
 
-describe('describe-findings', () => {
+describe('describeFindings', () => {
   it('is ok when every finding is', () => {
     expect(describeFindings([good])).toEqual({
       json: { ok: true, findings: [good] },

@@ -9,7 +9,7 @@ import { SAMPLE_FILE } from '../config/edited-config.ts'
 const directory = mkdtempSync(join(tmpdir(), 'reelgate-simulators-'))
 afterAll(() => rmSync(directory, { recursive: true, force: true }))
 
-describe('serve-simulators', () => {
+describe('serveSimulators', () => {
   it('serves at the addresses of the variables, regardless of the environment', async () => {
     process.env.P1_BASE_URL = 'https://upstream.example'
     const { variables, close } = await serveSimulators({ configFile: SAMPLE_FILE, dataDirectory: directory })

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals'
 import { nearestName, outliveLostOutput, ProgressBar, parseOptions, UsageError } from '../../lib/cli/terminal.ts'
 
-describe('progress-bar', () => {
+describe('ProgressBar', () => {
   const { isTTY } = process.stdout
   const written: string[] = []
 
@@ -58,7 +58,7 @@ describe('progress-bar', () => {
 
 const options = { port: { type: 'string', default: '1' }, quick: { type: 'boolean' } } as const
 
-describe('the options of a command', () => {
+describe('parseOptions: the options of a command', () => {
   it('are read as they are declared', () => {
     expect({ ...parseOptions({ args: ['--quick'], options }).values }).toEqual({ port: '1', quick: true })
     const { positionals } = parseOptions({ args: ['a', '--port', '2', 'b'], options, allowPositionals: true })
@@ -75,7 +75,7 @@ describe('the options of a command', () => {
 
 const NAMES = ['tenant', 'ledger', 'catalogue']
 
-describe('nearest-name', () => {
+describe('nearestName', () => {
   it.each([
     ['tenat', 'tenant'],
     ['LEDGER', 'ledger'],

@@ -1,7 +1,7 @@
 import { describe, expect, it, jest } from '@jest/globals'
 import { Abort } from '#core/abort-notice.ts'
 
-describe('an abort', () => {
+describe('Abort', () => {
   it('calls each listener once, however often it fires', () => {
     const abort = new Abort()
     const listeners = [jest.fn(), jest.fn()]

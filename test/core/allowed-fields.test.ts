@@ -16,7 +16,7 @@ import { shippedCatalogue } from './shipped-catalogue.ts'
 
 const chat = (text: string, added: readonly string[] = []) => keepAllowedFields(text, allowedFields('chat', added))
 
-describe('a body of which only listed fields pass', () => {
+describe('keepPassingFields: a body', () => {
   it.each([
     ['{"Model":"x","model":"y","MODEL":"z"}', '{"model":"y"}', ['Model', 'MODEL']],
     ['{ "x" : [1,{"n":1}] , "n" : 2 }', '{ "n" : 2 }', ['x']],
@@ -65,7 +65,7 @@ describe('a body of which only listed fields pass', () => {
     expect(chat('{"messages":[[[{"role":"user","x":1}]]]}').text).toBe('{"messages":[[[{"role":"user"}]]]}')
   })
 
-  it('of a content part passes the one field that its type names, whatever the order and the spelling, and what a channel adds', () => {
+  it('relays of a content part the one field that its type names, whatever the order and the spelling, and what a channel adds', () => {
     const others = '"file":{"file_id":"f"},"image_url":{"url":"c"},"refusal":"r","input_audio":{"data":"A"}'
     const inContent = (part: string) => `{"messages":[{"role":"user","content":[${part}]}]}`
     const part = `{"text":"a", ${others}, "t\\u0079pe":"te\\u0078t" }`
@@ -211,8 +211,8 @@ function bodyWith(path: string, name: string, isEscaped: boolean): string {
   return parents.reduceRight((inner, parent) => `{"${parent}":[${inner}]}`, `{${written(name, isEscaped)}:7}`)
 }
 
-describe('a field that is written in another way than it is listed', () => {
-  it('passes by its exact name only, at every listed place, escaped or not', () => {
+describe('a field that is written in another way than listedFields has it', () => {
+  it('is relayed by its exact name only, at every listed place, escaped or not', () => {
     expect(LISTED.length).toBeGreaterThan(90)
     for (const { list, path } of LISTED) {
       const name = path.split('.').at(-1) ?? ''

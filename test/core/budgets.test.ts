@@ -181,7 +181,7 @@ describe('parsePeriodKind', () => {
 const crossed = (spent: string, amount = '1', thresholds = ALERT_THRESHOLDS) =>
   crossedThresholds({ spent: parseCredits(spent), amount: parseCredits(amount) }, thresholds)
 
-describe('budget-thresholds', () => {
+describe('crossedThresholds', () => {
   it.each([
     ['0', []],
     ['0.499999', []],

@@ -11,7 +11,7 @@ import {
   VideoJobNotFoundError,
 } from '#core/errors.ts'
 
-describe('every error', () => {
+describe('every GatewayError', () => {
   it.each([
     [new InvalidRequestError([]), 400, 'invalid request body'],
     [new InvalidApiKeyError(), 401, 'invalid api key'],

@@ -133,7 +133,7 @@ describe('the rate of a key', () => {
   })
 })
 
-describe('a clock that is wrong', () => {
+describe('judgeRate with a clock that is wrong', () => {
   const rate = requestRate(60)
   const waitUntilServed = (skewMilliseconds: number) => {
     const ahead = new Bucket(60)

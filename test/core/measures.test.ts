@@ -12,7 +12,7 @@ describe('metricOfFact', () => {
   })
 })
 
-describe('upstream error class', () => {
+describe('numberOfErrorClass', () => {
   it('upstream-error-class: each class has a number of its own, from one', () => {
     expect(UPSTREAM_ERROR_CLASSES.map(numberOfErrorClass)).toEqual([1, 2, 3, 4, 5, 6, 7])
   })

@@ -30,7 +30,7 @@ function readInPieces(file: Uint8Array, headBytes: number): { facts: MediaFacts;
 
 const whole = (file: Uint8Array) => readMediaFacts([{ offset: 0, bytes: file }]).facts
 
-describe('the format of a file', () => {
+describe('readMediaFacts: the format of a file', () => {
   it.each([
     ['jpeg', jpegFile(size)],
     ['png', pngFile(size).subarray(0, 33)],
@@ -62,7 +62,7 @@ describe('the format of a file', () => {
   })
 })
 
-describe('the pixels of an image', () => {
+describe('readMediaFacts: the pixels of an image', () => {
   it.each([
     ['a PNG', pngFile(size)],
     ['a baseline JPEG', jpegFile(size)],
@@ -97,7 +97,7 @@ describe('the pixels of an image', () => {
   })
 })
 
-describe('length and frame rate of a video', () => {
+describe('readMediaFacts: length and frame rate of a video', () => {
   it('are those of a real clip', () => {
     expect(whole(clip)).toEqual({ format: 'mp4', seconds: 3, framesPerSecond: 24 })
   })
@@ -162,7 +162,7 @@ describe('length and frame rate of a video', () => {
   })
 })
 
-describe('reading a header', () => {
+describe('readMediaFacts: the reading of a header', () => {
   const files = [
     pngFile(size),
     jpegFile(size, { metadata: 300 }),
@@ -209,7 +209,7 @@ describe('reading a header', () => {
   })
 })
 
-describe('a box whose size leads beyond every file', () => {
+describe('readMediaFacts: a box whose size leads beyond every file', () => {
   it('is the end of the walk: no byte is asked for that a number cannot name', () => {
     const huge = Buffer.alloc(16)
     huge.writeUInt32BE(1)

@@ -110,7 +110,7 @@ describe('divideHalfUp', () => {
   })
 })
 
-describe('signed-credits: a signed amount', () => {
+describe('parseSignedCredits: the amount', () => {
   it.each(['-5', '0.25', '-0.000001', '1000000000', '-1000000000'])('%s is read with its sign', (text) => {
     expect(formatCredits(parseSignedCredits(text))).toBe(text)
   })
@@ -127,7 +127,7 @@ describe('signed-credits: a signed amount', () => {
   })
 })
 
-describe('what a balance covers', () => {
+describe('affordableCount for a balance', () => {
   it('is the most output of a chat whose bound it holds: one token more would be too dear', () => {
     const model = shippedCatalogue.findRelayModel('chat-default', { kind: 'chat', allowed: null })
     if (model === undefined) {

@@ -253,7 +253,7 @@ describe('bytesAt', () => {
   })
 })
 
-describe('reads at a position', () => {
+describe('readers of bytes at a position', () => {
   it('asciiAt has one character per byte', () => {
     expect(asciiAt(Uint8Array.of(0x89, 0x50, 0x4e, 0x47), 0, 2)).toBe('\x89P')
   })

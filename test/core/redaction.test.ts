@@ -14,7 +14,7 @@ import { createWebhookSecret } from '#platform/callback-signature.ts'
 import { sha256Hex } from '#platform/crypto.ts'
 import { generateApiKey } from '#store/keys/key-changes.ts'
 
-describe('without-secrets', () => {
+describe('withoutSecrets', () => {
   it.each([
     ['an API key', generateApiKey()],
     ['an admin key', formatAdminKey('8fK2mQ0z', 'x'.repeat(32))],
@@ -45,7 +45,7 @@ const unicode = (text: string) =>
 const percent = (text: string) =>
   Array.from(text, (character) => `%${character.charCodeAt(0).toString(16).padStart(2, '0')}`).join('')
 
-describe('a credential in the words of an upstream', () => {
+describe('credentialFilter: a credential in the words of an upstream', () => {
   it.each([
     ['as it is', KEY],
     ['in a JSON string', JSON.stringify(KEY).slice(1, -1)],
@@ -119,7 +119,7 @@ describe('printable', () => {
   })
 })
 
-describe('a word of an upstream in a log line', () => {
+describe('logWord: a word of an upstream', () => {
   it.each([
     ['POST_PROCESSING', 'POST_PROCESSING'],
     ['-5', '-5'],

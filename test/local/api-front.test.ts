@@ -11,12 +11,12 @@ import { readBody } from '#platform/http-server/request-bodies.ts'
 import { useOpened } from '../engines/use-opened.ts'
 import { answering, refusal, refused, startLocalApi } from './local-api.ts'
 
-describe('api front', () => {
+describe('ApiFront:', () => {
   const api = useOpened(startLocalApi)
 
   const OPEN = { statusCode: 200, headers: { 'content-type': 'text/plain' } }
 
-  describe('a client of a streamed answer', () => {
+  describe('a client of a streamed response', () => {
     it('that reads slowly slows the handler down, and gets every byte', async () => {
       const chunk = Buffer.alloc(64 * 1024, 'x')
       const chunks = 400
@@ -175,7 +175,7 @@ describe('api front', () => {
     })
   })
 
-  describe('a buffered answer over the local front', () => {
+  describe('a buffered response over the local front', () => {
     it('has the status, the headers and the length of the result', async () => {
       api.serve({
         handler: async () => ({ statusCode: 201, headers: { a: 'b' }, body: 'Ym9keQ==', isBase64Encoded: true }),
@@ -204,7 +204,7 @@ describe('api front', () => {
   })
 })
 
-describe('api gateway event', () => {
+describe('toGatewayEvent:', () => {
   const events: APIGatewayProxyEvent[] = []
 
   let server: HttpServer

@@ -76,7 +76,7 @@ describe('awslambda', () => {
     },
   )
 
-  it('cannot frame an answer that has begun', () => {
+  it('cannot frame a response that has begun', () => {
     const { stream } = open()
     stream.write('begun')
     expect(() => awslambda.HttpResponseStream.from(stream, HEAD)).toThrow(ContentTypeTooLateError)

@@ -264,7 +264,7 @@ describe('allowScripts', () => {
   })
 })
 
-describe('cdn-key: openCdnKey', () => {
+describe('openCdnKey', () => {
   const directory = mkdtempSync(join(tmpdir(), 'reelgate-cdn-key-'))
   afterAll(() => rmSync(directory, { recursive: true, force: true }))
 

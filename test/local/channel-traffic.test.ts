@@ -3,7 +3,7 @@ import { channelTrafficSchema, RecentCalls, RecentTraffic, watchChannels } from 
 import { CHAT, sendJson, startRelayRig } from '../engines/relay-rig.ts'
 import { useOpened } from '../engines/use-opened.ts'
 
-describe('channel traffic', () => {
+describe('watchChannels', () => {
   const rig = useOpened(() => startRelayRig({ channel: { breaker: { failures: 1, pause_seconds: 60 } } }))
 
   it('channel-traffic: tells calls, errors, times and breaker of each called channel', async () => {
@@ -28,7 +28,7 @@ describe('channel traffic', () => {
 
 const NOW = 1_700_000_000_000
 
-describe('recent-calls', () => {
+describe('RecentCalls', () => {
   it('is empty before the first call', () => {
     expect(new RecentCalls().summary(NOW)).toEqual({
       calls: 0,

@@ -51,7 +51,7 @@ function statusOf(path: string): Promise<string> {
   })
 }
 
-describe('console-front', () => {
+describe('createConsoleFront', () => {
   it('sends the page for every path that is no asset, never to be stored, with its policy', async () => {
     for (const path of ['/console', '/console/', '/console/videos/video_1?tenant=demo', '/console/a.b']) {
       const response = await fetch(url + path)

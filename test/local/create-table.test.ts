@@ -11,7 +11,7 @@ beforeEach(() => {
   process.env.AWS_REGION = 'us-east-1'
 })
 
-describe('create-table', () => {
+describe('createTable', () => {
   it('makes the table with the keys, the index and the attributes of the deployed one', async () => {
     const template = synthesizeAlone((stack) => new JobTable(stack, 'T', { outlivesStack: false, isProtected: false }))
     const [deployed] = resourcesOf(template, 'AWS::DynamoDB::GlobalTable')

@@ -15,7 +15,7 @@ const told: string[] = []
 jest.spyOn(console, 'error').mockImplementation((text) => void told.push(String(text)))
 afterEach(() => void told.splice(0))
 
-describe('data-directory: the folder', () => {
+describe('DataDirectory: the folder', () => {
   it('is readable by its owner only', () => {
     const path = join(parent(), 'a', 'b')
     expect(modeOf(new DataDirectory(path).path)).toBe(0o700)
@@ -36,7 +36,7 @@ describe('data-directory: the folder', () => {
   })
 })
 
-describe('data-directory: a state file', () => {
+describe('DataDirectory: a state file', () => {
   const data = new DataDirectory(parent())
 
   it('is written for its owner only, and a symbolic link in its way is not followed', () => {
@@ -67,7 +67,7 @@ describe('data-directory: a state file', () => {
   })
 })
 
-describe('data-directory: readRunningHost', () => {
+describe('readRunningHost', () => {
   const directory = parent()
   const data = new DataDirectory(directory)
 

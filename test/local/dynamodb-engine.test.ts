@@ -234,7 +234,7 @@ describe('findHiddenAddress', () => {
   })
 })
 
-describe('free-port', () => {
+describe('findFreePort', () => {
   it('is a port that a server can listen on', async () => {
     const port = await findFreePort()
     const server = await listen((_request, response) => void response.end(), port)

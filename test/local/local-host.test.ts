@@ -103,7 +103,7 @@ describe('local host', () => {
   })
 })
 
-describe('local-actor', () => {
+describe('localActor', () => {
   it('is the user and the machine, as an operator', () => {
     expect(localActor()).toEqual({ name: `${userInfo().username}@${hostname()}`, role: 'operator' })
   })

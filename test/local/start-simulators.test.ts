@@ -26,7 +26,7 @@ const relayChannel = ({ config: started }: SimulatedUpstreams) =>
 
 const closeAll = ({ simulators }: SimulatedUpstreams) => Promise.all(simulators.map((simulator) => simulator.close()))
 
-describe('start-simulators: the upstream of a relay channel', () => {
+describe('startSimulators: the upstream of a relay channel', () => {
   it('listens where the configuration then says, without a key', async () => {
     await withStarts(async (start) => {
       const started = await start()

@@ -6,14 +6,14 @@ import { parseFraming } from '../engines/stream-handler.ts'
 import { useOpened } from '../engines/use-opened.ts'
 import { answering, refusal, refused, startLocalApi } from './local-api.ts'
 
-describe('streamed response', () => {
+describe('ResponseFraming:', () => {
   const api = useOpened(startLocalApi)
 
   const TEXT = { 'content-type': 'text/plain' }
   const OPEN = { statusCode: 200, headers: TEXT }
   const BAD_RESPONSE = refused(502, 'internal error', 'server_error', null)
 
-  describe('a streamed answer over the local front', () => {
+  describe('a streamed response over the local front', () => {
     it('has the status and the headers of its prelude and the bytes of its body, in chunks', async () => {
       api.serve({ streamHandler: answering({ statusCode: 201, headers: { ...TEXT, 'X-Thing': 'a' } }, 'one ', 'two') })
       const { status, headers, text, isWhole } = await api.post()
@@ -81,7 +81,7 @@ describe('streamed response', () => {
     })
   })
 
-  describe('a stream that is no answer', () => {
+  describe('a stream that is no response', () => {
     it.each([
       ['ends without a byte', async (stream: NodeJS.WritableStream) => void stream.end()],
       ['ends without a prelude', async (stream: NodeJS.WritableStream) => void stream.end('{"statusCode":200}')],
@@ -124,7 +124,7 @@ describe('streamed response', () => {
     })
   })
 
-  describe('an answer that breaks after its prelude', () => {
+  describe('a response that breaks after its prelude', () => {
     it('is cut, so that nobody takes it for whole', async () => {
       api.serve({
         streamHandler: async (_event, responseStream) => {
@@ -193,7 +193,7 @@ function cutAt(bytes: Buffer, places: readonly number[]): Buffer[] {
 
 const metadata = { statusCode: 201, headers: { 'content-type': 'text/event-stream', 'X-Request-Id': 'r1' } }
 
-describe('the framing of a streamed answer', () => {
+describe('the framing of a streamed response', () => {
   it('is status and headers before eight NUL bytes, and the body behind them', () => {
     const { head, body } = read([`${JSON.stringify(metadata)}${NULS}data: 1\n\n`])
     expect(head).toEqual(metadata)

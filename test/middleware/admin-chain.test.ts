@@ -155,7 +155,7 @@ const SESSION = {
   expiresAt: 1,
 } as const
 
-describe('an event of the admin API', () => {
+describe('actorOf: an event of the admin API', () => {
   it('names its user for the audit log, with the request', () => {
     const event = { ...adminEvent('GET', '/admin/v1/session'), session: SESSION }
     expect(sessionOf(event)).toBe(SESSION)
@@ -195,7 +195,7 @@ describe('countedFailures', () => {
   })
 })
 
-describe('admin gate', () => {
+describe('requireFrontDoor', () => {
   const { newSecret } = useSecretsManager()
 
   const arn = process.env.FRONT_DOOR_SECRET_ARN

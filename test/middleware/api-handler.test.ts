@@ -18,7 +18,7 @@ afterEach(() => {
   jest.restoreAllMocks()
 })
 
-describe('the chain', () => {
+describe('apiHandler', () => {
   it('parses the body of a good key, null included', async () => {
     storeKey()
     expect((await call({ body: '{"a":1}' })).body.json).toStrictEqual({ a: 1 })
@@ -60,7 +60,7 @@ describe('the chain', () => {
   })
 })
 
-describe('the log of a request', () => {
+describe('apiHandler: the log of a request', () => {
   it('is one line with operation, status, tenant and the id that the client got', async () => {
     storeKey()
     const { headers } = await call()

@@ -132,7 +132,7 @@ describe('limit rate', () => {
       })
     })
 
-    it('is refused above it, before the body is looked at, with the time until the next request passes', async () => {
+    it('is refused above it, before the body is looked at, with the time until the next request is allowed', async () => {
       storeLimitedKey()
       isRefusedAt(11_200_000)
       const { statusCode, headers, body } = await call({ body: '{' })
@@ -199,7 +199,7 @@ describe('limit rate', () => {
   })
 })
 
-describe('rate-headers', () => {
+describe('rateHeaders', () => {
   it('say what is left, with the time in seconds as OpenAI writes it', () => {
     expect(rateHeaders({ limit: 60, remaining: 3, resetMilliseconds: 8_640 })).toEqual({
       'x-ratelimit-limit-requests': '60',

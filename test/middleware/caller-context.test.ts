@@ -6,7 +6,7 @@ import { useOpened } from '../engines/use-opened.ts'
 
 useOpened(startRelayRig)
 
-describe('caller-context', () => {
+describe('openCallerContext', () => {
   it('has the catalogue of the deployment', async () => {
     const catalogue = await openCallerContext().currentCatalogue.read()
     expect(catalogue.config.models.map(({ id }) => id)).toContain(CHAT)

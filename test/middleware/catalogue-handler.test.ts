@@ -22,7 +22,7 @@ async function call(key: string) {
   return { statusCode, body: JSON.parse(body) }
 }
 
-describe('catalogue-handler', () => {
+describe('catalogueHandler', () => {
   it('describes the catalogue of the deployment with the models that the key may use', async () => {
     const { id, key } = await rig.tenant()
     expect(await call(key)).toEqual({ statusCode: 200, body: { allowed: null, hasChat: true } })

@@ -66,7 +66,7 @@ describe('jsonBody', () => {
     },
   )
 
-  it('keeps a member called __proto__ a member', async () => {
+  it('keeps a field called __proto__ a field', async () => {
     const json = await parsed({ body: '{"__proto__":{"admin":true}}' })
     expect(Object.keys(Object(json))).toStrictEqual(['__proto__'])
     expect(Object(json).admin).toBeUndefined()
@@ -157,7 +157,7 @@ describe('jsonBody', () => {
   })
 })
 
-describe('strict handling', () => {
+describe('strict requests:', () => {
   beforeEach(() => {
     captureLog()
   })

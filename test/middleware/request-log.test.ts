@@ -7,7 +7,7 @@ const idOf = (requestId: string) => {
   return requestIdOf({ requestContext: { ...event.requestContext, requestId } }, { awsRequestId: 'of-lambda' })
 }
 
-describe('the id of a request', () => {
+describe('requestIdOf', () => {
   it('is that of API Gateway, which a client may have chosen', () => {
     expect(idOf('chosen-1')).toBe('chosen-1')
   })

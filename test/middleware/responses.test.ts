@@ -18,7 +18,7 @@ import { handlerChain } from '#middleware/handler-chain.ts'
 import { allowedOrigins, errorResponse } from '#middleware/responses.ts'
 import { apiEvent, captureLog, context, seen } from './api-exchange.ts'
 
-describe('error response', () => {
+describe('errorResponse:', () => {
   const VIDEO_PATH = '/v1/video/generations'
   const OPENAI_PATH = '/v1/chat/completions'
   const JSON_HEADERS = { 'content-type': 'application/json' }
@@ -160,7 +160,7 @@ describe('error response', () => {
       expect(answer).toStrictEqual({ statusCode: 400, headers: JSON_HEADERS, body })
     })
 
-    it('names no member where the body as a whole is wrong', async () => {
+    it('names no field where the body as a whole is wrong', async () => {
       const answer = await answerTo(new InvalidRequestError([{ path: '', message: 'the body is empty' }]), OPENAI_PATH)
       expect(answer.body.error).toMatchObject({ message: 'the body is empty', param: null })
       expect((await answerTo(new InvalidRequestError([]), OPENAI_PATH)).body.error.message).toBe('invalid request body')
@@ -214,7 +214,7 @@ describe('error response', () => {
   })
 })
 
-describe('cross origin', () => {
+describe('cross-origin requests:', () => {
   const APP = 'https://app.example.com'
 
   beforeEach(() => {

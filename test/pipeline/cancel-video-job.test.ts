@@ -45,7 +45,7 @@ describe('cancelVideoJob', () => {
     expect((await cancel(job)).cancelledAt).toBeDefined()
   })
 
-  it('repeated is refused, and starts the execution that the first request may not have started', async () => {
+  it('refuses a repetition, and starts the execution that the first request may not have started', async () => {
     const job = await pipeline.create()
     await cancel(job)
     executions.on(StartExecutionCommand).rejects(new ExecutionAlreadyExists({ message: 'it has ended', $metadata: {} }))
@@ -56,7 +56,7 @@ describe('cancelVideoJob', () => {
     expect(started()).toHaveLength(2)
   })
 
-  it('whose write got no response succeeds', async () => {
+  it('succeeds when its write got no response', async () => {
     const job = await pipeline.create()
     breakConnection(pipeline.context.table, 'cancelledAt')
     expect(await cancel(job)).toMatchObject({ cancelledAt: pipeline.clock.seconds })

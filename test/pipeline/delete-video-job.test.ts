@@ -13,7 +13,7 @@ import { useTestTable } from '../engines/test-table.ts'
 import { useOpened } from '../engines/use-opened.ts'
 import { openTenant, reserveJob, TESTER } from '../engines/video-jobs.ts'
 
-describe('delete-video-job: a deletion by somebody else than the client', () => {
+describe('deleteVideoJob: a deletion by somebody else than the client', () => {
   const engine = useTestTable()
 
   it('is recorded once, in the transaction that hides the job', async () => {
@@ -41,7 +41,7 @@ describe('delete-video-job: a deletion by somebody else than the client', () => 
   })
 })
 
-describe('clean-up-deleted-job', () => {
+describe('cleanUpDeletedJob', () => {
   const SUBMIT_KEY = 'texts/submit.json'
   const POLL_KEY = 'texts/poll.json'
 

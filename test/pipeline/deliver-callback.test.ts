@@ -9,7 +9,7 @@ import type { Pipeline } from '../engines/pipeline.ts'
 import { type Engines, startEngines } from '../engines/start-engines.ts'
 import { startCallbackReceiver } from '../engines/test-servers.ts'
 
-describe('the outcome of a callback', () => {
+describe('sendJobCallback: the outcome of a callback', () => {
   let engines: Engines
   let receiver: Awaited<ReturnType<typeof startCallbackReceiver>>
   let pipeline: Pipeline
@@ -63,7 +63,7 @@ describe('the outcome of a callback', () => {
   })
 })
 
-describe('a callback that is sent again', () => {
+describe('resendCallback: a callback that is sent again', () => {
   let engines: Engines
   let receiver: Awaited<ReturnType<typeof startCallbackReceiver>>
   let onCall: () => number | Promise<number>

@@ -42,15 +42,15 @@ const never = (): never => {
 }
 const signer = async () => () => 'https://cdn.example/signed'
 
-describe('rendering a job', () => {
-  it('shows the latest upstream answer, and opens neither bucket nor signer without need', async () => {
+describe('createJobRenderer', () => {
+  it('shows the latest upstream reply, and opens neither bucket nor signer without need', async () => {
     const render = createJobRenderer(never, never)
     expect(await render(JOB, 1_500)).toContain('"from":"submit"')
     expect(await render({ ...JOB, pollText: { inline: '{"from":"poll"}' } }, 1_500)).toContain('"from":"poll"')
     expect(await render({ ...JOB, status: 'failed', error: 'no' }, 1_500)).toContain('"error":"no"')
   })
 
-  it('keeps the bytes of an answer that lies in the bucket', async () => {
+  it('keeps the bytes of a reply that lies in the bucket', async () => {
     const open = (): Bucket => engine.bucket
     const text = `{"n":9007199254740993,"f":5.0,"pad":"${'x'.repeat(300_000)}"}`
     const pollText = await storeUpstreamText(open, { job: JOB, kind: 'poll', text })

@@ -100,7 +100,7 @@ describe('resolveVideoJob: a job', () => {
   })
 })
 
-describe('a settlement', () => {
+describe('resolveVideoJob: a settlement', () => {
   const engines = useOpened(startEngines)
   beforeEach(() => engines.reset())
 
@@ -210,7 +210,7 @@ describe('a settlement', () => {
   })
 })
 
-describe('fail video job', () => {
+describe('the failure path:', () => {
   const engines = useOpened(startEngines)
   let pipeline: Pipeline
   beforeEach(async () => {

@@ -17,7 +17,7 @@ import { testCatalogue } from '../engines/test-catalogue.ts'
 import { useOpened } from '../engines/use-opened.ts'
 import { newJob, requireReservation } from '../engines/video-jobs.ts'
 
-describe('step context', () => {
+describe('the context of a step:', () => {
   const before = { ...process.env }
   const directory = mkdtempSync(join(tmpdir(), 'reelgate-step-'))
   let context: StepContext
@@ -71,7 +71,7 @@ describe('step context', () => {
   })
 })
 
-describe('job record', () => {
+describe('the record of a job:', () => {
   const engines = useOpened(startEngines)
   let pipeline: Pipeline
   beforeEach(async () => {

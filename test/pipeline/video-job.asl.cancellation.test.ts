@@ -60,7 +60,7 @@ async function expectCancelled({ pipeline, job }: Started, cost: string): Promis
   expect(formatCredits(balance.spent)).toBe(cost)
 }
 
-describe('video-job.asl: a job cancelled by its client', () => {
+describe('the state machine: a job cancelled by its client', () => {
   it('before its submit is never posted and costs nothing', async () => {
     const started = await start()
     await cancel(started)
@@ -162,7 +162,7 @@ describe('video-job.asl: a job cancelled by its client', () => {
   })
 })
 
-describe('video-job.asl: the second execution of a cancelled job', () => {
+describe('the state machine: the second execution of a cancelled job', () => {
   const second = (started: Started) => createVideoMachine(started.pipeline).run(started.job)
 
   it('stops a waiting upstream at once, and the first one finds the job ended', async () => {

@@ -59,7 +59,7 @@ async function expectGone({ pipeline, job }: Started, cost: string): Promise<voi
   expect(formatCredits(balance.spent)).toBe(cost)
 }
 
-describe('video-job.asl: a job deleted', () => {
+describe('the state machine: a job deleted', () => {
   it('before its submit is never posted and costs nothing', async () => {
     const started = await start()
     await started.pipeline.remove(started.job)
@@ -118,7 +118,7 @@ describe('video-job.asl: a job deleted', () => {
     await expectGone(started, '0.42')
   })
 
-  it('while processing asks again for the cancellation as long as the upstream gave no answer to it', async () => {
+  it('while processing asks again for the cancellation as long as the upstream gave no reply to it', async () => {
     const started = await start()
     started.pipeline.upstream.script.cancel = inTurn('unknown' as const, 'cancelled' as const)
     await createVideoMachine(started.pipeline, { interpose: { Poll: removeAt(started, 'before') } }).run(started.job)

@@ -11,7 +11,7 @@ import { createVideoMachine } from '../engines/video-machine.ts'
 const engines = useOpened(startEngines)
 beforeEach(() => engines.reset())
 
-describe('video-job.asl: an execution', () => {
+describe('the state machine: an execution', () => {
   it('submits once, polls, stores the video byte for byte and bills what the upstream reports', async () => {
     const pipeline = await engines.pipeline()
     const done = succeeded({ video_url: engines.results.url('/video.mp4'), seconds: 3 })

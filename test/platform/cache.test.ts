@@ -33,7 +33,7 @@ function valuesOf(kept: RecentValues<number>, keys: string[]) {
   return keys.map((key) => kept.get(key))
 }
 
-describe('recent values', () => {
+describe('RecentValues', () => {
   it('are kept up to their number; the one that was used longest ago goes first', () => {
     const kept = new RecentValues<number>(2)
     kept.set('a', 1)

@@ -9,7 +9,7 @@ async function enter(places: Places, name: string, inside: string[]): Promise<()
   return leave
 }
 
-describe('places', () => {
+describe('Places', () => {
   it('are taken by no more than their number; the others wait, first come first served', async () => {
     const places = new Places(2)
     const inside: string[] = []
@@ -38,7 +38,7 @@ describe('places', () => {
   })
 })
 
-describe('next-turn', () => {
+describe('nextTurn', () => {
   it('gives each caller a turn of the event loop of its own, first come first served', async () => {
     const order: string[] = []
     const others = (async () => {

@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { environmentVariable, MissingEnvironmentError, openCatalogue } from '#platform/configuration.ts'
 import { testCatalogue } from '../engines/test-catalogue.ts'
 
-describe('environment: environmentVariable', () => {
+describe('environmentVariable', () => {
   const NAME = 'REELGATE_TEST_VARIABLE'
   afterEach(() => {
     delete process.env[NAME]
@@ -22,7 +22,7 @@ describe('environment: environmentVariable', () => {
   })
 })
 
-describe('gateway-catalogue: openCatalogue', () => {
+describe('openCatalogue', () => {
   const directory = mkdtempSync(join(tmpdir(), 'reelgate-catalogue-'))
   const before = { ...process.env }
   const { config } = testCatalogue()

@@ -18,7 +18,7 @@ const read = () => readSecretVersion(client, 'arn')
 const replace = (from: Awaited<ReturnType<typeof read>>, text: string) =>
   replaceSecret(client, { secretId: 'arn', read: from, text })
 
-describe('a secret', () => {
+describe('replaceSecret: a secret', () => {
   it('is replaced when it is still what was read, again and again', async () => {
     const second = await replace(await read(), '{"A":"1"}')
     expect(secret.text).toBe('{"A":"1"}')
@@ -42,7 +42,7 @@ describe('a secret', () => {
     expect(secret.text).toBe('{"theirs":"1"}')
   })
 
-  it('counts as replaced when only the answer to the change was lost', async () => {
+  it('counts as replaced when only the reply to the change was lost', async () => {
     const stub = mockClient(SecretsManagerClient)
     let versionId: string | undefined = 'first'
     stub.onAnyCommand().callsFake(() => ({ SecretString: '{}', VersionId: versionId }))

@@ -12,7 +12,7 @@ import {
 import { testCatalogue } from '../engines/test-catalogue.ts'
 import { pass, useSecretsManager } from './fake-secrets-manager.ts'
 
-describe('secret-reader: a secret', () => {
+describe('readSecretEntry: a secret', () => {
   const { secrets, errors, asked, newSecret } = useSecretsManager()
 
   it('is read once for requests at the same time', async () => {
@@ -123,7 +123,7 @@ describe('the secret of the front door', () => {
   })
 })
 
-describe('channel credential', () => {
+describe('channelCredential:', () => {
   const { secrets, errors, asked, newSecret } = useSecretsManager()
   beforeEach(() => {
     delete process.env.CHANNEL_SECRET_ARN
@@ -140,7 +140,7 @@ describe('channel credential', () => {
     return found
   }
 
-  describe('channel-credential: the key of a channel', () => {
+  describe('the key of a channel', () => {
     it('is an environment variable where there is no secret, and a missing one is named', async () => {
       await expect(channelCredential(channel('MAIN_KEY'))).rejects.toBeInstanceOf(MissingEnvironmentError)
       process.env.MAIN_KEY = 'the-key'
@@ -159,7 +159,7 @@ describe('channel credential', () => {
     })
   })
 
-  describe('channel-credential: the key that replaces a refused one', () => {
+  describe('the key that replaces a refused one', () => {
     const renew = (refused: string, millisecondsMax?: number) =>
       renewedCredential(channel('MAIN_KEY'), refused, millisecondsMax)
     function useSecret(key: string): string {

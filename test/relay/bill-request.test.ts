@@ -57,7 +57,7 @@ function noteReply(exchange: RelayExchange, channel: string, status: number): vo
   exchange.noteReply(fakeReply({ channel: relayChannel(channel), status }).reply)
 }
 
-describe('a settlement', () => {
+describe('billRequest: a settlement', () => {
   it('names the channel that served the request, also after a later call was refused', async () => {
     const { resolved } = await failing((bill, exchange) => {
       noteReply(exchange, 'main', 200)
@@ -77,7 +77,7 @@ describe('a settlement', () => {
   })
 })
 
-describe('a refused reservation', () => {
+describe('billRequest: a refused reservation', () => {
   const period = { kind: 'day', id: '2026-11-22' } as const
   const asked: Microcredits[] = []
   const refused = async (error: Error) => {
@@ -114,7 +114,7 @@ describe('a refused reservation', () => {
   })
 })
 
-describe('a request that fails', () => {
+describe('billRequest: a request that fails', () => {
   it.each<[string, (bill: Bill) => void, number, boolean]>([
     ['its bill', (bill) => bill.settle(priced(7)), 7, false],
     ['an estimate', (bill) => bill.settle({ charge: bill.estimate, isEstimated: true }), 100, true],

@@ -221,7 +221,7 @@ describe('what does not count against a channel', () => {
     expect(shown()).toBe('closed')
   })
 
-  it('a client that leaves its answer', async () => {
+  it('a client that leaves its reply', async () => {
     await addChannel('main', answering(CHUNKED_HEAD + chunkOf('one')), { breaker })
     for (let turn = 0; turn < 5; turn += 1) {
       const { body } = await call()
@@ -259,7 +259,7 @@ describe('what does not count against a channel', () => {
     expect(shown()).toBe('open')
   })
 
-  it('a connection that breaks after the answer was complete for its reader', async () => {
+  it('a connection that breaks after the reply was complete for its reader', async () => {
     const main = await addChannel('main', answering(CHUNKED_HEAD + chunkOf('data: [DONE]')), { breaker })
     for (let turn = 0; turn < 4; turn += 1) {
       const { body, completed } = await call()
@@ -271,7 +271,7 @@ describe('what does not count against a channel', () => {
     expect(shown()).toBe('closed')
   })
 
-  it('failures with a whole answer, or a refusal of the request, between them', async () => {
+  it('failures with a whole reply, or a refusal of the request, between them', async () => {
     const statuses = [500, 500, 200, 500, 500, 400, 500, 500, 200]
     const main = await addChannel('main', ({ socket }) => socket.write(httpAnswer(statuses.shift() ?? 200)), {
       breaker,

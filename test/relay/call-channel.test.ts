@@ -14,7 +14,7 @@ describe('a key that the upstream refuses', () => {
   const takesOnly = (key: string) => (request: RawRequest) =>
     void request.socket.write(keyOf(request) === key ? httpAnswer(200) : REFUSED)
 
-  it('is replaced by the one in the secret, and the same channel answers the same request', async () => {
+  it('is replaced by the one in the secret, and the same channel serves the same request', async () => {
     const upstream = await addChannel('main', takesOnly('new'))
     await addChannel('spare', takesOnly('any'))
     state.renewedCredential = async (_, refused) => (refused === 'secret-key-of-main' ? 'new' : undefined)
@@ -26,7 +26,7 @@ describe('a key that the upstream refuses', () => {
     expect({ logged, counted: counted() }).toEqual({ logged: [], counted: [] })
   })
 
-  it('that was not replaced is told once, and the next channel answers', async () => {
+  it('that was not replaced is told once, and the next channel serves the request', async () => {
     const upstream = await addChannel('main', takesOnly('new'))
     await addChannel('spare', takesOnly('secret-key-of-spare'))
 
@@ -97,7 +97,7 @@ const withError = (status: number, error: Partial<UpstreamError> = {}) =>
 
 const withoutError = (status: number) => judgeRefusal({ status, error: NO_WORDS, hasError: false })
 
-describe('an answer without success', () => {
+describe('judgeRefusal: a reply', () => {
   it.each([400, 409, 413, 415, 422])('of status %d is about the request, whatever its body is', (status) => {
     expect([withError(status), withoutError(status)]).toStrictEqual(['request', 'request'])
   })

@@ -35,7 +35,7 @@ describe('ResponseHeaders', () => {
   })
 })
 
-describe('event sender', () => {
+describe('EventSender', () => {
   beforeEach(() => {
     jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask'] })
   })

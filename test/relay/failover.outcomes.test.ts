@@ -9,8 +9,8 @@ const { logged, counted, addChannel, addDeadChannel, call } = useCalling()
 const answering = (text: string) => (request: RawRequest) => void request.socket.write(text)
 const ok = answering(httpAnswer(200, '{"ok":true}', { 'X-Request-Id': 'upstream-1' }))
 
-describe('a call', () => {
-  it('goes to the first channel with its key and its name of the model, and gives back the answer as it comes', async () => {
+describe('a call of failover', () => {
+  it('goes to the first channel with its key and its name of the model, and gives back the reply as it comes', async () => {
     const main = await addChannel('main', ok)
     const spare = await addChannel('spare', ok)
     const reply = await call()
@@ -108,7 +108,7 @@ describe('a client that left', () => {
     expect(spare.requests).toHaveLength(0)
   })
 
-  it('still gets the answer of an upstream that had been sent the request', async () => {
+  it('still gets the reply of an upstream that had been sent the request', async () => {
     const client = new AbortController()
     await addChannel('main', ({ socket }) => {
       client.abort()
@@ -119,7 +119,7 @@ describe('a client that left', () => {
   })
 })
 
-describe('what an operator hears', () => {
+describe('the log of failover', () => {
   it.each([401, 402, 403])(
     'counts a refusal of the gateway itself (%d), with the id that the upstream gave',
     async (status) => {
@@ -167,7 +167,7 @@ describe('a body that cannot be made', () => {
   })
 })
 
-describe('a stream', () => {
+describe('the stream of a called channel', () => {
   it('arrives piece by piece', async () => {
     const main = await addChannel('main', ({ socket }) => socket.write(CHUNKED_HEAD))
     const { body, contentType } = await call()

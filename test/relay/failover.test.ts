@@ -109,7 +109,7 @@ describe('the next channel is asked', () => {
     expect(upstreams.map(({ requests }) => requests.length)).toStrictEqual([1, 1, 1])
   })
 
-  it('and the one that answered and broke off before anything was relayed is left out', async () => {
+  it('and the one that replied and broke off before anything was relayed is left out', async () => {
     const main = await addChannel('main', ok)
     const spare = await addChannel('spare', ok)
     const unrelayed = (broken: readonly string[]) => async (reply: UpstreamReply) => {
@@ -205,7 +205,7 @@ describe('no other channel is asked', () => {
     await expect(call({ deadline: performance.now() + 50 })).rejects.toBeInstanceOf(UpstreamTimeoutError)
   })
 
-  it('when its answer breaks off after the first byte', async () => {
+  it('when its reply breaks off after the first byte', async () => {
     await addChannel('main', ({ socket }) => socket.end(CHUNKED_HEAD + chunkOf('half')))
     const spare = await addChannel('spare', ok)
     const reply = await call()

@@ -17,7 +17,7 @@ function listenerAfter(error: Error): (reason: unknown) => void {
   return listener as (reason: unknown) => void
 }
 
-describe('outlive-stream-error', () => {
+describe('outliveStreamError', () => {
   it('drops a rejection with the error of the stream', () => {
     const error = new Error('socket hang up')
     expect(() => listenerAfter(error)(error)).not.toThrow()

@@ -70,8 +70,8 @@ describe('readSuccessUpTo', () => {
   })
 })
 
-describe('a reply of several megabytes', () => {
-  it('is read in steps of at most 64 KiB, between which others have their turn', async () => {
+describe('readSuccessUpTo, for a reply of several megabytes', () => {
+  it('reads in steps of at most 64 KiB, between which others have their turn', async () => {
     const { reply, body } = fakeReply()
     const sizes: number[] = []
     let turns = 0
@@ -119,7 +119,7 @@ describe('readRefusal', () => {
   })
 })
 
-describe('large reply', () => {
+describe('for a large reply,', () => {
   const form = { ...rulesOf('chat'), list: 'choices' } as const
   const HELD = '{"model":"upstream-chat","choices":[{}'
   const REST = '],"usage":{"total_tokens":3}}'
@@ -194,7 +194,7 @@ describe('large reply', () => {
   })
 })
 
-describe('leave reply', () => {
+describe('at the end of a reply,', () => {
   beforeEach(() => {
     jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask'] })
   })

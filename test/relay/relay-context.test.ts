@@ -8,7 +8,7 @@ beforeAll(async () => {
 })
 afterAll(() => rig.close())
 
-it('relay-context: is one for the process, with breakers that hear of every request', async () => {
+it('openRelayContext returns one context for the process, with breakers that hear of every request', async () => {
   const { breakers } = openRelayContext()
   expect(openRelayContext().breakers).toBe(breakers)
   expect(breakers.shownState({ id: 'channel-0' }, Date.now())).toBeUndefined()

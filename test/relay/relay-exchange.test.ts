@@ -45,7 +45,7 @@ describe('RelayExchange', () => {
   })
 })
 
-describe('front door limit', () => {
+describe('boundSilence:', () => {
   /** The limit of a response through the front door, which passes in these tests so many times as fast. In a young process it is shorter. */
   const LIMIT_MILLISECONDS = 110_000
   const LIMIT_MILLISECONDS_MIN = 95_000
@@ -86,7 +86,7 @@ describe('front door limit', () => {
     rig.upstreams[0]?.answerWith((response) => void realTimer(() => sendJson(response, body), LATE_MILLISECONDS))
   }
 
-  describe('front-door-limit: a response through the front door', () => {
+  describe('a response through the front door', () => {
     it.each(REQUESTS)(
       'becomes a 504 that is not to be retried, before the front door gives up: %s',
       async (_, operation, body) => {
@@ -124,14 +124,14 @@ describe('front door limit', () => {
     })
   })
 
-  describe('front-door-limit: a response of the API’s own address', () => {
+  describe('a response of the API’s own address', () => {
     it('is waited for as long as the configuration says', async () => {
       replyLate(chatAnswer())
       expect((await rig.send(CHAT_BODY)).statusCode).toBe(200)
     })
   })
 
-  describe('front-door-limit: a request that may have waited for the start of its process', () => {
+  describe('a request that may have waited for the start of its process', () => {
     it.each([
       [400, 109_600],
       [10_000, 100_000],

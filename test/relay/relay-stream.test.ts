@@ -28,7 +28,7 @@ function start() {
   return { body, answer, told, over: relayEvents(reply, stream, { sender: new EventSender(answer), response: answer }) }
 }
 
-describe('what comes before anything was generated', () => {
+describe('relayEvents: what comes before anything was generated', () => {
   it('is not relayed, and the channel has failed when nothing follows', async () => {
     const { body, answer, told, over } = start()
     body.write(': hello\n\n', ROLE)
@@ -72,7 +72,7 @@ describe('what comes before anything was generated', () => {
   })
 })
 
-describe('a stream that has come to its [DONE]', () => {
+describe('relayEvents: a stream that has come to its [DONE]', () => {
   it('is complete for its channel at once, although the upstream keeps the connection', async () => {
     const { body, told, over } = start()
     body.write(word('Hi'), 'data: [DONE]\n\n')

@@ -7,7 +7,7 @@ import { FakeResponse } from './fake-response.ts'
 
 setTestLogging()
 
-describe('an error of a relayed request', () => {
+describe('sendError: an error', () => {
   it.each([
     [new UpstreamFailedError(), 502],
     [new TypeError('a fault of ours'), 500],

@@ -22,7 +22,7 @@ async function givenUp(headers: Readonly<Record<string, string>>, begun: string)
   return sent.slice(sent.indexOf(begun))
 }
 
-describe('an answer that is given up', () => {
+describe('StreamingResponse, when it is given up,', () => {
   it('ends with an error event where it is a stream of events', async () => {
     const begun = 'data: {"choices":[]}\n\n'
     const sent = await givenUp({ 'content-type': 'text/event-stream' }, begun)

@@ -32,7 +32,7 @@ async function holdUp(body: Body, milliseconds: number): Promise<void> {
 
 const endOf = (body: Body) => new Promise((resolve) => body.onceOver(resolve))
 
-describe('a body whose upstream broke off', () => {
+describe('UpstreamReply: a body whose upstream broke off', () => {
   it.each([
     ['held up when its reader had made the upstream wait for a second', 1_000, 'held_up'],
     ['broken when it had waited for less, as readers that keep up let it', 900, 'broken'],
@@ -73,7 +73,7 @@ describe('a body whose upstream broke off', () => {
   })
 })
 
-describe('a body that came whole', () => {
+describe('UpstreamReply: a body that came whole', () => {
   it.each([
     ['of a known length', httpAnswer(200, PLENTY)],
     ['in chunks', CHUNKED_HEAD + chunkOf(PLENTY) + LAST_CHUNK],
@@ -86,7 +86,7 @@ describe('a body that came whole', () => {
   })
 })
 
-describe('a channel whose answers break off', () => {
+describe('a channel whose replies break off', () => {
   const breaker = { failures: 3, pause_seconds: 10 }
   const breakerOfMain = () => state.breakers.shownState({ id: 'main' }, state.nowMilliseconds)
   const reset = ({ socket }: RawRequest) => void socket.resetAndDestroy()

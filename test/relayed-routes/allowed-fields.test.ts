@@ -148,7 +148,7 @@ describe('fields that are not listed', () => {
     expect(upstream(0).calls).toHaveLength(calls)
   })
 
-  it('create-chat-completion: a content part that a channel relays passes, and is locked at the whole context', async () => {
+  it('create-chat-completion: a content part that a channel takes is relayed, and is locked at the whole context', async () => {
     const { id, key } = await rig.tenant('1000')
     const content = [{ type: 'text', text: 'x', video_url: { url: 'https://example.com/a.mp4' } }]
     const video = { type: 'video_url', video_url: { url: 'https://example.com/a.mp4' } }
@@ -168,7 +168,7 @@ describe('fields that are not listed', () => {
     expect(await lockedFor([{ type: 'text', text: 'x', cache_control: { type: 'ephemeral' } }])).toBeLessThan(whole)
   })
 
-  it('create-chat-completion: pass where they are listed, byte for byte', async () => {
+  it('create-chat-completion: are relayed where they are listed, byte for byte', async () => {
     const text = `{"model":"${CHAT}", "messages":[{"role":"user","content":"hi"}],"seed":9007199254740993 , "temperature":1.0,"X":1,"reasoning_effort":"low","response_format":{"type":"json_object"}}`
     await rig.send(text)
     expect(upstream(0).calls.at(-1)?.text).toBe(text.replace(CHAT, 'upstream-chat').replace(',"X":1', ''))
@@ -188,7 +188,7 @@ describe('fields that a channel adds', () => {
   const FIELDS = { top_k: 4, min_p: 0.1, Top_K: 5 }
 
   it.each(['create-chat-completion', 'create-completion'] as const)(
-    '%s: pass to it by their exact names',
+    '%s: are relayed to it by their exact names',
     async (operation) => {
       const { ignored, sent } = await send(operation, FIELDS)
       expect(sent).toStrictEqual({ ...SENT[operation], top_k: 4 })
@@ -224,7 +224,7 @@ describe('fields that a channel adds', () => {
   )
 })
 
-describe('the price of passing fields', () => {
+describe('the price of relayed fields', () => {
   it('cannot be saved by a second spelling: what is locked is what the upstream can make', async () => {
     const { id, key } = await rig.tenant('1')
     const body = { ...BODIES['create-chat-completion'], max_tokens: 1, MAX_TOKENS: 16_384, N: 100 }

@@ -51,14 +51,14 @@ describe('a response that a bound of the gateway cuts short', () => {
   })
 })
 
-describe('what is not counted as cut short', () => {
-  it('is an answer that ends well', async () => {
+describe('a response that is not counted as cut short', () => {
+  it('is one that ends well', async () => {
     rig.upstreams[0]?.answerWith((response) => sendStream(response, word('Hi'), FINISH, DONE))
     await rig.send({ ...BODY, stream: true })
     expect(cuts()).toHaveLength(0)
   })
 
-  it('is an answer that its upstream breaks off', async () => {
+  it('is one whose upstream breaks its reply off', async () => {
     rig.upstreams[0]?.answerWith((response) => {
       response.writeHead(200, { 'content-type': 'application/json', 'content-length': '1000' })
       response.write('{"choices":', () => response.destroy())

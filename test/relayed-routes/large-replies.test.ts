@@ -110,7 +110,7 @@ describe('a chat reply of 67 MiB', () => {
   })
 })
 
-describe('a large reply that cannot pass through', () => {
+describe('a large reply that cannot be relayed as it arrives', () => {
   it('because a stream was asked for is billed by its usage, and SDKs do not try it again', async () => {
     const { id, key } = await rig.tenant('1')
     const before = rig.upstreams[1]?.calls.length
@@ -122,7 +122,7 @@ describe('a large reply that cannot pass through', () => {
     expect(rig.upstreams[1]?.calls).toHaveLength(before ?? 0)
   })
 
-  it('because its platform answers in one piece likewise', async () => {
+  it('because its platform responds in one piece likewise', async () => {
     const { id, key } = await rig.tenant('1')
     rig.upstreams[0]?.answerWith((response) => sendLarge(response, around({ usage: USAGE }), 34))
     const { statusCode, headers } = await rig.sendBuffered(BODY, { key })

@@ -64,7 +64,7 @@ describe('a model with a default output limit', () => {
     expect(limitsAt(0)).toStrictEqual({ max_completion_tokens: 16 })
   })
 
-  it('lets a tenant with little left chat, whom the longest answer of the model would have refused', async () => {
+  it('lets a tenant with little left chat, whom the longest reply of the model would have refused', async () => {
     const { key } = await rig.tenant('0.15')
     answer(0)
     expect((await rig.send(BODY, { key })).statusCode).toBe(200)

@@ -78,7 +78,7 @@ describe('a usage above what its model can have used', () => {
     expect(await billOf(SHORT)).toBe(9_000n + 2_000_000n)
   })
 
-  it('grows with the answers that were asked for', async () => {
+  it('grows with the choices that were asked for', async () => {
     answerWith({}, JSON.stringify(BILLION))
     expect(await billOf({ ...SHORT, n: 3 })).toBe(chatBound(3))
   })

@@ -11,7 +11,7 @@ function alarmOf(changes: Partial<AlarmDefinition> = {}) {
   return resourcesOf(template, 'AWS::CloudWatch::Alarm')[0]?.properties
 }
 
-describe('alarm-definition: createAlarm', () => {
+describe('createAlarm', () => {
   it('triggers at its threshold after one period, and not for missing data', () => {
     expect(alarmOf()).toMatchObject({
       ComparisonOperator: 'GreaterThanOrEqualToThreshold',

@@ -146,7 +146,7 @@ describe('weighBundle', () => {
   })
 })
 
-describe('pack-console', () => {
+describe('packConsole', () => {
   const folder = mkdtempSync(join(tmpdir(), 'pack-console-'))
 
   beforeAll(() => {

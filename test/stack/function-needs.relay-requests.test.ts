@@ -47,7 +47,7 @@ function folderOf(operation: RelayOperation): string {
   return ROUTES.filter((route) => route.operation === operation).map(functionFolderOf)[0] ?? ''
 }
 
-describe('function-needs: the roles of the functions of models and relayed requests', () => {
+describe('the roles of the functions of models and relayed requests', () => {
   it.each(CASES)('%s: allow every request to the table', async (operation, body, status) => {
     folder = folderOf(operation)
     requests = 0

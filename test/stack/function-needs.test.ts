@@ -61,7 +61,7 @@ const ENDING = ['DeleteObject /requests/*', 'DeleteObject /texts/*', 'DeleteObje
 
 const folders = functions.map(({ properties }) => folderOf(properties))
 
-describe('function-needs: permissions', () => {
+describe('the permissions of functions', () => {
   it.each(folders)('%s has exactly the table actions of its code', (folder) => {
     const { table, queriesIndex } = usageOf(folder)
     const expected = new Set([...table, ...(queriesIndex ? ['Query /index/GSI1'] : [])])

@@ -52,7 +52,7 @@ afterAll(async () => {
   await service.close()
 })
 
-describe('function-needs: the roles of the functions of video jobs', () => {
+describe('the roles of the functions of video jobs', () => {
   it('allow every table request of a job from its creation to its deletion', () => {
     expect(refused).toEqual([])
   })

@@ -127,7 +127,7 @@ describe('ServiceLogGroup', () => {
   })
 })
 
-describe('source-maps', () => {
+describe('wantsSourceMap', () => {
   it('writes a map for each file that has one, below the folder and the hash of its code', () => {
     const app = createApp()
     const files = [
@@ -196,7 +196,7 @@ function synthesizeWith(value: string): Template {
   return Template.fromStack(stack)
 }
 
-describe('environment-size', () => {
+describe('refuseLargeEnvironments', () => {
   it('counts names and values as JSON in bytes, and 256 characters for each name or ARN that AWS gives', () => {
     expect(environmentBytesMax({})).toBe(2)
     expect(environmentBytesMax({ A: 'é"' })).toBe('{"A":"é\\""}'.length + 1)

@@ -9,7 +9,7 @@ function logGroupOf(name?: string) {
   return Object.values(template.findResources('AWS::Logs::LogGroup'))[0]
 }
 
-describe('service-log-group', () => {
+describe('ServiceLogGroup', () => {
   it('keeps its events for a month and is deleted with the stack', () => {
     expect(logGroupOf()).toMatchObject({ DeletionPolicy: 'Delete', Properties: { RetentionInDays: 30 } })
   })

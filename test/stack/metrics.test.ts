@@ -5,7 +5,7 @@ import { frontDoorAlarm, frontDoorMetric, graph, METRICS_MAX, ServiceMetrics, su
 
 const metrics = new ServiceMetrics(new Stack(undefined, 'Reelgate-test'))
 
-describe('service-metrics', () => {
+describe('ServiceMetrics', () => {
   it('sums one metric of all functions in the namespace of the stack', () => {
     expect(metrics.sum('overdraft', 5).toMetricConfig().metricStat).toMatchObject({
       namespace: 'Reelgate-test',
@@ -45,7 +45,7 @@ const metricsOf = (count: number) =>
   Array.from({ length: count }, (_, index) => new Metric({ namespace: 'Test', metricName: `m-${index}` }))
 const PERIOD = Duration.minutes(5)
 
-describe('sum-of-metrics', () => {
+describe('sumOfMetrics', () => {
   it('adds metrics up, and counts missing ones as zero', () => {
     const { mathExpression } = sumOfMetrics(metricsOf(2), PERIOD).toMetricConfig()
     expect(mathExpression?.expression).toBe('FILL(m0, 0) + FILL(m1, 0)')

@@ -111,7 +111,7 @@ describe('reelgate stack resources', () => {
   })
 })
 
-describe('reelgate-stack: the time limit', () => {
+describe('ReelgateStack: the time limit', () => {
   const template = synthesizeStack()
   const read = (file: string) => readFileSync(join(REPOSITORY_ROOT, file), 'utf8')
   const definition = JSON.parse(read('lambdas/pipeline/video-job.asl.json'))

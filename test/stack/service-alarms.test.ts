@@ -279,7 +279,7 @@ function alarmValueOf({ all, steps }: { readonly all: number; readonly steps: nu
   return Number(runInNewContext(Expression, { ...values, step0: steps, FILL: (value: number) => value }))
 }
 
-describe('platform-alarms: FunctionsThrottled', () => {
+describe('FunctionsThrottled', () => {
   it('rings for one throttled request, and for throttled steps of jobs from fifty on', () => {
     const rings = [
       { all: 0, steps: 0 },

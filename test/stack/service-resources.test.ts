@@ -3,7 +3,7 @@ import { folderOf, resourcesOf, synthesizeStack } from './synthesize-stack.ts'
 
 const functions = resourcesOf(synthesizeStack(), 'AWS::Lambda::Function')
 
-describe('service-resources: the variables of a function', () => {
+describe('the variables of a function', () => {
   const common = ['LOG_LEVEL', 'POWERTOOLS_METRICS_NAMESPACE', 'POWERTOOLS_SERVICE_NAME']
   const signing = ['CDN_BASE_URL', 'CDN_SIGNING_KEY_SECRET_ARN']
 

@@ -119,8 +119,8 @@ const setKey = (keyId: string, limit: string) =>
   })
 const inOrder = async () => expect(await verifyLedger(table, tenant.tenantId)).toEqual([])
 
-describe('known-budgets: a race of 64 chats and videos', () => {
-  it('lets exactly as many through as the budget of the key has room for, while the key is rotated', async () => {
+describe('budgets in a race of 64 chats and videos', () => {
+  it('let exactly as many through as the budget of the key has room for, while the key is rotated', async () => {
     const old = await newKey('14/total')
     const processes = [openProcess(), openProcess(500), openProcess(2_000)]
     const rotation = newKey('', old.keyId)
@@ -137,7 +137,7 @@ describe('known-budgets: a race of 64 chats and videos', () => {
     await inOrder()
   }, 120_000)
 
-  it('lets exactly as many through as the budget of the tenant has room for, over the end of a period', async () => {
+  it('let exactly as many through as the budget of the tenant has room for, over the end of a period', async () => {
     const key = await newKey('1000/total')
     await setTenant('14/day')
     const processes = [openProcess(-5_000), openProcess(2_000), openProcess(5_000)]
@@ -161,7 +161,7 @@ describe('known-budgets: a race of 64 chats and videos', () => {
   }, 120_000)
 })
 
-describe('known-budgets: changes during a race', () => {
+describe('changes of budgets during a race', () => {
   it('spend no more than the amount that stood when the money was reserved, and leave every sum true', async () => {
     const key = await newKey('35/month')
     const processes = [openProcess(), openProcess(), openProcess()]
@@ -190,7 +190,7 @@ describe('known-budgets: changes during a race', () => {
     expect((await keyBudgetOf(table, key.keyId))?.[2]).toBe('0')
   }, 120_000)
 
-  it('a budget of a tenant that begins in the middle of traffic counts every settlement', async () => {
+  it('count every settlement in a budget of a tenant that begins in the middle of traffic', async () => {
     const key = await newKey('1000/total')
     const processes = [openProcess(), openProcess(), openProcess()]
     const traffic = Promise.all(

@@ -173,7 +173,7 @@ async function play(batches: readonly (readonly Event[])[]): Promise<void> {
   expect(await verifyLedger(table, tenantId)).toEqual([])
 }
 
-describe('known-budgets: any history of chats, videos, changes, rotations and ends of periods', () => {
+describe('any history of chats, videos, changes of budgets, rotations and ends of periods', () => {
   it('keeps every budget, refuses only without room, and leaves every sum true', async () => {
     const batch = fc.array(event, { minLength: 1, maxLength: 5 }).map(withOneEnd)
     const batches = fc.array(batch, { minLength: 3, maxLength: 10 })

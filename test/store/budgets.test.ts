@@ -24,7 +24,7 @@ import { keyBudgetOf, storeKeyBudget, storeTenantBudget, tenantBudgetOf } from '
 import { type TableWithClient, useTestTable } from '../engines/test-table.ts'
 import { openRelayingTenant, type RelayingTenant } from './relay-ledger/relaying-tenant.ts'
 
-describe('budget writes', () => {
+describe('writes of budgets:', () => {
   const engine = useTestTable()
 
   const NOON = Date.UTC(2026, 10, 30, 12)
@@ -240,7 +240,7 @@ describe('budget writes', () => {
   })
 })
 
-describe('give back', () => {
+describe('returns of what was held:', () => {
   const EVE = Date.UTC(2026, 10, 30, 23, 59, 59)
   const DAY = { credits: '5', kind: 'day', atMilliseconds: EVE } as const
   const TWO = parseCredits('2')

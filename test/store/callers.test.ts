@@ -12,7 +12,7 @@ import { useOpened } from '../engines/use-opened.ts'
 import { TESTER } from '../engines/video-jobs.ts'
 import { openRelayingTenant, type RelayingTenant, startRelayTable } from './relay-ledger/relaying-tenant.ts'
 
-describe('caller directory', () => {
+describe('CallerDirectory', () => {
   const engine = useOpened(startRelayTable)
   let table: TableWithClient
   let lean: Table
@@ -44,7 +44,7 @@ describe('caller directory', () => {
   })
   const revoke = () => revokeApiKey(table, tenant.keyDigest.slice(0, 8), TESTER)
 
-  describe('looking up a key', () => {
+  describe('looking up a key,', () => {
     it('reads once and remembers for a minute, saying which of the two it was', async () => {
       expect(await callers.lookUp(tenant.keyDigest)).toEqual({ caller: callerOf(tenant), isConfirmed: true })
       now += 59_999
@@ -128,7 +128,7 @@ describe('caller directory', () => {
     })
   })
 
-  describe('a key revoked within the minute that it is remembered', () => {
+  describe('with a key revoked within the minute that it is remembered:', () => {
     beforeEach(async () => {
       await callers.lookUp(tenant.keyDigest)
       await revoke()
@@ -151,7 +151,7 @@ describe('caller directory', () => {
     })
   })
 
-  describe('confirming a key', () => {
+  describe('confirming a key,', () => {
     it('always reads, and what it read is remembered', async () => {
       expect(await callers.confirm(tenant.keyDigest)).toEqual(callerOf(tenant))
       expect(await callers.confirm(tenant.keyDigest)).toEqual(callerOf(tenant))
@@ -187,7 +187,7 @@ describe('caller directory', () => {
   })
 })
 
-describe('api-key-record', () => {
+describe('readApiKeyRecord', () => {
   const NOW = 1_000
   const KEY = { tenantId: 'tenant', keyId: 'key', state: 'active', models: null }
 
@@ -283,7 +283,7 @@ function steeredReads() {
 /** Everything that is ready to go on has gone on. */
 const settled = () => new Promise((resolve) => setImmediate(resolve))
 
-describe('a shared read', () => {
+describe('SharedReads: a read', () => {
   it('never serves a request that came after it began: that one waits for the next', async () => {
     const { reads, under } = steeredReads()
     const first = reads.read('a')

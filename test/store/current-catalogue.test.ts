@@ -35,7 +35,7 @@ function openCurrent() {
   return { state, current, disable, channels }
 }
 
-describe('current-catalogue', () => {
+describe('CurrentCatalogue', () => {
   it('is the configuration where no operator has set a switch', async () => {
     const { channels } = openCurrent()
     expect(await channels()).toEqual(['main', 'spare'])
@@ -128,7 +128,7 @@ describe('current-catalogue', () => {
   })
 })
 
-describe('current-catalogue: readBeside', () => {
+describe('CurrentCatalogue.readBeside', () => {
   it('runs both reads at the same time, and the other read alone while the switches are fresh', async () => {
     const { state, current } = openCurrent()
     const other = Promise.withResolvers<string>()

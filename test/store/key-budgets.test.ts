@@ -29,7 +29,7 @@ import { useOpened } from '../engines/use-opened.ts'
 import { openTenant, reserveJob, settledJob, settleJob, TESTER, type TestTenant } from '../engines/video-jobs.ts'
 import { openRelayingTenant, startRelayTable } from './relay-ledger/relaying-tenant.ts'
 
-describe('key budget', () => {
+describe('the budget of a key:', () => {
   const engine = useTestTable()
   let table: TableWithClient
   beforeAll(async () => {
@@ -194,7 +194,7 @@ describe('key budget', () => {
     })
   })
 
-  describe('a key that is stored again', () => {
+  describe('a key with a budget that is stored again', () => {
     it('keeps its budget', async () => {
       const tenant = await openTenant(table)
       const key = generateApiKey()
@@ -228,7 +228,7 @@ describe('key budget', () => {
   })
 })
 
-describe('key budget updates', () => {
+describe('updates of the budget of a key:', () => {
   const engine = useTestTable()
   let id: string
   beforeEach(() => {

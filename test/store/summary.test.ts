@@ -15,7 +15,7 @@ import type { Table } from '#store/table/table.ts'
 import { startTestTable, type TestTable, useTestTable } from '../engines/test-table.ts'
 import { openTenant, settledJob, type TestTenant } from '../engines/video-jobs.ts'
 
-describe('build summary', () => {
+describe('the summary of all tenants:', () => {
   const engine = useTestTable()
   let tenants: readonly TestTenant[]
   beforeEach(async () => {
@@ -210,7 +210,7 @@ describe('buildSummary, turn by turn', () => {
   })
 })
 
-describe('summary store', () => {
+describe('writeSummary for 6,000 tenants', () => {
   it('writeSummary keeps 6,000 tenants in items below the limit of the table, and writes those items alone that changed', async () => {
     const engine = await startTestTable()
     const tenants = Array.from({ length: 6_000 }, (_, index): SummarizedTenant => {
@@ -250,34 +250,32 @@ describe('summary store', () => {
   })
 })
 
-describe('near budgets', () => {
-  const engine = useTestTable()
+const engine = useTestTable()
 
-  const near = (tenantId: string, percent: number) => ({ tenantId, budgetId: `k${percent}`, percent })
+const near = (tenantId: string, percent: number) => ({ tenantId, budgetId: `k${percent}`, percent })
 
-  it('keepNearBudgets lists the most spent first, at most a hundred, and writes only what has changed', async () => {
-    const { table } = engine
-    let writes = 0
-    const counted = {
-      ...table,
-      updateItem: async (...parameters: Parameters<typeof table.updateItem>) => {
-        writes += 1
-        return await table.updateItem(...parameters)
-      },
-    }
-    const listed = async (tenantId?: string) =>
-      nearBudgetsOf(await table.readItem(NEAR_BUDGETS_KEY), tenantId).map(({ percent }) => percent)
-    await keepNearBudgets(counted, [])
-    expect([writes, await listed()]).toEqual([0, []])
-    await keepNearBudgets(counted, [near('acme', 80), near('other', 120), near('acme', 95)])
-    await keepNearBudgets(counted, [near('acme', 95), near('acme', 80), near('other', 120)])
-    expect([writes, await listed(), await listed('acme')]).toEqual([1, [120, 95, 80], [95, 80]])
-    await keepNearBudgets(
-      counted,
-      Array.from({ length: 101 }, (_, index) => near('acme', 100 + index)),
-    )
-    expect([(await listed()).length, (await listed()).at(-1)]).toEqual([100, 101])
-    await keepNearBudgets(counted, [])
-    expect(await listed()).toEqual([])
-  })
+it('keepNearBudgets lists the most spent first, at most a hundred, and writes only what has changed', async () => {
+  const { table } = engine
+  let writes = 0
+  const counted = {
+    ...table,
+    updateItem: async (...parameters: Parameters<typeof table.updateItem>) => {
+      writes += 1
+      return await table.updateItem(...parameters)
+    },
+  }
+  const listed = async (tenantId?: string) =>
+    nearBudgetsOf(await table.readItem(NEAR_BUDGETS_KEY), tenantId).map(({ percent }) => percent)
+  await keepNearBudgets(counted, [])
+  expect([writes, await listed()]).toEqual([0, []])
+  await keepNearBudgets(counted, [near('acme', 80), near('other', 120), near('acme', 95)])
+  await keepNearBudgets(counted, [near('acme', 95), near('acme', 80), near('other', 120)])
+  expect([writes, await listed(), await listed('acme')]).toEqual([1, [120, 95, 80], [95, 80]])
+  await keepNearBudgets(
+    counted,
+    Array.from({ length: 101 }, (_, index) => near('acme', 100 + index)),
+  )
+  expect([(await listed()).length, (await listed()).at(-1)]).toEqual([100, 101])
+  await keepNearBudgets(counted, [])
+  expect(await listed()).toEqual([])
 })

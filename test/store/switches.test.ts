@@ -5,7 +5,7 @@ import { changeSwitch, readSwitches } from '#store/switches.ts'
 import { ConditionsNotMetError } from '#store/table/table.ts'
 import { type TableWithClient, useTestTable } from '../engines/test-table.ts'
 
-describe('change-switch', () => {
+describe('changeSwitch', () => {
   const engine = useTestTable()
   let table: TableWithClient
   beforeEach(async () => {
@@ -99,7 +99,7 @@ describe('change-switch', () => {
 const tableWith = (item: Record<string, unknown> | undefined) => ({ readItem: async () => item })
 const set = <Value>(value: Value) => ({ value, by: 'operator', at: 1 })
 
-describe('read-switches', () => {
+describe('readSwitches', () => {
   it('finds none in version 0 where nobody has set one', async () => {
     expect(await readSwitches(tableWith(undefined))).toEqual({ switches: NO_SWITCHES, version: 0 })
   })

@@ -8,7 +8,7 @@ import {
 } from '#upstream/measures.ts'
 import { captureMetrics } from '../engines/emitted-metrics.ts'
 
-describe('upstream observer', () => {
+describe('observeUpstreams', () => {
   it('upstream-observer: tells facts to the one who observes, and says whether there is one', () => {
     const fact: UpstreamFact = { channelId: 'main', errorClass: 'odd_body' }
     expect(tellObserver(fact)).toBe(false)

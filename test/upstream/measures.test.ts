@@ -13,7 +13,7 @@ afterAll(() => {
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
 const byChannel = () => metrics.emitted().filter(({ dimensions }) => dimensions.channel === 'main')
 
-describe('upstream-calls', () => {
+describe('measureUpstreamCall', () => {
   it('measures a success of a channel in a later turn, so that no reply waits for the line', async () => {
     measureUpstreamCall({ channelId: 'main', milliseconds: 41.5, errorClass: undefined })
     expect(metrics.lines()).toBe(0)

@@ -82,7 +82,7 @@ describe('create-chat-completion 200', () => {
     expect(text).toBe(`${word('Hi')}${FINISH}${DONE}`.replaceAll('upstream-chat', CHAT))
   })
 
-  it('answers the same in one piece where a platform cannot stream', async () => {
+  it('responds the same in one piece where a platform cannot stream', async () => {
     upstream().answerWith((response) => sendStream(response, word('Hi'), FINISH, DONE))
     const streamed = await rig.send(STREAMED)
     const { statusCode, headers, body } = await rig.sendBuffered(STREAMED)
@@ -90,7 +90,7 @@ describe('create-chat-completion 200', () => {
     expect(headers).not.toHaveProperty('content-length')
   })
 
-  it('bills the usage, whole and streamed, and settles behind the answer', async () => {
+  it('bills the usage, whole and streamed, and settles behind the response', async () => {
     const { id, key } = await rig.tenant('1')
     upstream().answerWith((response) => sendJson(response, chatAnswer()))
     const whole = await rig.send(BODY, { key, requestId: 'whole' })
@@ -115,7 +115,7 @@ describe('create-chat-completion 200', () => {
     expect((await rig.rows(id)).find(({ kind }) => kind === 'reserve')).toMatchObject({ amount: locked })
   })
 
-  it('bills an answer without a usage at the estimate', async () => {
+  it('bills a reply without a usage at the estimate', async () => {
     const { id, key } = await rig.tenant('1')
     upstream().answerWith((response) => sendJson(response, chatAnswer({ usage: null })))
     await rig.send(BODY, { key })
@@ -126,7 +126,7 @@ describe('create-chat-completion 200', () => {
   it.each([
     ['all zeros', { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 }],
     ['zeros and a total', { prompt_tokens: 0, completion_tokens: 0, total_tokens: 15 }],
-  ])('bills an answer whose usage is %s at the estimate, whole and streamed', async (_, usage) => {
+  ])('bills a reply whose usage is %s at the estimate, whole and streamed', async (_, usage) => {
     const { id, key } = await rig.tenant('1')
     upstream().answerWith((response) => sendJson(response, chatAnswer({ usage })))
     await rig.send(BODY, { key })
@@ -138,7 +138,7 @@ describe('create-chat-completion 200', () => {
     expect(settled.every(({ actual, amount }) => actual === amount)).toBe(true)
   })
 
-  it('streams a whole answer that begins with a byte order mark, and bills its usage once', async () => {
+  it('streams a whole reply that begins with a byte order mark, and bills its usage once', async () => {
     const { id, key } = await rig.tenant('1')
     upstream().answerWith((response) => sendJson(response, `\ufeff${JSON.stringify(chatAnswer())}`))
     const { statusCode, text } = await rig.send(STREAMED, { key })
@@ -213,7 +213,7 @@ describe('a refusal of the upstream', () => {
   })
 })
 
-describe('create-chat-completion 502: an answer of no use', () => {
+describe('create-chat-completion 502: a reply of no use', () => {
   it('is not billed when no stream can be made of it, and nothing of it is logged', async () => {
     const { id, key } = await rig.tenant('1')
     const logged = jest.spyOn(logger, 'error')
@@ -237,7 +237,7 @@ describe('create-chat-completion 502: an answer of no use', () => {
   })
 })
 
-describe('a request that goes nowhere', () => {
+describe('create-chat-completion: a request that goes nowhere', () => {
   it('create-chat-completion 413: a body above 5 MB', async () => {
     const large = { ...BODY, messages: [{ role: 'user', content: 'x'.repeat(5 * 1024 * 1024) }] }
     const { statusCode, text } = await rig.send(large)

@@ -133,7 +133,7 @@ describe('create-completion 200', () => {
     },
   )
 
-  it('answers the same in one piece where a platform cannot stream', async () => {
+  it('responds the same in one piece where a platform cannot stream', async () => {
     upstream().answerWith((response) => sendStream(response, word('Hi'), FINISH, DONE))
     const body = { ...BODY, stream: true }
     // The second may have turned between the two.
@@ -181,7 +181,7 @@ describe('create-completion 200', () => {
   })
 })
 
-describe('a request that goes nowhere', () => {
+describe('create-completion: a request that goes nowhere', () => {
   it.each([
     [
       'create-completion 400: token ids',

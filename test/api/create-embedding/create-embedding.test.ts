@@ -78,7 +78,7 @@ describe('create-embedding 200', () => {
   })
 })
 
-describe('what is no embedding', () => {
+describe('create-embedding: what is no embedding', () => {
   it('create-embedding 400: a text of more tokens than the model takes, counted exactly', async () => {
     answerWith(vectors([1]))
     const input = (words: number) => 'hello '.repeat(words).trim()
@@ -104,7 +104,7 @@ describe('what is no embedding', () => {
     expect(await rig.balance(id)).toStrictEqual({ available: '1', held: '0', spent: '0' })
   })
 
-  it('create-embedding 502: an answer that leaves an input out is a failure, and not billed', async () => {
+  it('create-embedding 502: a reply that leaves an input out is a failure, and not billed', async () => {
     const { id, key } = await rig.tenant('1')
     answerWith(vectors([1]))
     expect((await rig.send({ model: MODEL, input: ['a', 'b'] }, { operation, key })).statusCode).toBe(502)

@@ -6,8 +6,8 @@ afterEach(() => {
   jest.restoreAllMocks()
 })
 
-describe('the health check', () => {
-  it('get-health 200: needs no key and nothing behind it, and no cache keeps the answer', async () => {
+describe('get-health', () => {
+  it('get-health 200: needs no key and nothing behind it, and no cache keeps the response', async () => {
     const log = captureLog()
     const { statusCode, headers, body } = await handler(apiEvent({ httpMethod: 'GET', path: '/health' }), context)
     expect({ statusCode, body: JSON.parse(body) }).toEqual({

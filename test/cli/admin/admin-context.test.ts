@@ -21,7 +21,7 @@ function contextOf(options: Record<string, string | true> = {}, { isInteractive 
   return { context: createAdminContext(new CommandValues(new Map(Object.entries(options))), terminal), asked, written }
 }
 
-describe('admin-context', () => {
+describe('createAdminContext', () => {
   it('is of the stage dev on AWS unless the options say otherwise', () => {
     expect(contextOf().context).toMatchObject({ local: false, stage: 'dev', dataDirectory: '.data', json: false })
     const options = { local: true, stage: 'prod', 'data-dir': 'd', json: true } as const
@@ -36,7 +36,7 @@ describe('admin-context', () => {
   })
 })
 
-describe('admin-context: confirm', () => {
+describe('createAdminContext: confirm', () => {
   it.each(['y', 'Y ', 'yes'])('takes %j as a yes', async (typed) => {
     const { context, asked } = contextOf({}, { typed })
     await context.confirm('It ends')
@@ -67,7 +67,7 @@ describe('admin-context: confirm', () => {
   })
 })
 
-describe('admin-actor', () => {
+describe('readAdminActor', () => {
   const sts = mockClient(STSClient)
   const ARN = 'arn:aws:sts::123456789012:assumed-role/Admin/alice'
   const LOCAL_USER = `${userInfo().username}@${hostname()}`

@@ -94,7 +94,7 @@ describe('audit', () => {
   })
 })
 
-describe('describe-change', () => {
+describe('describeChange', () => {
   it.each([
     [
       'tenant',
@@ -122,7 +122,7 @@ const EFFECT = {
   after: { state: 'set' },
 } as const
 
-describe('record-effect', () => {
+describe('recordEffect', () => {
   it('records an effect outside of the table with the actor and the time', async () => {
     const { table, entries } = recordingTable()
     const actor = async () => ({ name: 'alice', role: 'operator' }) as const

@@ -26,7 +26,7 @@ import { openTenant, reserveJob } from '../../engines/video-jobs.ts'
 import { runCommand } from './run-command.ts'
 import { useSwitching } from './switching.ts'
 
-describe('channel-commands', () => {
+describe('channel commands', () => {
   const { run, switches, warnings, deploy, table } = useSwitching()
 
   const BY = { by: 'tester@test', at: expect.any(Number) }

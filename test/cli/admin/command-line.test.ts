@@ -5,7 +5,7 @@ import { COMMANDS } from '../../../lib/cli/admin/commands.ts'
 import { CommandFailedError } from '../../../lib/cli/failures.ts'
 import { type Run, typeLine, typeWords } from './typed-line.ts'
 
-describe('command-line', () => {
+describe('readCommandLine', () => {
   it('takes common options anywhere, and the options of a command after its name', async () => {
     expect(await typeLine('--json box open --box 1')).toMatchObject({ code: 0, out: '{"done":true}\n' })
     expect(await typeLine('box --json open --box 1')).toMatchObject({ code: 0, out: '{"done":true}\n' })
@@ -237,7 +237,7 @@ describe('run-command-line', () => {
   })
 })
 
-describe('admin-program', () => {
+describe('usageOf', () => {
   it('shows parameters before options, and optional ones in brackets', () => {
     const command = {
       name: 'secret set',
@@ -279,7 +279,7 @@ describe('admin-program', () => {
   })
 })
 
-describe('command-table', () => {
+describe('COMMANDS', () => {
   it.each(COMMANDS.map((command) => [command.name, command] as const))(
     'the examples of %s are command lines that it accepts',
     (name, { examples }) => {

@@ -102,7 +102,7 @@ describe('oidc secret commands', () => {
       expect(entries()).toEqual({ ...rotated, oidc_client_secret: VALUE })
     })
 
-    it('is recorded before the change, and neither the entry nor the answer has the value', async () => {
+    it('is recorded before the change, and neither the entry nor the output has the value', async () => {
       secret.beforeMove = () => {
         expect(audited.entries).toHaveLength(1)
       }

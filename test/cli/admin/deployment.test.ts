@@ -96,7 +96,7 @@ describe('the table that an admin command works on', () => {
   })
 })
 
-describe('stack-resources', () => {
+describe('readStackResources', () => {
   beforeEach(() => {
     cloudFormation.reset()
     process.env.AWS_REGION = 'eu-central-1'

@@ -16,7 +16,7 @@ beforeEach(async () => {
   tenant = await openTenant(table)
 })
 
-describe('job-list', () => {
+describe('job list', () => {
   it('lists newest first, by status, to a limit, with a mark on deleted jobs', async () => {
     const failed = await failedJob(table, tenant)
     const now = Math.trunc(Date.now() / 1000)

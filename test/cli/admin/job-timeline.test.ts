@@ -26,7 +26,7 @@ const entry = (kind: 'reserve' | 'settle' | 'release', seconds: number, actual: 
   at: new Date(CREATED + seconds * 1000).toISOString(),
 })
 
-describe('record-timeline', () => {
+describe('recordTimeline', () => {
   it('has the creation, the money and the steps whose time the record keeps', () => {
     const record = { ...job, submittedAt: CREATED / 1000 + 2, channelId: 'main', finishedAt: CREATED / 1000 + 9 }
     const timeline = recordTimeline(record, [entry('reserve', 0), entry('settle', 10, '0.5')])
@@ -52,7 +52,7 @@ describe('record-timeline', () => {
   })
 })
 
-describe('record-timeline: withoutUrls', () => {
+describe('withoutUrls', () => {
   it.each([
     ['see HTTP://HOST/a?b and data:image/png;base64,AAAA now', 'see <url> and <url> now'],
     ['image_urls[2] (secret.png) has 9x9 pixels', 'image_urls[2] has 9x9 pixels'],

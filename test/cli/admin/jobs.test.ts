@@ -32,7 +32,7 @@ import {
 import { failedJob } from './failed-job.ts'
 import { runCommand } from './run-command.ts'
 
-describe('job-commands', () => {
+describe('job commands', () => {
   const engine = useTestTable()
   let table: TableWithClient
   let tenant: TestTenant
@@ -197,7 +197,7 @@ describe('job repair commands', () => {
   })
 })
 
-describe('find-job', () => {
+describe('findJob', () => {
   const engine = useTestTable()
   let table: TableWithClient
   let tenant: TestTenant
@@ -241,7 +241,7 @@ describe('find-job', () => {
 
 const job = videoJobRecord({ createdAt: 1_900_000_000 })
 
-describe('describe-job: jobRow', () => {
+describe('jobRow', () => {
   it('has null for what has not happened yet', () => {
     expect(jobRow(job)).toMatchObject({
       ...{ id: job.jobId, tenant: job.tenantId, status: 'queued', deleted: false },
@@ -260,7 +260,7 @@ describe('describe-job: jobRow', () => {
   })
 })
 
-describe('describe-job: describeJob', () => {
+describe('describeJob', () => {
   it.each([
     [{}, 'none'],
     [{ callbackUrl: 'https://hooks.example/secret' }, 'not sent'],

@@ -31,7 +31,7 @@ import { useTestTable } from '../../engines/test-table.ts'
 import { openTenant, TESTER } from '../../engines/video-jobs.ts'
 import { runCommand } from './run-command.ts'
 
-describe('key commands', () => {
+describe('key commands:', () => {
   const engine = useTestTable()
   let table: Table
   let tenant: string
@@ -58,8 +58,8 @@ describe('key commands', () => {
   const callerOf = (key: string, inMilliseconds = 0) =>
     findCaller(table, sha256Hex(key), Math.trunc((Date.now() + inMilliseconds) / 1000))
 
-  describe('key-commands: a new key', () => {
-    it('without limits is told with the four members that it always had', async () => {
+  describe('a new key', () => {
+    it('without limits is told with the four fields that it always had', async () => {
       const made = await create({ rate: 'none' })
       expect(made).toEqual({ id: expect.any(String), key: expect.any(String), tenant, models: null })
       expect(await callerOf(made.key)).toMatchObject({ ratePerMinute: undefined })
@@ -120,7 +120,7 @@ describe('key commands', () => {
     })
   })
 
-  describe('key-commands: the list of keys', () => {
+  describe('the list of keys', () => {
     it('is of one tenant when told so, and says what a request with each key meets', async () => {
       const other = (await openTenant(table)).tenantId
       const revoked = await create()
@@ -137,7 +137,7 @@ describe('key commands', () => {
     })
   })
 
-  describe('key-commands: the keys of a tenant', () => {
+  describe('the keys of a tenant', () => {
     it('are an error when there is no such tenant, and not an empty list', async () => {
       await expect(list({ tenant: 'nope' })).rejects.toThrow('no tenant nope')
     })
@@ -243,7 +243,7 @@ describe('key set command', () => {
   })
 })
 
-describe('key-rotation: a rotated key', () => {
+describe('key rotate: a rotated key', () => {
   const engine = useTestTable()
   let table: Table
   let tenant: string
@@ -316,7 +316,7 @@ describe('key-rotation: a rotated key', () => {
   })
 })
 
-describe('find-key', () => {
+describe('findKey', () => {
   const engine = useTestTable()
   let table: Table
   beforeAll(async () => {
@@ -390,7 +390,7 @@ const BUDGET: Budget = {
   free: parseCredits('5'),
 }
 
-describe('describe-key', () => {
+describe('describeKeys', () => {
   it('shows a key by its public id with its limits', () => {
     expect(keyRow({ ...KEY, budget: null }, undefined)).toEqual({
       id: 'k-1',
@@ -454,7 +454,7 @@ describe('read-key-limits', () => {
   })
 })
 
-describe('unknown-models', () => {
+describe('unknownModels', () => {
   const dataDirectory = mkdtempSync(join(tmpdir(), 'reelgate-models-'))
   beforeAll(() => writeFileSync(join(dataDirectory, 'gateway.json'), JSON.stringify(testCatalogue().config)))
   afterAll(() => rmSync(dataDirectory, { recursive: true }))

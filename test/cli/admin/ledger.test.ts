@@ -28,7 +28,7 @@ describe('ledger commands', () => {
     tenant = await openTenant(table)
   })
 
-  describe('ledger-commands: ledger', () => {
+  describe('ledger', () => {
     it('shows the newest entries of the tenant, as many as asked for', async () => {
       const job = await reserveJob(table, tenant, { createdAt: Math.trunc(Date.now() / 1000) + 60 })
       const options = { tenant: tenant.tenantId }

@@ -13,7 +13,7 @@ function configWithout() {
   return { ...config, models: config.models.map((model) => ({ ...model, enabled: model.id !== 'famA-2' })) }
 }
 
-describe('model-commands', () => {
+describe('model commands', () => {
   it('disable a model, and leave no switch when the model is enabled again', async () => {
     await run(modelDisable, 'famA-2')
     expect((await switches()).models).toEqual({ 'famA-2': { enabled: { value: false, ...BY } } })

@@ -22,7 +22,7 @@ import {
 import { useTestTable } from '../../engines/test-table.ts'
 import { TESTER } from '../../engines/video-jobs.ts'
 
-describe('read-tenant', () => {
+describe('findTenant', () => {
   const engine = useTestTable()
   let table: Table
   beforeAll(async () => {
@@ -76,7 +76,7 @@ describe('read-tenant', () => {
 
 const given = (name?: string) => new CommandValues(new Map(name === undefined ? [] : [['name', name]]))
 
-describe('read-name', () => {
+describe('readName', () => {
   it('takes a name in any script', () => {
     expect([readName(given('Acme 東京')), requireName(given('Acme'))]).toEqual(['Acme 東京', 'Acme'])
   })
@@ -171,7 +171,7 @@ describe('a start', () => {
 
 const values = (option: string, text: string) => new CommandValues(new Map([[option, text]]))
 
-describe('read-credits', () => {
+describe('readCredits', () => {
   it('reads --credits, which is never negative', () => {
     expect(readCredits(values('credits', '0.25'))).toBe(250_000n)
     expect(() => readCredits(values('credits', '-1'))).toThrow('--credits "-1" is not an amount')

@@ -56,7 +56,7 @@ describe('channel secret commands', () => {
     runCommand(secretRemove, { table: audited.table, outputs, options: { NAME: name, config: SHIPPED_FILE }, confirm })
 
   describe('secret set', () => {
-    it('sets one entry and leaves the others, and no answer has the value', async () => {
+    it('sets one entry and leaves the others, and no output has the value', async () => {
       secret.text = '{"OTHER":"kept"}'
       const answer = await set('MAIN_KEY', 'sk-1\n')
       expect(entries()).toEqual({ OTHER: 'kept', MAIN_KEY: 'sk-1' })

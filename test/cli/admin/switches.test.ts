@@ -15,13 +15,13 @@ import { useSwitching } from './switching.ts'
 describe('apply change', () => {
   const { table, switches } = useSwitching()
 
-  it('apply-change: changes nothing for a person who cannot be named', async () => {
+  it('applyChange changes nothing for a person who cannot be named', async () => {
     const context = { table: async () => table(), actor: () => Promise.reject(new CommandFailedError('no access')) }
     await expect(applyChange(context, { kind: 'channel', id: 'main', action: 'disable' })).rejects.toThrow('no access')
     expect(await switches()).toEqual({ channels: {}, models: {} })
   })
 
-  it('apply-change: returns the switches after the change, with the settings of one target', async () => {
+  it('applyChange returns the switches after the change, with the settings of one target', async () => {
     const context = { table: async () => table(), actor: async () => ({ name: 'alice', role: 'operator' }) as const }
     const { after } = await applyChange(context, { kind: 'channel', id: 'main', action: 'weight', value: 3 })
     expect(after).toEqual(await switches())

@@ -279,14 +279,14 @@ describe('tenant credit commands', () => {
   })
 })
 
-describe('tenant-state-commands', () => {
+describe('tenant suspend and resume', () => {
   const engine = useTestTable()
   let table: Table
   beforeAll(async () => {
     table = engine.table
   })
 
-  it('a suspended tenant is shown and listed with who suspended it, since when and why, until it is resumed', async () => {
+  it('show and list who suspended a tenant, since when and why, until it is resumed', async () => {
     const { tenantId } = await openTenant(table)
     const options = { tenant: tenantId, reason: 'unpaid since October' }
     await runCommand(tenantSuspend, { table, options })
@@ -402,7 +402,7 @@ const SUSPENDED = {
   suspension: { at: Date.parse('2026-11-22T10:00:00Z'), by: 'alice@laptop', reason: 'unpaid' },
 } as const
 
-describe('describe-tenant', () => {
+describe('describeTenant', () => {
   it('shows the callback secret only where it is asked for', () => {
     expect(JSON.stringify(describeTenant(TENANT, { withSecret: false }))).not.toContain('whsec_')
     expect(describeTenant(TENANT, { withSecret: true })).toMatchObject({ json: { webhook_secret: 'whsec_secret' } })

@@ -17,7 +17,7 @@ describe('stack state', () => {
 
   const failure = (message: string) => Object.assign(new Error(message), { name: 'ValidationError' })
 
-  describe('stack-state: readStackState', () => {
+  describe('readStackState', () => {
     it('is the status and the protection of the stack', async () => {
       const stack = { StackName: 'S', CreationTime: new Date(0), StackStatus: 'CREATE_COMPLETE' as const }
       cloudFormation.on(DescribeStacksCommand).resolves({ Stacks: [{ ...stack, EnableTerminationProtection: true }] })
@@ -32,7 +32,7 @@ describe('stack state', () => {
     })
   })
 
-  describe('stack-state: checkStackState', () => {
+  describe('checkStackState', () => {
     it.each([
       [undefined, false, 'ok', 'there is no S yet'],
       ['REVIEW_IN_PROGRESS', false, 'ok', 'there is no S yet'],
@@ -48,7 +48,7 @@ describe('stack state', () => {
     })
   })
 
-  describe('stack-state: isFirstDeployment', () => {
+  describe('isFirstDeployment', () => {
     it.each([
       [undefined, true],
       ['ROLLBACK_COMPLETE', true],

@@ -3,14 +3,14 @@ import { GatewayClient, outOfTime, SmokeFailure, withoutQuery } from '../../../l
 import { useOpened } from '../../engines/use-opened.ts'
 import { KEY, type StubAnswers, startSmokeStub } from './smoke-stub.ts'
 
-describe('gateway client', () => {
+describe('GatewayClient:', () => {
   const stub = useOpened(() => startSmokeStub(() => answers))
   let answers: StubAnswers = {}
 
   const client = (signal = new AbortController().signal, baseUrl = stub.origin) =>
     new GatewayClient({ baseUrl, apiKey: KEY, signal })
 
-  describe('gateway-client: json', () => {
+  describe('json', () => {
     it('sends the key and returns the object of the expected status', async () => {
       answers = { 'POST /v1/things': { status: 201, body: { id: 1 } } }
       expect(await client().json('/v1/things', { status: 201, body: { n: 1 } })).toEqual({ id: 1 })
@@ -32,7 +32,7 @@ describe('gateway client', () => {
     })
   })
 
-  describe('gateway-client: download', () => {
+  describe('download', () => {
     it('sends no key, and names a url without its signature', async () => {
       answers = { 'GET /v/1.mp4': { status: 403, body: 'ended', type: 'text/plain' } }
       const failure = client().download(`${stub.origin}/v/1.mp4?Signature=secret`)
@@ -42,7 +42,7 @@ describe('gateway client', () => {
     })
   })
 
-  describe('gateway-client: an unreachable address', () => {
+  describe('an unreachable address', () => {
     it('is named with the reason', async () => {
       await expect(client(undefined, 'http://127.0.0.1:1').send('/v1/models', { status: 200 })).rejects.toMatchObject({
         message: expect.stringMatching(/^http:\/\/127\.0\.0\.1:1\/v1\/models cannot be reached: /),
@@ -58,7 +58,7 @@ describe('gateway client', () => {
   })
 })
 
-describe('smoke-failure', () => {
+describe('SmokeFailure', () => {
   it('has an optional place to look at', () => {
     expect(new SmokeFailure('no video', 'the bucket').lookAt).toBe('the bucket')
     expect(new SmokeFailure('no video').lookAt).toBeUndefined()

@@ -226,7 +226,7 @@ describe('run smoke', () => {
 
 const step = { name: 'models', verdict: 'passed', milliseconds: 12, text: '2 models' } as const
 
-describe('print-smoke: lineOf', () => {
+describe('lineOf', () => {
   it.each([
     [step, 'ok   models      2 models  (12 ms)'],
     [{ ...step, verdict: 'skipped' as const }, 'skip models      2 models'],
@@ -239,7 +239,7 @@ describe('print-smoke: lineOf', () => {
   })
 })
 
-describe('print-smoke: verdictLine', () => {
+describe('verdictLine', () => {
   it('counts the steps that passed', () => {
     const failed = { ...step, verdict: 'failed' as const }
     expect(verdictLine({ ok: false, steps: [step, failed] })).toBe('\nFAILED: 1 of 2 steps')
@@ -247,7 +247,7 @@ describe('print-smoke: verdictLine', () => {
   })
 })
 
-describe('print-smoke: printingObserver', () => {
+describe('printingObserver', () => {
   const lines: string[] = []
   beforeEach(() => {
     jest.spyOn(console, 'log').mockImplementation((line) => void lines.push(String(line)))

@@ -15,7 +15,7 @@ import {
 const LOOPBACK = consoleSite('loopback')
 const AWS = consoleSite('https://console.example.com https://d1.cloudfront.net')
 
-describe('console site', () => {
+describe('consoleSite', () => {
   it.each([
     'localhost:8787',
     'LOCALHOST',
@@ -74,7 +74,7 @@ const OWN_PAGE: SenderFacts = {
   host: 'console.example.com',
 }
 
-describe('a request that changes something', () => {
+describe('crossSiteProblem for a request that changes something', () => {
   it.each<[string, Partial<SenderFacts>]>([
     ['a page of the console', {}],
     ['a browser without Sec-Fetch-Site', { fetchSite: undefined }],
@@ -107,8 +107,8 @@ describe('a request that changes something', () => {
   })
 })
 
-describe('a request that changes nothing', () => {
-  it('may come from anywhere: no other origin can read its response', () => {
+describe('crossSiteProblem for a request that changes nothing', () => {
+  it('is nothing wherever the request comes from: no other origin can read its response', () => {
     const facts = { ...OWN_PAGE, method: 'GET', origin: undefined, fetchSite: 'cross-site', consoleHeader: undefined }
     expect(crossSiteProblem(facts, SITE)).toBeUndefined()
   })
@@ -157,13 +157,13 @@ describe('isConsoleTarget', () => {
   })
 })
 
-describe('cookies', () => {
-  it('are found by their whole name, over all headers', () => {
+describe('cookieValues and setCookie', () => {
+  it('find cookies by their whole name, over all headers', () => {
     const headers = ['a=1; rg=2;rg=3', 'xrg=4; rgx=5; rg=6=7']
     expect(cookieValues(headers, 'rg')).toEqual(['2', '3', '6=7'])
   })
 
-  it('are set for no script, for their path alone, and over https where there is https', () => {
+  it('set cookies for no script, for their path alone, and over https where there is https', () => {
     const settings = { path: '/admin', sameSite: 'Strict', isSecure: true, maxAgeSeconds: 60 } as const
     expect(setCookie('rg', 'x', settings)).toBe('rg=x; Path=/admin; Max-Age=60; HttpOnly; SameSite=Strict; Secure')
     expect(setCookie('rg', '', { ...settings, isSecure: false, maxAgeSeconds: 0 })).toBe(

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals'
 import { AdminConflictError } from '#core/admin/errors.ts'
 
-describe('admin-errors', () => {
-  it('a conflict has a code for programs, and the field that would permit the change if there is one', () => {
+describe('AdminConflictError', () => {
+  it('has a code for programs, and the field that would permit the change if there is one', () => {
     expect(new AdminConflictError('no', 'rotated_already', { param: 'again' }).kind).toEqual({
       ...{ type: 'invalid_request_error', code: 'rotated_already', param: 'again' },
     })

@@ -10,8 +10,8 @@ import {
 } from '#core/admin/page-query.ts'
 import { InvalidRequestError } from '#core/errors.ts'
 
-describe('page query', () => {
-  test('page-query: what is left out has its default', () => {
+describe('readers of a page query', () => {
+  test('give what is left out its default', () => {
     expect(readPageLimit({})).toBe(50)
     expect([readQueryTime({}, 'from'), readQueryText({}, 'id'), readQueryChoice({}, 'kind', ['a'])]).toEqual([
       undefined,
@@ -20,7 +20,7 @@ describe('page query', () => {
     ])
   })
 
-  test('page-query: reads a limit, a time in milliseconds, a string and a choice', () => {
+  test('read a limit, a time in milliseconds, a string and a choice', () => {
     expect(readPageLimit({ limit: '200' })).toBe(200)
     expect(readQueryTime({ from: '1795263797' }, 'from')).toBe(1_795_263_797_000)
     expect(readQueryText({ id: 'x' }, 'id')).toBe('x')
@@ -36,24 +36,22 @@ describe('page query', () => {
     ['id', () => readQueryText({ id: '' }, 'id')],
     ['id', () => readQueryText({ id: 'x'.repeat(201) }, 'id')],
     ['kind', () => readQueryChoice({ kind: 'c' }, 'kind', ['a', 'b'])],
-  ])('page-query: refuses a wrong %s', (_name, act) => {
+  ])('refuse a wrong %s', (_name, act) => {
     expect(act).toThrow(InvalidRequestError)
   })
 })
 
-describe('cursor', () => {
-  const position = z.tuple([z.int(), z.string()])
+const position = z.tuple([z.int(), z.string()])
 
-  test('readCursor reads what writeCursor wrote, which is safe in a url', () => {
-    const cursor = writeCursor([17, 'grant#ä/?'])
-    expect(encodeURIComponent(cursor)).toBe(cursor)
-    expect(readCursor(cursor, position)).toEqual([17, 'grant#ä/?'])
-  })
-
-  test.each(['', 'nothing', writeCursor(['17', 'x']), writeCursor([1, 'x'.repeat(3_000)])])(
-    'readCursor refuses %p and names the parameter',
-    (cursor) => {
-      expect(() => readCursor(cursor, position)).toThrow(InvalidRequestError)
-    },
-  )
+test('readCursor reads what writeCursor wrote, which is safe in a url', () => {
+  const cursor = writeCursor([17, 'grant#ä/?'])
+  expect(encodeURIComponent(cursor)).toBe(cursor)
+  expect(readCursor(cursor, position)).toEqual([17, 'grant#ä/?'])
 })
+
+test.each(['', 'nothing', writeCursor(['17', 'x']), writeCursor([1, 'x'.repeat(3_000)])])(
+  'readCursor refuses %p and names the parameter',
+  (cursor) => {
+    expect(() => readCursor(cursor, position)).toThrow(InvalidRequestError)
+  },
+)

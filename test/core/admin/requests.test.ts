@@ -32,7 +32,7 @@ function issueOf(body: unknown, by: z.ZodMiniType = schema) {
   }
 }
 
-describe('parse-request', () => {
+describe('parseRequest', () => {
   it('gives what a good body says', () => {
     expect(parseRequest(schema, { name: 'a' })).toEqual({ name: 'a' })
   })
@@ -71,7 +71,7 @@ describe('parse-request', () => {
   })
 })
 
-describe('request-fields', () => {
+describe('fields of admin requests', () => {
   it('say what is wrong with an amount', () => {
     for (const field of [positiveCreditsField, signedCreditsField]) {
       expect(field.safeParse('1.0000001').error?.issues).toMatchObject([
@@ -108,19 +108,19 @@ describe('request-fields', () => {
   })
 })
 
-describe('tenant-request', () => {
-  it('limits the open jobs of a tenant where nothing is said', () => {
+describe('createTenantRequest and callbackSecretRequest', () => {
+  it('limit the open jobs of a tenant where nothing is said', () => {
     expect(createTenantRequest.parse({ name: 'a' })).toEqual({ name: 'a', open_jobs_max: 10, budget: null })
   })
 
-  it('refuses settings of a rotation without one', () => {
+  it('refuse settings of a rotation without one', () => {
     expect(callbackSecretRequest.safeParse({ overlap_seconds: 1 }).success).toBe(false)
     expect(callbackSecretRequest.safeParse({ again: true }).success).toBe(false)
     expect(callbackSecretRequest.safeParse({ rotate: true, again: true, overlap_seconds: 1 }).success).toBe(true)
   })
 })
 
-describe('switch-request', () => {
+describe('changeChannelRequest', () => {
   it('takes the weights and priorities that a configuration may have, and no others', () => {
     for (const value of [0, 0.001, 0.5, 1, 1000, 1001, -1, 1e300]) {
       expect(changeChannelRequest.safeParse({ weight: value }).success).toBe(channelWeight.safeParse(value).success)

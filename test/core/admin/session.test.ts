@@ -39,7 +39,7 @@ describe('session', () => {
 const SESSION_ID = '0123456789abcDEF'
 const SECRET = 'A-_'.repeat(14).padEnd(43, 'x')
 
-describe('a session token', () => {
+describe('readSessionToken', () => {
   it.each<TokenParts>([
     { sessionId: SESSION_ID, key: undefined },
     { sessionId: SESSION_ID, key: { kind: 'admin_key', keyId: '8fK2mQ0z' } },
@@ -86,7 +86,7 @@ const SESSION: Session = {
   expiresAt: 1_800_043_200_000,
 }
 
-describe('session view', () => {
+describe('sessionView', () => {
   it('has the fields of the contract in unix seconds, and the secret of the page at a sign-in alone', () => {
     expect(sessionResponse.parse(sessionView(SESSION))).not.toHaveProperty('page_secret')
     expect(sessionResponse.parse(sessionView(SESSION, 'x'))).toMatchObject({

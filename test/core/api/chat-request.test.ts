@@ -7,7 +7,7 @@ import { gatewayConfigSchema } from '#core/catalogue/gateway-config.ts'
 import { InvalidRequestError, ModelNotFoundError } from '#core/errors.ts'
 import { issuesOf, shippedCatalogue, shippedConfig } from '../shipped-catalogue.ts'
 
-describe('chat-request: parseChatRequest', () => {
+describe('parseChatRequest', () => {
   const GOOD = { model: 'chat-default', messages: [{ role: 'user', content: 'Say hi' }] }
 
   function parse(
@@ -216,7 +216,7 @@ describe('chat-request: parseChatRequest', () => {
   })
 })
 
-describe('chat-body', () => {
+describe('chatBodySchema', () => {
   const GOOD = { model: 'chat-default', messages: [{ role: 'user', content: 'Say hi' }] }
   const withMessage = (message: unknown) => ({ ...GOOD, messages: [message] })
   const refusalOf = (body: unknown) => issuesOf(() => parseBody(chatBodySchema, body))
@@ -291,78 +291,72 @@ describe('chat-body', () => {
   })
 })
 
-describe('content parts', () => {
-  const refusalOf = (content: unknown) => issuesOf(() => parseBody(contentSchema, content))
+const refusalOf = (content: unknown) => issuesOf(() => parseBody(contentSchema, content))
 
-  describe('content-parts: the content of a message', () => {
-    it.each([
-      ['a string', 'hello'],
+describe('contentSchema', () => {
+  it.each([
+    ['a string', 'hello'],
+    [
+      'parts of text and images',
       [
-        'parts of text and images',
-        [
-          { type: 'text', text: 'a' },
-          { type: 'image_url', image_url: { url: 'u' } },
-          { type: 'image_url', image_url: { url: 'data:image/png;base64,AA' } },
-          { type: 'refusal', refusal: 'no' },
-        ],
+        { type: 'text', text: 'a' },
+        { type: 'image_url', image_url: { url: 'u' } },
+        { type: 'image_url', image_url: { url: 'data:image/png;base64,AA' } },
+        { type: 'refusal', refusal: 'no' },
       ],
-      ['a part of a type that is not listed', [{ type: 'input_audio', input_audio: {} }]],
-      ['as many parts as there may be', Array(PARTS_MAX).fill({ type: 'text', text: 'a' })],
-    ])('may be %s', (_, content) => {
-      expect(parseBody(contentSchema, content)).toEqual(content)
-    })
-
-    it.each([
-      ['a number', 7, ''],
-      ['no part', [], ''],
-      ['too many parts', Array(PARTS_MAX + 1).fill({ type: 'text', text: 'a' }), ''],
-      ['a part that is a string', ['a'], '0'],
-      ['a part without a type', [{ text: 'a' }], '0.type'],
-      ['a text part without a text', [{ type: 'text', text: 'a' }, { type: 'text' }], '1.text'],
-      ['an image part without a url', [{ type: 'image_url', image_url: {} }], '0.image_url'],
-      ['a listed part without its field', [{ type: 'file', text: 'a' }], '0.file'],
-      [
-        'a refusal that is an image',
-        [{ type: 'refusal', refusal: { type: 'image_url', image_url: 'u' } }],
-        '0.refusal',
-      ],
-      [
-        'an image that is a document',
-        [{ type: 'image_url', image_url: { url: 'data:application/pdf;base64,AA' } }],
-        '0.image_url',
-      ],
-      [
-        'an image that is a sound, its url bare',
-        [{ type: 'image_url', image_url: ' DATA: audio/wav,AA' }],
-        '0.image_url',
-      ],
-      ['an image of no type', [{ type: 'image_url', image_url: 'data:;base64,AA' }], '0.image_url'],
-    ])('is refused with %s, naming the field', (_, content, path) => {
-      expect(refusalOf(content)).toEqual([{ path, message: expect.any(String) }])
-    })
-
-    it('is read up to the first part with a fault', () => {
-      let looks = 0
-      const counted = {
-        get type() {
-          looks += 1
-          return 'image_url'
-        },
-      }
-      expect(refusalOf(Array(PARTS_MAX).fill(counted))).toHaveLength(1)
-      expect(looks).toBeLessThan(10)
-    })
+    ],
+    ['a part of a type that is not listed', [{ type: 'input_audio', input_audio: {} }]],
+    ['as many parts as there may be', Array(PARTS_MAX).fill({ type: 'text', text: 'a' })],
+  ])('may be %s', (_, content) => {
+    expect(parseBody(contentSchema, content)).toEqual(content)
   })
 
-  describe('content-parts: imageUrlOf', () => {
-    it.each([
-      [{ image_url: { url: 'u', detail: 'low' } }, 'u'],
-      [{ image_url: 'u' }, 'u'],
-      [{ image_url: { url: 7 } }, undefined],
-      [{ image_url: null }, undefined],
-      [{}, undefined],
-    ])('of %j is %j', (part, url) => {
-      expect(imageUrlOf(part)).toBe(url)
-    })
+  it.each([
+    ['a number', 7, ''],
+    ['no part', [], ''],
+    ['too many parts', Array(PARTS_MAX + 1).fill({ type: 'text', text: 'a' }), ''],
+    ['a part that is a string', ['a'], '0'],
+    ['a part without a type', [{ text: 'a' }], '0.type'],
+    ['a text part without a text', [{ type: 'text', text: 'a' }, { type: 'text' }], '1.text'],
+    ['an image part without a url', [{ type: 'image_url', image_url: {} }], '0.image_url'],
+    ['a listed part without its field', [{ type: 'file', text: 'a' }], '0.file'],
+    ['a refusal that is an image', [{ type: 'refusal', refusal: { type: 'image_url', image_url: 'u' } }], '0.refusal'],
+    [
+      'an image that is a document',
+      [{ type: 'image_url', image_url: { url: 'data:application/pdf;base64,AA' } }],
+      '0.image_url',
+    ],
+    [
+      'an image that is a sound, its url bare',
+      [{ type: 'image_url', image_url: ' DATA: audio/wav,AA' }],
+      '0.image_url',
+    ],
+    ['an image of no type', [{ type: 'image_url', image_url: 'data:;base64,AA' }], '0.image_url'],
+  ])('is refused with %s, naming the field', (_, content, path) => {
+    expect(refusalOf(content)).toEqual([{ path, message: expect.any(String) }])
+  })
+
+  it('reads up to the first part with a fault', () => {
+    let looks = 0
+    const counted = {
+      get type() {
+        looks += 1
+        return 'image_url'
+      },
+    }
+    expect(refusalOf(Array(PARTS_MAX).fill(counted))).toHaveLength(1)
+    expect(looks).toBeLessThan(10)
+  })
+})
+
+describe('imageUrlOf', () => {
+  it.each([
+    [{ image_url: { url: 'u', detail: 'low' } }, 'u'],
+    [{ image_url: 'u' }, 'u'],
+    [{ image_url: { url: 7 } }, undefined],
+    [{ image_url: null }, undefined],
+    [{}, undefined],
+  ])('of %j is %j', (part, url) => {
+    expect(imageUrlOf(part)).toBe(url)
   })
 })

@@ -61,7 +61,7 @@ describe('parseCompletionRequest', () => {
     })
   })
 
-  it('takes null for every member that may be left out', () => {
+  it('takes null for every field that may be left out', () => {
     const optional = ['max_tokens', 'max_completion_tokens', 'temperature', 'top_p', 'n', 'stream', 'stream_options']
     const more = ['stop', 'echo', 'suffix', 'best_of', 'logprobs', 'presence_penalty', 'frequency_penalty', 'user']
     const nulls = Object.fromEntries([...optional, ...more].map((name) => [name, null]))

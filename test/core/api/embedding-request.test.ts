@@ -15,8 +15,8 @@ function parse(body: unknown, allowedModels: readonly string[] | null = null) {
 const withInput = (input: unknown) => parse({ model: MODEL, input })
 const refusalOf = (body: unknown) => issuesOf(() => parse(body))[0]
 
-describe('an embedding request', () => {
-  it('has floats as its format unless it asks for base64', () => {
+describe('parseEmbeddingRequest', () => {
+  it('reads floats as the format unless the client asks for base64', () => {
     const request = withInput('a')
     expect(request).toStrictEqual({
       model: shippedCatalogue.findRelayModel(MODEL, { kind: 'embedding', allowed: null }),
@@ -73,7 +73,7 @@ describe('an embedding request', () => {
     expect(issuesOf(() => withInput(Array(100_000).fill(-7)))).toHaveLength(1)
   })
 
-  it('leaves members that it does not know to the upstream', () => {
+  it('leaves fields that it does not know to the upstream', () => {
     expect(() => parse({ model: MODEL, input: 'a', user: 'u', truncate: 'END', extra: { deep: [1] } })).not.toThrow()
   })
 
@@ -91,26 +91,26 @@ describe('an embedding request', () => {
     [{ user: 5 }, 'user', '`user` must be a string'],
     [{ model: 5 }, 'model', '`model` must be a string: the id of an embedding model'],
     [{ model: undefined }, 'model', '`model` must be a string: the id of an embedding model'],
-  ])('with %j is refused with the member that needs mending', (members, path, message) => {
+  ])('refuses %j with the field that needs mending', (members, path, message) => {
     expect(refusalOf({ model: MODEL, input: 'a', ...members })).toStrictEqual({ path, message })
   })
 
-  it.each([1, 4, 1536])('of %d dimensions is taken where the model has a choice', (dimensions) => {
+  it.each([1, 4, 1536])('takes %d dimensions where the model has a choice', (dimensions) => {
     expect(parse({ model: MODEL, input: 'a', dimensions }).dimensions).toBe(dimensions)
   })
 
-  it('of any dimensions is refused where the model has none to choose', () => {
+  it('refuses any dimensions where the model has none to choose', () => {
     const message = '`dimensions` must be left out for text-embedding-ada-002, which always returns 1536 dimensions'
     const body = { model: 'text-embedding-ada-002', input: 'a', dimensions: 1536 }
     expect(refusalOf(body)).toStrictEqual({ path: 'dimensions', message })
   })
 
-  it.each([[], null, 'text', 5].map((body) => [body]))('that is %j is no object', (body) => {
+  it.each([[], null, 'text', 5].map((body) => [body]))('refuses %j, which is no object', (body) => {
     expect(refusalOf(body)).toStrictEqual({ path: '', message: 'the body must be a JSON object' })
   })
 })
 
-describe('a model that is', () => {
+describe('parseEmbeddingRequest, asked for a model that is', () => {
   it.each([
     ['unknown', 'text-embedding-9', null],
     ['not allowed', MODEL, ['text-embedding-3-large']],
@@ -125,10 +125,10 @@ describe('a model that is', () => {
   })
 })
 
-describe('whatever is sent', () => {
+describe('parseEmbeddingRequest, whatever is sent', () => {
   const anything = fc.oneof(fc.jsonValue(), fc.array(fc.oneof(fc.jsonValue(), fc.string(), fc.nat())))
 
-  it('is taken or refused, and a refusal never repeats an input', () => {
+  it('takes or refuses it, and never repeats an input in a refusal', () => {
     const secret = 'sk-secret-input'
     fc.assert(
       fc.property(anything, anything, (input, other) => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals'
 import { ignoredHeader, prefersStrict, refuseIgnored } from '#core/api/ignored-fields.ts'
 import { InvalidRequestError } from '#core/errors.ts'
 
-describe('the header that names ignored fields', () => {
+describe('ignoredHeader', () => {
   it.each([
     [[], {}],
     [['durration', 'seconds'], { 'x-reelgate-ignored': 'durration, seconds' }],

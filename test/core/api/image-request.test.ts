@@ -15,7 +15,7 @@ function parse(body: unknown, allowedModels: readonly string[] | null = null) {
 const v3 = (members: object = {}) => parse({ model: 'image-v3', prompt: 'a fox', ...members })
 const v2 = (members: object = {}) => parse({ model: 'image-v2', prompt: 'a fox', ...members })
 
-describe('an image request', () => {
+describe('parseImageRequest: a request', () => {
   it('has the documented defaults', () => {
     expect(v3()).toMatchObject({ model: { id: 'image-v3' }, count: 1, size: '1024x1024', quality: 'standard' })
     expect(v2()).toMatchObject({ model: { id: 'image-v2' }, count: 1, size: '1024x1024', quality: undefined })
@@ -124,7 +124,7 @@ describe('an image request', () => {
   })
 })
 
-describe('a model that is', () => {
+describe('parseImageRequest, asked for a model that is', () => {
   it.each([
     ['unknown', 'image-v9', null],
     ['not allowed', 'image-v3', ['image-v2']],
@@ -134,7 +134,7 @@ describe('a model that is', () => {
   })
 })
 
-describe('the default size', () => {
+describe('the default size of parseImageRequest', () => {
   it('is the last and largest of a model without the usual one', () => {
     const model = { id: 'small', kind: 'image', billing: 'per_image', sizes: ['64x64', '128x128'], n: { max: 1 } }
     const config: GatewayConfig = gatewayConfigSchema.parse({
@@ -154,7 +154,7 @@ function sentBody(text: string, upstreamModel: string, image: ImageRequest): str
   return imageRequestBody(text, { upstreamModel, image, allowed: listedFields('images') }).text
 }
 
-describe('the body for an upstream', () => {
+describe('imageRequestBody', () => {
   it('says everything that has a price, after what the client wrote', () => {
     const text = '{ "model" : "image-v3", "prompt": "a \\u0066ox", "user": "u\\u0031" }'
     expect(sentBody(text, 'upstream-3', parse(JSON.parse(text)))).toBe(

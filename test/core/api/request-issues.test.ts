@@ -11,7 +11,7 @@ const schema = z.object({
 })
 const refusalOf = (body: unknown) => issuesOf(() => parseBody(schema, body))
 
-describe('request-issues: parseBody', () => {
+describe('parseBody', () => {
   it('returns what the schema makes of a body', () => {
     expect(parseBody(schema, { n: 1, other: 2 })).toEqual({ n: 1 })
   })

@@ -90,7 +90,7 @@ describe.each(MODEL_ROWS)('$id', (row) => {
   })
 })
 
-describe('reference audio', () => {
+describe('reference audio of a video job', () => {
   it.each(FAMILY_A_ROWS.filter((row) => row.audios[1] > 0))('is refused alone by $id', (row) => {
     expect(issuesOf(() => parse({ ...smallestBody(row), audio_urls: urls(1, 'audio') }))).toStrictEqual([
       { path: 'audio_urls', message: '`audio_urls` needs at least one of `image_urls` or `video_urls`' },
@@ -103,7 +103,7 @@ describe('reference audio', () => {
   })
 })
 
-describe('the direct route', () => {
+describe('the direct route of a video job', () => {
   const withoutDirect = createCatalogue({
     ...shippedConfig,
     channels: shippedConfig.channels.filter((channel) => !('route' in channel && channel.route === 'direct')),
@@ -130,7 +130,7 @@ describe('the direct route', () => {
   })
 })
 
-describe('a model that a key does not see', () => {
+describe('parseVideoJobRequest for a model that a key does not see', () => {
   const disabled = createCatalogue({
     ...shippedConfig,
     models: shippedConfig.models.map((model) => (model.id === 'famA-2' ? { ...model, enabled: false } : model)),
@@ -157,14 +157,14 @@ describe('a model that a key does not see', () => {
   })
 })
 
-describe('the tables', () => {
+describe('the tables of video models', () => {
   it('hold every video model of the shipped configuration', () => {
     const shipped = shippedConfig.models.filter((model) => model.kind === 'video').map((model) => model.id)
     expect([...FAMILY_A_ROWS, ...FAMILY_B_ROWS].map((row) => row.id).toSorted()).toStrictEqual(shipped.toSorted())
   })
 })
 
-describe('video job request references', () => {
+describe('parseVideoJobRequest, reading', () => {
   function parse(members: object, model = 'famA-2') {
     const context = { catalogue: shippedCatalogue, allowedModels: null }
     return parseVideoJobRequest({ model, prompt: 'a paper city', ...members }, context)
@@ -236,10 +236,13 @@ describe('video job request references', () => {
       }
     })
 
-    it.each(['image_urls', 'video_urls', 'audio_urls'])('%s answers a million wrong entries with one issue', (path) => {
-      const message = `\`${path}\` must hold at most 16 urls`
-      expect(issuesOf(() => parse({ [path]: new Array(1_000_000).fill(1) }))).toStrictEqual([{ path, message }])
-    })
+    it.each(['image_urls', 'video_urls', 'audio_urls'])(
+      '%s is refused for a million wrong entries with one issue',
+      (path) => {
+        const message = `\`${path}\` must hold at most 16 urls`
+        expect(issuesOf(() => parse({ [path]: new Array(1_000_000).fill(1) }))).toStrictEqual([{ path, message }])
+      },
+    )
   })
 
   describe('image_url', () => {

@@ -30,7 +30,7 @@ function parse(members: object, model = 'famA-2') {
 
 const context = { catalogue: shippedCatalogue, allowedModels: null }
 
-describe('video-job-request: parseVideoJobRequest', () => {
+describe('parseVideoJobRequest', () => {
   it('needs a model and a prompt, and says both at once', () => {
     expect(issuesOf(() => parseVideoJobRequest({}, context))).toStrictEqual([
       { path: 'model', message: '`model` must be a string: the id of a video model' },
@@ -79,7 +79,7 @@ describe('video-job-request: parseVideoJobRequest', () => {
     expect(paths).toStrictEqual(['duration', 'resolution', 'image_urls', 'callback_url'])
   })
 
-  it('is one request in whatever order its members come', () => {
+  it('reads one request in whatever order its fields come', () => {
     const one = parse(JSON.parse('{"fps":24,"duration":6,"resolution":"480p"}'))
     const other = parse(JSON.parse('{"resolution":"480P","unknown":1,"duration":6.0,"fps":24,"image_url":""}'))
     expect(JSON.stringify(other)).toBe(JSON.stringify(one))
@@ -94,7 +94,7 @@ describe('video-job-request: parseVideoJobRequest', () => {
     expect(Object.getPrototypeOf(request)).toBe(Object.prototype)
   })
 
-  it('is read or refused, whatever it holds, and never refused in the words of a library', () => {
+  it('reads or refuses a body, whatever it holds, and never refuses in the words of a library', () => {
     const members = fc.record(
       {
         model: fc.oneof(fc.constantFrom(...MODEL_ROWS.map(({ id }) => id)), fc.anything()),
@@ -132,7 +132,7 @@ describe('video-job-request: parseVideoJobRequest', () => {
   })
 })
 
-describe('video job body', () => {
+describe('videoJobBodySchema', () => {
   const parse = (fields: object) => videoJobBodySchema.parse({ model: 'famA-2', prompt: 'a paper city', ...fields })
 
   /** The first issue of each field of a body that is refused, as a client sees them; none of a body that is not. */
@@ -146,7 +146,7 @@ describe('video job body', () => {
     return []
   }
 
-  describe('video-job-body: duration', () => {
+  describe('duration', () => {
     it.each([
       ['3', 3],
       ['15', 15],
@@ -177,7 +177,7 @@ describe('video job body', () => {
     })
   })
 
-  describe('video-job-body: resolution', () => {
+  describe('resolution', () => {
     it.each(['480p', '480P', '1080p', '720P'])('%s is taken in any case and kept in capitals', (resolution) => {
       expect(parse({ resolution }).resolution).toBe(resolution.toUpperCase())
     })
@@ -188,7 +188,7 @@ describe('video job body', () => {
     })
   })
 
-  describe('video-job-body: aspect_ratio', () => {
+  describe('aspect_ratio', () => {
     it.each(ASPECT_RATIOS)('%s is taken', (aspect_ratio) => {
       expect(parse({ aspect_ratio }).aspect_ratio).toBe(aspect_ratio)
     })
@@ -199,7 +199,7 @@ describe('video job body', () => {
     })
   })
 
-  describe('video-job-body: generate_audio, watermark and fps', () => {
+  describe('generate_audio, watermark and fps', () => {
     it.each([
       { generate_audio: false },
       { generate_audio: true },
@@ -227,7 +227,7 @@ describe('video job body', () => {
     })
   })
 
-  describe('video-job-body: prompt', () => {
+  describe('prompt', () => {
     it.each([
       ['2500 Han characters', '纸'.repeat(2500)],
       ['5000 Latin characters', 'a'.repeat(5000)],
@@ -271,14 +271,14 @@ describe('video job body', () => {
     })
   })
 
-  describe('video-job-body: the body', () => {
+  describe('a body of', () => {
     it.each([null, [], [{ model: 'famA-2', prompt: 'x' }], 'text', 5, true, undefined])('%j is refused', (body) => {
       const message = 'the body must be a JSON object'
       expect(refusalOf(() => videoJobBodySchema.parse(body))).toStrictEqual([{ path: '', message }])
     })
   })
 
-  describe('video-job-body: unknownVideoFields', () => {
+  describe('unknownVideoFields', () => {
     it.each([
       [{ model: 'm', prompt: 'p', seed: 1, toString: 2 }, ['seed', 'toString']],
       [{ model: 'm' }, []],
@@ -327,7 +327,7 @@ describe('promptUnits', () => {
   })
 })
 
-describe('a reference', () => {
+describe('a reference to a video, audio or image', () => {
   it.each(['https://media.example.com/a.png', 'http://127.0.0.1:9400/a?b=c', 'https://example.com/é'])(
     'may be the link %s',
     (url) => {

@@ -67,7 +67,7 @@ function merge(name: string): { upstream: unknown; expected: unknown } {
   return { upstream: request.body, expected: response.body }
 }
 
-describe('the answers of the recorded exchanges', () => {
+describe('the responses of the recorded exchanges', () => {
   it.each([
     ['p1_submit', 'famB-1.1-t2v'],
     ['p2_submit', 'famA-2-0-260128'],
@@ -165,7 +165,7 @@ describe('callbackBody', () => {
 })
 
 describe('countThatFit', () => {
-  it('is all of a usual page, ends a page that would not fit into one answer, and never stops at nothing', () => {
+  it('is all of a usual page, ends a page that would not fit into one response, and never stops at nothing', () => {
     const megabyte = 'x'.repeat(1_000_000)
     expect(countThatFit([])).toBe(0)
     expect(countThatFit(Array(100).fill('{}'))).toBe(100)

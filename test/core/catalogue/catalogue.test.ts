@@ -11,7 +11,7 @@ import type { VideoChannel } from '#core/catalogue/channel.ts'
 import { NO_SWITCHES, type Switches } from '#core/catalogue/switches.ts'
 import { shippedCatalogue, shippedConfig } from '../shipped-catalogue.ts'
 
-describe('catalogue: createCatalogue', () => {
+describe('createCatalogue', () => {
   it('returns channels by priority, lowest number first', () => {
     const channels = shippedConfig.channels.toReversed()
     const found = createCatalogue({ ...shippedConfig, channels }).videoChannels('famA-2', { directOnly: false })
@@ -30,7 +30,7 @@ describe('catalogue: createCatalogue', () => {
   )
 })
 
-describe('catalogue: createCatalogue under switches', () => {
+describe('createCatalogue under switches', () => {
   const set = <Value>(value: Value) => ({ value, by: 'operator', at: 1 })
   const catalogueOf = (switches: Partial<Switches>) => createCatalogue(shippedConfig, { ...NO_SWITCHES, ...switches })
   const idsOf = (channels: readonly { readonly id: string }[]) => channels.map(({ id }) => id)
@@ -86,7 +86,7 @@ describe('catalogue: createCatalogue under switches', () => {
   })
 })
 
-describe('catalogue: upstreamModelId', () => {
+describe('upstreamModelId', () => {
   const [channel] = shippedCatalogue.videoChannels('famA-1-lite', { directOnly: false })
 
   it('is the id for text or for image input where the upstream has one of each', () => {
@@ -100,7 +100,7 @@ describe('catalogue: upstreamModelId', () => {
   })
 })
 
-describe('catalogue: needsDirectRoute', () => {
+describe('needsDirectRoute', () => {
   it.each([
     [[], [], false],
     [['a'], [], true],

@@ -8,7 +8,7 @@ import { shippedConfig } from '../shipped-catalogue.ts'
 
 const read = (changes: object) => gatewayConfigSchema.parse({ ...shippedConfig, ...changes })
 
-describe('gateway-config', () => {
+describe('gatewayConfigSchema', () => {
   it('fills in the defaults', () => {
     const { channels, models } = shippedConfig
     expect(gatewayConfigSchema.parse({ channels, models })).toMatchObject({
@@ -87,7 +87,7 @@ describe('gateway-config', () => {
   })
 })
 
-describe('channel', () => {
+describe('channelSchema', () => {
   it.each([
     [channelWeight, [0.001, 1, 1000], [0, -1, 1000.1, Number.NaN]],
     [channelPriority, [0, 1000], [-1, 0.5, 1001]],
@@ -189,7 +189,7 @@ describe('pass_members of a channel', () => {
   })
 })
 
-describe('model output limits', () => {
+describe('gatewayConfigSchema, output limits:', () => {
   const CHAT = { id: 'm', kind: 'chat', billing: 'per_request', context_tokens: 9, prices: [{ price: '1' }] }
 
   function problems(model: object): string[] {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { findImagePrice, findVideoPrice, imagePriceTiers } from '#core/catalogue/price-rows.ts'
 
-describe('price-rows: findImagePrice', () => {
+describe('findImagePrice', () => {
   const prices = [
     { size: '512x512', quality: 'hd', price: '3' },
     { size: '512x512', quality: 'any', price: '2' },
@@ -22,14 +22,14 @@ describe('price-rows: findImagePrice', () => {
   })
 })
 
-describe('price-rows: imagePriceTiers', () => {
+describe('imagePriceTiers', () => {
   it('has every size at every quality, and each size once without qualities', () => {
     expect(imagePriceTiers({ sizes: ['1x1', '2x2'], qualities: ['standard', 'hd'] })).toHaveLength(4)
     expect(imagePriceTiers({ sizes: ['1x1'], qualities: [] })).toStrictEqual([{ size: '1x1', quality: undefined }])
   })
 })
 
-describe('price-rows: findVideoPrice', () => {
+describe('findVideoPrice', () => {
   const any = { resolution: 'any', audio: 'any', video_input: 'any' } as const
   const tier = { resolution: '720P', audio: false, videoInput: false } as const
 

@@ -23,7 +23,7 @@ const videos = {
 const image = (facts: FileFacts) => findViolation({ format: 'png', ...facts }, images)?.words
 const video = (facts: FileFacts) => findViolation({ format: 'mp4', ...facts }, videos)?.words
 
-describe('an image', () => {
+describe('findViolation: an image', () => {
   it.each([
     ['of 300x300', { width: 300, height: 300 }],
     ['of 2.5 to 1', { width: 750, height: 300 }],
@@ -60,7 +60,7 @@ describe('an image', () => {
   })
 })
 
-describe('a video', () => {
+describe('findViolation: a video', () => {
   it.each([
     ['of a minute, measured a little longer', { seconds: 60.6 }],
     ['of 8 frames per second, measured a little less', { framesPerSecond: 7.992 }],
@@ -128,7 +128,7 @@ describe('the shipped limits of references', () => {
   })
 })
 
-describe('the name of a reference', () => {
+describe('referenceName', () => {
   it.each([
     ['https://cdn.example/a/cat.png', 'image_urls[0] (cat.png)'],
     ['https://cdn.example/a/my%20cat.jpeg?X-Amz-Signature=secret#part', 'image_urls[0] (my cat.jpeg)'],
@@ -152,7 +152,7 @@ describe('the name of a reference', () => {
   })
 })
 
-describe('a sentence about a reference, without the name of its file', () => {
+describe('withoutFileName', () => {
   it.each([
     'https://cdn.example/sk-live-abcdefgh12345.png',
     'https://cdn.example/my%20cat.v2.jpeg',

@@ -59,7 +59,7 @@ describe('switchesOf', () => {
   })
 })
 
-describe('change switches', () => {
+describe('changeSwitches', () => {
   const ANNA = { by: 'anna', at: 10 }
   const BEN = { by: 'ben', at: 20 }
 
@@ -90,7 +90,7 @@ describe('change switches', () => {
     )
   }
 
-  describe('changeSwitches: channels', () => {
+  describe('of channels', () => {
     it('keeps who set each value, and when', () => {
       expect(switchesAfter(channel('disable'), channelValue('weight', 3), channelValue('priority', 0))).toEqual({
         channels: {
@@ -132,7 +132,7 @@ describe('change switches', () => {
     })
   })
 
-  describe('changeSwitches: models', () => {
+  describe('of models', () => {
     it('disables, and clears', () => {
       expect(switchesAfter(model('disable')).models).toEqual({ chat: { enabled: { value: false, ...ANNA } } })
       expect(switchesAfter(model('disable'), model('clear'))).toEqual(NO_SWITCHES)

@@ -46,7 +46,7 @@ describe('isTerminal', () => {
   })
 })
 
-describe('a record', () => {
+describe('the record of a job', () => {
   const createdAt = 1_776_678_917
 
   it('expires after seven days and is kept for thirty', () => {
@@ -129,7 +129,7 @@ describe('failureTextOf', () => {
   })
 })
 
-describe('the kept report of an upstream', () => {
+describe('withReportedPercent: the kept report of an upstream', () => {
   it('begins with the first percentage, and with its time unless the submit brought it', () => {
     expect(withReportedPercent(undefined, 30, 1000)).toEqual({ percent: 30, since: 1000 })
     expect(withReportedPercent(undefined, 0)).toEqual({ percent: 0 })

@@ -154,7 +154,7 @@ describe('nextPollWait', () => {
   })
 })
 
-describe('a wait of a class whose times are known', () => {
+describe('nextPollWait of a class whose times are known', () => {
   const first = (channel: VideoChannel, usual: UsualSeconds) => firstPollWait(channel, 0.5, usual)
   const waits = fc.record({
     first_seconds: fc.integer({ min: 1, max: 900 }),
@@ -286,7 +286,7 @@ const seconds = fc.double({ min: 1, max: 21_600, noNaN: true })
 /** The 19 quantiles 5 %, 10 % ... 95 % of a lognormal law with a median of 90 s and a 95th percentile of 240 s. */
 const STANDARD_LAW = [34, 42, 49, 54, 60, 66, 72, 77, 84, 90, 97, 105, 113, 123, 135, 149, 167, 193, 240]
 
-describe('what is usual for a class', () => {
+describe('usualSeconds of a class', () => {
   it('is not known from fewer than eight jobs', () => {
     expect(usualOf(Array<number>(7).fill(60))).toBeUndefined()
     expect(usualOf(Array<number>(8).fill(60))).toBeDefined()
@@ -336,7 +336,7 @@ describe('what is usual for a class', () => {
   })
 })
 
-describe('the sample of a finished job', () => {
+describe('sampleSeconds of a finished job', () => {
   const sample = (reportedSeconds: number | undefined, elapsedSeconds = 100, waitedSeconds: number | undefined = 10) =>
     sampleSeconds({ reportedSeconds, elapsedSeconds, waitedSeconds })
 
@@ -373,13 +373,13 @@ describe('the sample of a finished job', () => {
   })
 })
 
-describe('the class of a job', () => {
+describe('classNameOf', () => {
   it('is the upstream model, the length and the resolution', () => {
     expect(classNameOf('upstream-b', { duration: 5, resolution: '720P' })).toBe('upstream-b#5#720P')
   })
 })
 
-describe('how long a finished job lay at the upstream', () => {
+describe('detectionLagSeconds of a finished job', () => {
   const job = { elapsedSeconds: 60, waitedSeconds: 15 }
 
   it('is what is left of the time since the submit, where the upstream reports its own', () => {

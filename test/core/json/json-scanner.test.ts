@@ -77,83 +77,81 @@ describe('JsonScanner', () => {
   })
 })
 
-describe('json bounds', () => {
-  const UNBOUNDED: JsonBounds = {
-    depthMax: 1_000_000,
-    fieldsMax: 1_000_000,
-    elementsMax: 1_000_000,
-    numbersMax: 1_000_000,
-  }
+const UNBOUNDED: JsonBounds = {
+  depthMax: 1_000_000,
+  fieldsMax: 1_000_000,
+  elementsMax: 1_000_000,
+  numbersMax: 1_000_000,
+}
 
-  const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth)
+const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth)
 
-  describe('the depth of a JSON text', () => {
-    it.each([
-      ['', 0, false],
-      ['5', 0, false],
-      ['[]', 0, true],
-      [nested(32), 32, false],
-      [nested(33), 32, true],
-      ['{"a":{"b":[1]}}', 3, false],
-      ['{"a":{"b":[1]}}', 2, true],
-      [`[${'[],'.repeat(1000)}[]]`, 2, false],
-      [JSON.stringify(nested(1000)), 0, false],
-      [JSON.stringify({ '[[[[': '}}}}"[[[[\\' }), 1, false],
-      ['["\\\\", [[]]]', 2, true],
-      ['["\\"[[[["]', 1, false],
-      ['"never closed [[[[', 0, false],
-    ])('of %j is above %i: %j', (text, depthMax, expected) => {
-      expect(exceededBound(text, { ...UNBOUNDED, depthMax }) === 'depthMax').toBe(expected)
-    })
-
-    it('is known before a bomb of brackets was walked through', () => {
-      expect(exceededBound('['.repeat(1_000_000), { ...UNBOUNDED, depthMax: 32 })).toBe('depthMax')
-    })
+describe('exceededBound: the depth of a JSON text', () => {
+  it.each([
+    ['', 0, false],
+    ['5', 0, false],
+    ['[]', 0, true],
+    [nested(32), 32, false],
+    [nested(33), 32, true],
+    ['{"a":{"b":[1]}}', 3, false],
+    ['{"a":{"b":[1]}}', 2, true],
+    [`[${'[],'.repeat(1000)}[]]`, 2, false],
+    [JSON.stringify(nested(1000)), 0, false],
+    [JSON.stringify({ '[[[[': '}}}}"[[[[\\' }), 1, false],
+    ['["\\\\", [[]]]', 2, true],
+    ['["\\"[[[["]', 1, false],
+    ['"never closed [[[[', 0, false],
+  ])('of %j is above %i: %j', (text, depthMax, expected) => {
+    expect(exceededBound(text, { ...UNBOUNDED, depthMax }) === 'depthMax').toBe(expected)
   })
 
-  describe('the elements of a JSON text', () => {
-    it.each([
-      ['"a"', 1],
-      ['{}', 1],
-      ['{"a":1}', 2],
-      ['{"a":"b"}', 3],
-      ['[[],{},"",1,true]', 4],
-      ['["\\"",1]', 2],
-      ['["\\\\",1]', 2],
-      ['[1,2,3,4,5,6,7,8,9]', 1],
-      ['{"[":"{"}', 3],
-    ])('of %s are %i: strings, objects and lists', (text, count) => {
-      expect(exceededBound(text, { ...UNBOUNDED, elementsMax: count })).toBeUndefined()
-      expect(exceededBound(text, { ...UNBOUNDED, elementsMax: count - 1 })).toBe('elementsMax')
-    })
+  it('is known before a bomb of brackets was walked through', () => {
+    expect(exceededBound('['.repeat(1_000_000), { ...UNBOUNDED, depthMax: 32 })).toBe('depthMax')
   })
+})
 
-  describe('the numbers of a JSON text', () => {
-    it.each([
-      ['{"a":1}', 1],
-      ['[1,true,[false,{"a":null}],"2"]', 4],
-      ['[]', 0],
-    ])('of %s are %i, with the words beside them', (text, count) => {
-      expect(exceededBound(text, { ...UNBOUNDED, numbersMax: count })).toBeUndefined()
-      expect(exceededBound(text, { ...UNBOUNDED, numbersMax: count - 1 })).toBe('numbersMax')
-    })
+describe('exceededBound: the elements of a JSON text', () => {
+  it.each([
+    ['"a"', 1],
+    ['{}', 1],
+    ['{"a":1}', 2],
+    ['{"a":"b"}', 3],
+    ['[[],{},"",1,true]', 4],
+    ['["\\"",1]', 2],
+    ['["\\\\",1]', 2],
+    ['[1,2,3,4,5,6,7,8,9]', 1],
+    ['{"[":"{"}', 3],
+  ])('of %s are %i: strings, objects and lists', (text, count) => {
+    expect(exceededBound(text, { ...UNBOUNDED, elementsMax: count })).toBeUndefined()
+    expect(exceededBound(text, { ...UNBOUNDED, elementsMax: count - 1 })).toBe('elementsMax')
   })
+})
 
-  describe('the fields of a JSON text', () => {
-    it.each([
-      ['{}', 0],
-      ['{"a":1}', 1],
-      ['{"a":1,"b":{"c":1,"d":[{"e":1}]}}', 2],
-      ['{"a" \t\r\n :1,"b":":"}', 2],
-      ['{"a\\":":"b","c\\\\":"d"}', 2],
-      ['[":","a"]', 0],
-    ])('of %s are %i at its top level', (text, count) => {
-      expect(exceededBound(text, { ...UNBOUNDED, fieldsMax: count })).toBeUndefined()
-      expect(exceededBound(text, { ...UNBOUNDED, fieldsMax: count - 1 })).toBe('fieldsMax')
-    })
+describe('exceededBound: the numbers of a JSON text', () => {
+  it.each([
+    ['{"a":1}', 1],
+    ['[1,true,[false,{"a":null}],"2"]', 4],
+    ['[]', 0],
+  ])('of %s are %i, with the words beside them', (text, count) => {
+    expect(exceededBound(text, { ...UNBOUNDED, numbersMax: count })).toBeUndefined()
+    expect(exceededBound(text, { ...UNBOUNDED, numbersMax: count - 1 })).toBe('numbersMax')
   })
+})
 
-  it('a text that closes more than it opened is left to the parser', () => {
-    expect(exceededBound(`${']'.repeat(1_000)}${'['.repeat(1_000)}`, { ...UNBOUNDED, depthMax: 1 })).toBeUndefined()
+describe('exceededBound: the fields of a JSON text', () => {
+  it.each([
+    ['{}', 0],
+    ['{"a":1}', 1],
+    ['{"a":1,"b":{"c":1,"d":[{"e":1}]}}', 2],
+    ['{"a" \t\r\n :1,"b":":"}', 2],
+    ['{"a\\":":"b","c\\\\":"d"}', 2],
+    ['[":","a"]', 0],
+  ])('of %s are %i at its top level', (text, count) => {
+    expect(exceededBound(text, { ...UNBOUNDED, fieldsMax: count })).toBeUndefined()
+    expect(exceededBound(text, { ...UNBOUNDED, fieldsMax: count - 1 })).toBe('fieldsMax')
   })
+})
+
+it('exceededBound leaves a text that closes more than it opened to the parser', () => {
+  expect(exceededBound(`${']'.repeat(1_000)}${'['.repeat(1_000)}`, { ...UNBOUNDED, depthMax: 1 })).toBeUndefined()
 })

@@ -381,7 +381,7 @@ const WORKED_BILLS: readonly WorkedBill[] = [
   },
 ]
 
-describe('the bill', () => {
+describe('chatCharge: the bill', () => {
   it.each(WORKED_BILLS)('of $upstream is $bill', ({ usage, prices, bill }) => {
     expect(billOf(readTokenUsage(usage), prices)).toBe(bill)
   })
@@ -411,7 +411,7 @@ const ALL = {
   cache_write_1h: '4',
 }
 
-describe('the rates of a price row', () => {
+describe('tokenRates of a price row', () => {
   it('are its prices', () => {
     expect(tokenRates(ALL)).toStrictEqual({
       input: 2_000_000n,
@@ -461,7 +461,7 @@ describe('the rates of a price row', () => {
 const perToken = (price: string) => ({ id: 'm', prices: [{ input: price }] })
 const PER_REQUEST = { id: 'm', prices: [{ price: '0.5' }] }
 
-describe('the cost of embeddings', () => {
+describe('embeddingCost', () => {
   it.each([
     ['0.02', 1_000_000, 20_000n],
     ['0.02', 1, 1n],
@@ -492,7 +492,7 @@ describe('the cost of embeddings', () => {
   })
 })
 
-describe('what is locked', () => {
+describe('embeddingChargeMax', () => {
   const bounds = fc.array(fc.integer({ min: 1, max: 8192 }), { minLength: 1, maxLength: 2048 })
   const prices = fc.bigInt({ min: 0n, max: 1_000_000_000n }).map(microcredits)
 
@@ -520,7 +520,7 @@ describe('what is locked', () => {
   })
 })
 
-describe('what is billed', () => {
+describe('settleEmbeddingCost', () => {
   const estimate = { amount: parseCredits('0.9'), usage: countedUsage({ inputTokens: 45_000_000 }) }
   const billed = (amount: bigint, inputTokens: number) => ({
     charge: { amount, usage: countedUsage({ inputTokens }) },
@@ -562,7 +562,7 @@ const request = (members: object) =>
     { catalogue: shippedCatalogue, allowedModels: null },
   )
 
-describe('the cost of images', () => {
+describe('imageCost', () => {
   it.each([
     ['image-v3', '1024x1024', 'standard', '0.04'],
     ['image-v3', '1024x1024', 'hd', '0.08'],
@@ -602,7 +602,7 @@ describe('the cost of images', () => {
   })
 })
 
-describe('a request for images', () => {
+describe('imageChargeMax and imageCharge: a request for images', () => {
   it('locks the price of all that were asked for', () => {
     expect(formatCredits(imageChargeMax(request({ n: 3, size: '512x512' })).amount)).toBe('0.054')
     expect(formatCredits(imageChargeMax(request({ model: 'image-v3', quality: 'hd' })).amount)).toBe('0.08')

@@ -26,7 +26,7 @@ import { MODEL_ROWS } from '../interface-tables.ts'
 import { shippedModel } from '../shipped-catalogue.ts'
 import { settle } from './settling.ts'
 
-describe('a usage of zeros', () => {
+describe('believedUsage: a usage of zeros', () => {
   it('is not believed beside a response, and is beside none', () => {
     const zeros = readTokenUsage({ prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 })
     expect(believedUsage(zeros, true)).toBeUndefined()
@@ -37,7 +37,7 @@ describe('a usage of zeros', () => {
     expect(readTokenUsage({ prompt_tokens: 0, completion_tokens: 0, total_tokens: 15 })).toBeUndefined()
   })
 
-  it('is believed of one part: a prompt may be answered with nothing', () => {
+  it('is believed of one part: a prompt may have an empty reply', () => {
     const usage = readTokenUsage({ prompt_tokens: 9, completion_tokens: 0, total_tokens: 9 })
     expect(believedUsage(usage, true)).toStrictEqual(tokenCounts({ input: 9 }))
   })
@@ -179,7 +179,7 @@ const COUNTS = tokenCounts({
   output: 600_000,
 })
 
-describe('counts of tokens', () => {
+describe('tokenCounts', () => {
   it('have zero for every part that is left out', () => {
     expect(tokenCounts({})).toStrictEqual({
       input: 0,
@@ -264,7 +264,7 @@ describe.each(MODEL_ROWS)('the bill of $id', ({ id }) => {
   })
 })
 
-describe('a bill above the reservation', () => {
+describe('settleVideoCost: a bill above the reservation', () => {
   it('stands where the model can have used it: a video that came out longer than asked for', () => {
     const prices = snapshotPrices(shippedModel('famB-1.1-t2v'), { videoInput: false })
     const settlement = settle({ snapshot: prices, estimate: '0.7', result: { billableSeconds: '10' } })
@@ -278,18 +278,16 @@ describe('a bill above the reservation', () => {
   })
 })
 
-describe('tokens by length', () => {
-  it.each([
-    [0, 0],
-    [1, 1],
-    [4, 1],
-    [5, 2],
-  ])('tokensByLength of %i bytes is %i, rounded up', (bytes, tokens) => {
-    expect(tokensByLength(bytes)).toBe(tokens)
-  })
+it.each([
+  [0, 0],
+  [1, 1],
+  [4, 1],
+  [5, 2],
+])('tokensByLength of %i bytes is %i, rounded up', (bytes, tokens) => {
+  expect(tokensByLength(bytes)).toBe(tokens)
 })
 
-describe('token usage property', () => {
+describe('readTokenUsage and boundTokenCounts, whatever is reported,', () => {
   const NAMES = [
     'prompt_tokens',
     'input_tokens',

@@ -109,7 +109,7 @@ describe('videoPriceLine', () => {
   })
 })
 
-describe('price snapshot', () => {
+describe('snapshotPrices', () => {
   it.each(shippedConfig.models.flatMap((model) => (model.kind === 'video' ? [[model.id, model] as const] : [])))(
     'snapshotPrices keeps billing, prices and bound of %s',
     (_, model) => {
@@ -285,7 +285,7 @@ describe('videoQuantityMax', () => {
   })
 })
 
-describe('the formula of tokens', () => {
+describe('completionTokensMax and the formula of tokens', () => {
   it.each([
     [[864, 480], 5, 49_005],
     [[1280, 720], 5, 108_900],

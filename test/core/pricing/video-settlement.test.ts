@@ -13,7 +13,7 @@ import { countedVideo, type ReceiptRows, settleVideoCost, videoReceipt } from '#
 import { shippedModel } from '../shipped-catalogue.ts'
 import { ESTIMATE, settle, settled, snapshot } from './settling.ts'
 
-describe('the tier', () => {
+describe('settleVideoCost: the tier', () => {
   const tiers = snapshot(
     'per_request',
     { resolution: '480P', price: '1' },
@@ -41,7 +41,7 @@ describe('the tier', () => {
   })
 })
 
-describe('the overdraft', () => {
+describe('settleVideoCost: the overdraft', () => {
   it.each([
     ['4.99', '5', '0.01'],
     ['5', '5', '0'],
@@ -82,7 +82,7 @@ describe('the overdraft', () => {
   })
 })
 
-describe('the frozen prices', () => {
+describe('settleVideoCost: frozen prices', () => {
   it('bill a running job as it was created, whatever the configuration says by then', () => {
     const model = shippedModel('famB-1.1-t2v')
     const stored: PriceSnapshot = JSON.parse(JSON.stringify(snapshotPrices(model, { videoInput: false })))
@@ -105,7 +105,7 @@ const billed = (amount: string) => ({ amount, overdraft: '0', ...NOT_ODD })
 const atBound = (amount: string) => ({ ...billed(amount), usageAboveBound: true })
 const atEstimate = (usageRefused: boolean) => ({ ...billed(ESTIMATE), billedAtEstimate: true, usageRefused })
 
-describe('token billing', () => {
+describe('settleVideoCost by token', () => {
   const tokens = { ...snapshot('token', { price: '7.00' }), quantityMax: 1_000_000 }
 
   it.each([
@@ -153,7 +153,7 @@ describe('token billing', () => {
   })
 })
 
-describe('per-second billing', () => {
+describe('settleVideoCost by second', () => {
   const seconds = { ...snapshot('per_second', { price: '0.14' }), quantityMax: 75 }
 
   it.each([
@@ -215,7 +215,7 @@ describe('per-second billing', () => {
   })
 })
 
-describe('per-request billing', () => {
+describe('settleVideoCost by request', () => {
   it.each([undefined, '0', '-5', '75'])('bills the price whatever the usage says (%j)', (usage) => {
     const result = { completionTokens: usage, billableSeconds: usage }
     const fixed = snapshot('per_request', { price: '0.25' })
@@ -223,7 +223,7 @@ describe('per-request billing', () => {
   })
 })
 
-describe('the counted usage', () => {
+describe('countedUsage of a settlement', () => {
   it.each([
     [
       'tokens and length',

@@ -57,7 +57,7 @@ describe('upstreamChatBody', () => {
   })
 })
 
-describe('the limit of the output', () => {
+describe('upstreamChatBody: the limit of the output', () => {
   it.each<[string, OutputLimitField | undefined, string]>([
     ['"max_tokens":1e2', undefined, '"max_tokens":1e2'],
     ['"max_completion_tokens":9', undefined, '"max_completion_tokens":9'],

@@ -51,7 +51,7 @@ const written = fc.record({
   around,
 })
 
-it('ChatStream passes every byte of data and event lines but the models and what is hidden, wherever the chunks are cut', () => {
+it('ChatStream relays every byte of data and event lines but the models and what is hidden, wherever the chunks are cut', () => {
   fc.assert(
     fc.property(
       fc.array(written, { maxLength: 5 }),
@@ -102,7 +102,7 @@ const chunk = fc.record(
 )
 const SHIPPED = fieldTree(['usage.cost', 'usage.cost_details', 'usage.is_byok', 'usage.cost_in_usd_ticks', 'provider'])
 
-it('shows the price of the gateway or none, never that of the upstream, in events and errors alike', () => {
+it('ChatStream shows the price of the gateway or none, never that of the upstream, in events and errors alike', () => {
   fc.assert(
     fc.property(fc.array(chunk, { maxLength: 8 }), fc.array(fc.nat(4_000)), (chunks, places) => {
       const bytes = latin1(`${chunks.map((each) => `data: ${JSON.stringify(each)}\n\n`).join('')}data: [DONE]\n\n`)

@@ -139,7 +139,7 @@ describe('ChatStream', () => {
     expect(relay([chunk({ choices: [], prompt_filter_results: [{}] })]).hasBegun).toBe(false)
   })
 
-  it('relays no end of an answer that has not begun', () => {
+  it('relays no end of a reply that has not begun', () => {
     expect(relay(['data: [DONE]\n\n'])).toMatchObject({ sent: '', state: 'done', hasBegun: false })
     expect(relay([FINISH, 'data: [DONE]']).rest).toBe('data: [DONE]')
   })

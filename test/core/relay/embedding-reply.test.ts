@@ -16,7 +16,7 @@ const FLOAT32_MAX = (2 - 2 ** -23) * 2 ** 127
 
 const base64Of = (floats: readonly number[]) => Buffer.from(Float32Array.from(floats).buffer).toString('base64')
 
-describe('the recorded answers', () => {
+describe('EmbeddingReplyReader: the recorded replies', () => {
   it.each([
     ['oai_embeddings_float', 2, 'float', 2],
     ['oai_embeddings_base64', 1, 'base64', 1],
@@ -39,7 +39,7 @@ describe('the recorded answers', () => {
   })
 })
 
-describe('the model of an answer', () => {
+describe('EmbeddingReplyReader: the model of a reply', () => {
   const [before, after] = ['{ "data" : [{"index":0,"embedding":[1.0],"model":"m"}]', '"x":{"model":"m"}, "y":1e2 }']
 
   it('is replaced at top level only, wherever it stands and however it is spelt', () => {
@@ -66,7 +66,7 @@ describe('the model of an answer', () => {
     expect(relayed(of('up'))).toBe(of('public'))
   })
 
-  it('is the only piece of a large answer that is not the upstream’s own bytes', () => {
+  it('is the only piece of a large reply that is not the upstream’s own bytes', () => {
     const bytes = Buffer.from(list(...Array.from({ length: 2048 }, (_, index) => entry(index, '[1.5,-2.25e-3]'))))
     const reader = new EmbeddingReplyReader({ ...rulesOf('p'), inputs: 2048, encodingFormat: 'float' })
     reader.push(bytes)
@@ -137,7 +137,7 @@ describe('a vector in the encoding that was asked for', () => {
   })
 })
 
-describe('the entries of an answer', () => {
+describe('EmbeddingReplyReader: the entries of a reply', () => {
   const order = fc.integer({ min: 1, max: 12 }).chain((size) =>
     fc.shuffledSubarray(
       Array.from({ length: size }, (_, index) => index),
@@ -177,7 +177,7 @@ describe('the entries of an answer', () => {
   })
 })
 
-describe('the usage of an answer', () => {
+describe('EmbeddingReplyReader: the usage of a reply', () => {
   const withUsage = (usage: string) => read(`{"data":[{"index":0,"embedding":[1]}],"usage":${usage}}`)
 
   it.each([
@@ -203,7 +203,7 @@ describe('the usage of an answer', () => {
   })
 })
 
-describe('an answer is a failure of the upstream', () => {
+describe('EmbeddingReplyReader fails a reply', () => {
   it.each([
     ['with fewer entries than inputs', list(entry(0, '[1]')), '1 entries for 2 inputs'],
     [
@@ -286,7 +286,7 @@ describe('an answer is a failure of the upstream', () => {
     expect(answer).toStrictEqual({ kind: 'unusable', reason })
   })
 
-  it('or goes on as valid JSON, whatever comes', () => {
+  it('or relays it as valid JSON, whatever comes', () => {
     const anything = fc.oneof(
       fc.string({ unit: fc.constantFrom(...'0129+-.eE, ') }).map((text) => list(entry(0, `[${text}]`))),
       fc.string().map((text) => list(entry(0, `"${text}"`))),
@@ -303,7 +303,7 @@ describe('an answer is a failure of the upstream', () => {
     )
   })
 
-  it('and is found out in linear time, whatever its nesting and its escapes', () => {
+  it('in linear time, whatever its nesting and its escapes', () => {
     const deep = '['.repeat(500_000)
     const escapes = '\\\\'.repeat(500_000)
     expect(read(`{"a":${deep}`)).toMatchObject({ kind: 'unusable' })

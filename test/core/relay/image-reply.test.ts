@@ -15,7 +15,7 @@ function read(text: string) {
 
 const data = (...images: string[]) => `{"created":1776678917,"data":[${images.join(', ')}]}`
 
-describe('an answer with images', () => {
+describe('ImageReplyReader: a reply with images', () => {
   it.each([
     ['oai_images_url', 1],
     ['oai_images_b64', 2],

@@ -42,7 +42,7 @@ const SHARES = [
   ['five', 5 / 8],
 ] as const
 
-describe('the order of channels', () => {
+describe('orderRelayChannels', () => {
   it.each([
     ['within a session', () => inSession('s')],
     ['without a session', () => () => lotAtRandom(seededRandom(1))],
@@ -121,7 +121,7 @@ describe('the channels of ten thousand sessions', () => {
 const EXPECTED_FIRSTS = ['one', 'two', 'five', 'five', 'one', 'two', 'one', 'five', 'five', 'five', 'two', 'five']
 const EXPECTED_LOT = 0.050037558672189064
 
-describe('a lot', () => {
+describe('lotOfDigest and lotAtRandom: a lot', () => {
   it.each([
     ['lowest', new Uint8Array(32), 2 ** -49],
     ['highest', new Uint8Array(32).fill(255), 1 - 2 ** -49],

@@ -14,7 +14,7 @@ const hiddenFields = fc
 
 const modelJson = '"public \\"id\\""'
 
-it('changes nothing but the models, what is hidden, and the cost, in whatever JSON, wherever it is cut', () => {
+it('ReplyScan changes nothing but the models, what is hidden, and the cost, in whatever JSON, wherever it is cut', () => {
   fc.assert(
     fc.property(
       writtenObject,
@@ -35,7 +35,7 @@ it('changes nothing but the models, what is hidden, and the cost, in whatever JS
   )
 })
 
-it('leaves JSON that every parser reads, without a value at a hidden path', () => {
+it('ReplyScan leaves JSON that every parser reads, without a value at a hidden path', () => {
   fc.assert(
     fc.property(writtenObject, hiddenFields, (written, hidden) => {
       const left = parseJsonText(withoutHidden(bytesOf(written), hidden))
@@ -46,7 +46,7 @@ it('leaves JSON that every parser reads, without a value at a hidden path', () =
   )
 })
 
-it('changes the same in an event whose data stands on several lines, with any line ends', () => {
+it('ReplyScan changes the same in an event whose data stands on several lines, with any line ends', () => {
   const lineEnd = fc.constantFrom('\n', '\r\n', '\r')
   fc.assert(
     fc.property(writtenObject, hiddenFields, lineEnd, fc.boolean(), (written, hidden, end, isSpaced) => {
@@ -106,7 +106,7 @@ const MARKS = [
   '\n',
 ]
 
-it('tells JSON from other texts as a parser does, wherever they are cut', () => {
+it('ReplyScan tells JSON from other texts as a parser does, wherever they are cut', () => {
   const marks = fc.string({ unit: fc.constantFrom(...MARKS, '"a":', '\x01', 'é') })
   fc.assert(
     fc.property(marks, fc.array(fc.nat(30)), (inside, places) => {
@@ -119,7 +119,7 @@ it('tells JSON from other texts as a parser does, wherever they are cut', () => 
   )
 })
 
-it('tells changed JSON from JSON as a parser does', () => {
+it('ReplyScan tells changed JSON from JSON as a parser does', () => {
   const change = fc.constantFrom('', ...'"{}[]:,a1 \\\x01')
   fc.assert(
     fc.property(fc.json(), fc.nat(), change, (json, place, mark) => {

@@ -83,7 +83,7 @@ describe('ReplyScan', () => {
   })
 })
 
-describe('the cost of a reply', () => {
+describe('editsWithCost: the cost of a reply', () => {
   it.each([
     ['{"usage":{"total_tokens":3}}', '{"usage":{"total_tokens":3,"cost":0.005195}}'],
     ['{"usage":{ "total_tokens" : 3 }}', '{"usage":{ "total_tokens" : 3,"cost":0.005195 }}'],
@@ -121,7 +121,7 @@ describe('the cost of a reply', () => {
   })
 })
 
-describe('a reply that gets a model', () => {
+describe('ReplyScan: a reply that gets a model', () => {
   it.each([
     ['{"data":[] }', '{"data":[],"model":"public" }'],
     ['{"data":[],"provider":1}', '{"data":[],"model":"public"}'],
@@ -133,7 +133,7 @@ describe('a reply that gets a model', () => {
   })
 })
 
-describe('reply pieces', () => {
+describe('ReplyPieces', () => {
   function piecesOf(text: string, size: number): ReplyPieces {
     const pieces = new ReplyPieces()
     for (let at = 0; at < text.length; at += size) {
@@ -144,7 +144,7 @@ describe('reply pieces', () => {
 
   const text = (pieces: readonly Uint8Array[]) => Buffer.concat(pieces).toString()
 
-  it('ReplyPieces applies edits as to a text, wherever its chunks begin', () => {
+  it('applies edits as to a text, wherever its chunks begin', () => {
     const edit = fc.tuple(fc.nat(4), fc.nat(4), fc.constantFrom('', 'x', 'long'))
     fc.assert(
       fc.property(fc.array(edit), fc.integer({ min: 1, max: 7 }), (steps, size) => {
@@ -160,14 +160,14 @@ describe('reply pieces', () => {
     )
   })
 
-  it('ReplyPieces has the bytes of one span, also after earlier ones are forgotten', () => {
+  it('has the bytes of one span, also after earlier ones are forgotten', () => {
     const pieces = piecesOf('0123456789', 3)
     pieces.forget(5)
     expect(text(pieces.edited(5, 8, [{ start: 6, end: 7, replacement: '+' }]))).toBe('5+7')
     expect(pieces.length).toBe(10)
   })
 
-  it('ReplyPieces copies no byte that stays', () => {
+  it('copies no byte that stays', () => {
     const chunk = Buffer.from('0123456789')
     const pieces = new ReplyPieces()
     pieces.add(chunk)

@@ -25,7 +25,7 @@ function pass(text: string, size = text.length + 1, form = FORM) {
   return { text: Buffer.concat(out).toString(), usage, entries, isComplete }
 }
 
-describe('an answer that passes through', () => {
+describe('PassingReply', () => {
   it.each([1, 2, 3, 7, 1_000])('gets the public model and keeps every other byte (pieces of %d bytes)', (size) => {
     const text =
       '\ufeff { "id" : "ü\\"{[" , "model":"up-1" ,"choices":[ {"model":"up-1","x":[{}]}, {} ],"n":-1.50e3, "usage":{"a":1} }\n'
@@ -104,7 +104,7 @@ describe('an answer that passes through', () => {
     expect(text === `{"usage":{"a":"${long}"},"b":1}`).toBe(true)
   })
 
-  it('passes what was held in more pieces than a call has arguments', () => {
+  it('relays what was held in more pieces than a call has arguments', () => {
     const text = `{"a":1,${' '.repeat(300_000)}"b":2,"usage":{${'"cost":1,'.repeat(30_000)}"c":3}}`
     expect(JSON.parse(pass(text, 1).text)).toEqual({ a: 1, b: 2, usage: { c: 3 } })
   })
@@ -113,13 +113,13 @@ describe('an answer that passes through', () => {
     expect(pass(text).isComplete).toBe(false)
   })
 
-  it('passes what follows the object, which changes nothing', () => {
+  it('relays what follows the object, which changes nothing', () => {
     const text = '{"usage":1} {"usage":2,"model":"a","choices":[{}]}'
     expect(pass(text)).toStrictEqual({ text, usage: 1, entries: 0, isComplete: true })
   })
 })
 
-describe('passing reply property', () => {
+describe('PassingReply, whatever JSON it is,', () => {
   const hiddenFields = fc
     .subarray([
       'usage.is_byok',
@@ -132,7 +132,7 @@ describe('passing reply property', () => {
     ])
     .map((paths) => fieldTree([...paths, 'usage.cost']))
 
-  it('passes every byte but the models, what is hidden, and the cost, wherever the chunks are cut', () => {
+  it('relays every byte but the models, what is hidden, and the cost, wherever the chunks are cut', () => {
     const around = fc.constantFrom('', ' ', '\n', '\ufeff')
     fc.assert(
       fc.property(

@@ -79,7 +79,7 @@ async function create(pipeline: Pipeline, images: readonly string[], videos: rea
 
 const WHOLE_WAY = ['Submit', 'CheckReferences', 'Submit', 'Poll', 'Store', 'Settle', 'Notify']
 
-describe('a reference that breaks a limit', () => {
+describe('CheckReferences: a reference that breaks a limit', () => {
   it.each([
     [
       ['/good.png', '/small.png?signature=secret'],
@@ -138,7 +138,7 @@ describe('a reference that breaks a limit', () => {
   })
 })
 
-describe('several references', () => {
+describe('CheckReferences: several references', () => {
   it('to one file read it once, and each is held against its own limits', async () => {
     const pipeline = await openPipeline()
     const job = await create(pipeline, ['/counted.png', '/counted.png'], ['/counted.png'])
@@ -166,7 +166,7 @@ describe('several references', () => {
   })
 })
 
-describe('references that break no limit', () => {
+describe('CheckReferences: references that break no limit', () => {
   it('are looked at once and then submitted once', async () => {
     const pipeline = await openPipeline()
     const job = await create(pipeline, ['/good.png', '/good.jpg'], ['/good.mp4'])
@@ -192,7 +192,7 @@ describe('references that break no limit', () => {
   })
 })
 
-describe('a job', () => {
+describe('CheckReferences: a job', () => {
   it.each<[string, Setting, readonly string[]]>([
     ['without references', {}, []],
     ['whose model has no limits', { isLimited: false }, ['/good.png']],
@@ -232,7 +232,7 @@ describe('a job', () => {
   })
 })
 
-describe('what cannot be read', () => {
+describe('CheckReferences: a file that cannot be read', () => {
   it.each([
     ['a file that is not there', '/missing.png'],
     ['a page in place of a file', '/page.png'],

@@ -134,7 +134,7 @@ describe('the callback of a failed job', () => {
   })
 })
 
-describe('a callback', () => {
+describe('the callback of any job', () => {
   it('is sent once, however often its function runs', async () => {
     const job = await succeededJob()
     await Promise.all([send(job), send(job), send(job)])
@@ -160,7 +160,7 @@ describe('a callback', () => {
     expect(receiver.received).toEqual([])
   })
 
-  it.each([500, 404, 301, 204])('answered with %s is not sent again', async (status) => {
+  it.each([500, 404, 301, 204])('is not sent again after status %s', async (status) => {
     onCall = () => status
     const job = await succeededJob()
     await send(job)

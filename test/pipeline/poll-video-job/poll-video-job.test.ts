@@ -12,7 +12,7 @@ import { breakConnection } from '../../engines/test-table.ts'
 import { useOpened } from '../../engines/use-opened.ts'
 import { createVideoMachine } from '../../engines/video-machine.ts'
 
-describe('a poll', () => {
+describe('the Poll step: a poll', () => {
   const engines = useOpened(startEngines)
   beforeEach(() => engines.reset())
 
@@ -52,7 +52,7 @@ describe('a poll', () => {
     return Object.assign(new Error('timed out'), { name: 'Sandbox.Timedout' })
   }
 
-  it('of a running task keeps the answer for readers and the job processing', async () => {
+  it('of a running task keeps the reply for readers and the job processing', async () => {
     const pipeline = await engines.pipeline()
     pipeline.upstream.script.poll = inTurn(running('{"progress":5.0}'), done())
     const job = await pipeline.create()
@@ -106,7 +106,7 @@ describe('a poll', () => {
     expect(record.status).toBe('succeeded')
   })
 
-  it('that reports a failure fails the job with the upstream words and keeps the answer', async () => {
+  it('that reports a failure fails the job with the upstream words and keeps the reply', async () => {
     const { record, pipeline } = await runWith([running(), { kind: 'failed', text: '{"e":1}', message: 'no kittens' }])
     expect(record).toMatchObject({ status: 'failed', error: 'no kittens' })
     expect(await loadText(pipeline.context.openBucket, record.pollText)).toBe('{"e":1}')

@@ -21,7 +21,7 @@ import { startCallbackReceiver } from '../../engines/test-servers.ts'
 import { useOpened } from '../../engines/use-opened.ts'
 import { settledJob, TESTER } from '../../engines/video-jobs.ts'
 
-describe('find-alerts', () => {
+describe('findAlerts', () => {
   const engines = useOpened(startEngines)
   let pipeline: Pipeline
   let tenantId: string
@@ -166,7 +166,7 @@ describe('find-alerts', () => {
     ])
   })
 
-  it('reservations that come and go tell nothing of a balance, however often they take all that is available', async () => {
+  it('tells nothing of a balance for reservations that come and go, however often they take all that is available', async () => {
     const { table } = pipeline.context
     for (const [available, held] of [
       ['0', '6'],
@@ -199,7 +199,7 @@ describe('find-alerts', () => {
   })
 })
 
-describe('deliver-alerts', () => {
+describe('deliverAlerts', () => {
   const engines = useOpened(startEngines)
   let pipeline: Pipeline
   let receiver: Awaited<ReturnType<typeof startCallbackReceiver>>
@@ -290,7 +290,7 @@ describe('deliver-alerts', () => {
     expect(await alert()).toMatchObject({ operators: 'delivered', tenant: 'failed', tries: 3 })
   })
 
-  it('a topic that fails is tried again, and the tenant gets no second message', async () => {
+  it('tries a topic that fails again, and sends the tenant no second message', async () => {
     await setUrl(receiver.url)
     isTopicBroken = true
     await runAfter(0)
@@ -301,7 +301,7 @@ describe('deliver-alerts', () => {
     expect(engines.counted()).toEqual([])
   })
 
-  it('a tenant that cannot be read costs three tries, and the operators get one message', async () => {
+  it('tries three times for a tenant that cannot be read, and sends the operators one message', async () => {
     await setUrl(receiver.url)
     await pipeline.context.table.updateItem({
       Key: tableKeys.tenant(pipeline.tenant.tenantId),
@@ -315,7 +315,7 @@ describe('deliver-alerts', () => {
     expect(engines.counted()).toEqual(['alert_undelivered'])
   })
 
-  it('a process that dies after a delivery and before its record leaves the alert due, under the same id', async () => {
+  it('leaves the alert due, under the same id, when its process dies after a delivery and before its record', async () => {
     await setUrl(receiver.url)
     const { table } = pipeline.context
     const died = { ...table, updateItem: dieAtSecond(table.updateItem) }
@@ -328,14 +328,14 @@ describe('deliver-alerts', () => {
     expect(await alert()).toMatchObject({ operators: 'delivered', tenant: 'delivered' })
   })
 
-  it('overlapping runs deliver once', async () => {
+  it('delivers once in overlapping runs', async () => {
     await setUrl(receiver.url)
     await Promise.all([runAfter(0), runAfter(0), runAfter(0)])
     expect(receiver.received).toHaveLength(1)
     expect(published).toHaveLength(1)
   })
 
-  it('a tenant without a url and a stage without a topic have no receiver, and nothing is tried again', async () => {
+  it('has no receiver for a tenant without a url and a stage without a topic, and tries nothing again', async () => {
     await runAfter(0, null)
     expect(await alert()).toMatchObject({ operators: 'unwanted', tenant: 'unwanted', tries: 0 })
     await setUrl(receiver.url)
@@ -343,14 +343,14 @@ describe('deliver-alerts', () => {
     expect(receiver.received).toEqual([])
   })
 
-  it('the url of the tenant has to be on the allowlist when the alert is sent', async () => {
+  it('needs the url of the tenant on the allowlist when the alert is sent', async () => {
     await setUrl('https://elsewhere.example/hook')
     await runAfter(0)
     expect(await alert()).toMatchObject({ operators: 'delivered', tenant: 'due', tries: 1 })
   })
 })
 
-describe('operator-topic', () => {
+describe('openOperatorTopic', () => {
   const sns = mockClient(SNSClient)
   afterEach(() => {
     sns.reset()

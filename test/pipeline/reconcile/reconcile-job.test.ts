@@ -14,7 +14,7 @@ import { requireReservation } from '../../engines/video-jobs.ts'
 import type { VideoMachine } from '../../engines/video-machine.ts'
 import { openRelayingTenant, RELEASE, type RelayingTenant, settle } from '../../store/relay-ledger/relaying-tenant.ts'
 
-describe('reconcile-job', () => {
+describe('reconcile of one job', () => {
   const recovery = useOpened(startRecovery)
   let pipeline: Pipeline
   beforeEach(async () => {
@@ -138,7 +138,7 @@ describe('reconcile-job', () => {
     await ended
   })
 
-  it('twice at the same time does everything once', async () => {
+  it('does everything once when it runs twice at the same time', async () => {
     const machine = useMachine({ interpose: { Submit: broken, Fail: broken } })
     const job = await pipeline.create()
     await machine.run(job)
@@ -150,7 +150,7 @@ describe('reconcile-job', () => {
   })
 })
 
-describe('release lapsed hold', () => {
+describe('reconcile of lapsed holds:', () => {
   const before = { ...process.env }
   const engines = useOpened(startEngines)
   let pipeline: Pipeline
@@ -348,7 +348,7 @@ describe('release lapsed hold', () => {
     })
   })
 
-  it('nothing but what is due is given back by whoever does not say that it is the only process', async () => {
+  it('gives back nothing but what is due to whoever does not say that it is the only process', async () => {
     await open('1', pipeline.clock.milliseconds - 60_000)
     await reconcileAfter(0, { all: true })
     expect(await tenant.balance()).toEqual(['9', '1', '0'])

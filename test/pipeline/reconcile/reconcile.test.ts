@@ -141,7 +141,7 @@ describe('reconcile', () => {
   })
 })
 
-describe('the ages of open reservations', () => {
+describe('ReservationAges: the ages of open reservations', () => {
   const NOW = 1_795_000_000_000
   const jobOf = (ageSeconds: number) => ({ tenantId: 't', jobId: uuidv7({ msecs: NOW - ageSeconds * 1000 }) })
 
@@ -235,7 +235,7 @@ describe('summarize', () => {
   })
 })
 
-describe('recount channels', () => {
+describe('recountChannels', () => {
   const engines = useOpened(startEngines)
 
   it('mends nothing by half a count: out of time, it says so and leaves every count as it is', async () => {

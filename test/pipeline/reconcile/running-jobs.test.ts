@@ -50,7 +50,7 @@ function listed(names: readonly string[]): void {
 const asked = () => sfn.commandCalls(DescribeExecutionCommand).length
 const started = () => sfn.commandCalls(StartExecutionCommand).map(({ args }) => args[0].input.name)
 
-describe('running-jobs: a run with many jobs', () => {
+describe('reconcile of many jobs', () => {
   it('lists all running executions once, page by page, and asks about no job that is among them', async () => {
     listed(jobs.map(({ jobId }, index) => (index % 2 === 0 ? jobId : `${jobId}-2`)))
     await runAfter(MINUTE)

@@ -76,7 +76,7 @@ async function store(
   return { pipeline, job, machine, seconds: pipeline.clock.seconds - start, record: await pipeline.read(job) }
 }
 
-describe('a store', () => {
+describe('the Store step: a store', () => {
   it('is tried again until the upstream hands the file out', async () => {
     failuresLeft = 3
     const { record, machine, job } = await store('/flaky.mp4')

@@ -19,7 +19,7 @@ import { breakConnection, useTestTable } from '../../engines/test-table.ts'
 import { useOpened } from '../../engines/use-opened.ts'
 import { createVideoMachine } from '../../engines/video-machine.ts'
 
-describe('a submit', () => {
+describe('the Submit step: a submit', () => {
   const engines = useOpened(startEngines)
   beforeEach(() => engines.reset())
 
@@ -59,7 +59,7 @@ describe('a submit', () => {
     }
   }
 
-  it('that the upstream refuses fails the job with the upstream words and its answer, released', async () => {
+  it('that the upstream refuses fails the job with the upstream words and its reply, released', async () => {
     const pipeline = await pipelineWith({ kind: 'rejected', message: 'bad prompt', text: '{"code":"bad","n":1.0}' })
     const job = await pipeline.create()
     const machine = createVideoMachine(pipeline)
@@ -291,7 +291,7 @@ describe('a submit', () => {
   })
 })
 
-describe('submit video job switches', () => {
+describe('the Submit step under switches:', () => {
   const engines = useOpened(startEngines)
   beforeEach(() => engines.reset())
 
@@ -415,7 +415,7 @@ describe('submit video job switches', () => {
   })
 })
 
-describe('submit context', () => {
+describe('openSubmitContext', () => {
   const engine = useTestTable()
   let directory: string
   beforeAll(async () => {
@@ -435,7 +435,7 @@ describe('submit context', () => {
     rmSync(directory, { recursive: true })
   })
 
-  it('submit-context: has the configured catalogue, and the one under the switches in the table', async () => {
+  it('has the configured catalogue, and the one under the switches in the table', async () => {
     await changeSwitch(
       engine.table,
       { kind: 'channel', id: 'main', action: 'disable' },

@@ -15,7 +15,7 @@ import { isContention } from '#platform/aws/retry-on-contention.ts'
 import { MissingEnvironmentError } from '#platform/configuration.ts'
 import { type Loopback, listenHttp, listenTcp } from '../http/loopback.ts'
 
-describe('call aws service', () => {
+describe('callAwsService:', () => {
   const before = { ...process.env }
   const servers: Loopback[] = []
   beforeEach(() => {
@@ -184,7 +184,7 @@ describe('call aws service', () => {
       ['that is no JSON', 'HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\nwell'],
       ['that changes the protocol', 'HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n'],
       ['that is no HTTP', 'well\r\n\r\n'],
-    ])('with an answer %s counts as contention', async (_, answer) => {
+    ])('with a reply %s counts as contention', async (_, answer) => {
       use(await listenTcp((socket) => socket.on('data', () => socket.end(answer))))
       expect(isContention(await failure(get()))).toBe(true)
     })

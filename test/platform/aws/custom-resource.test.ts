@@ -61,7 +61,7 @@ describe('respond-to-cloudformation', () => {
   })
 })
 
-describe('retry passing errors', () => {
+describe('retryPassingErrors:', () => {
   const GROUP_NAME = 'Reelgate-dev-video-urls-eu-west-1'
   /** Pauses are shortened by this factor. The clock runs at its normal speed, so nothing gives up early. */
   const HURRY = 40
@@ -136,7 +136,7 @@ describe('retry passing errors', () => {
     return { run, calls: () => calls }
   }
 
-  describe('retry-passing-errors: a stack whose permissions have not spread yet', () => {
+  describe('a stack whose permissions have not spread yet', () => {
     it.each(['AccessDeniedException', 'ThrottlingException'])(
       'gets its key when the secret answers %s for a while',
       async (name) => {
@@ -178,7 +178,7 @@ describe('retry passing errors', () => {
     })
   })
 
-  describe('retry-passing-errors: an error that does not pass', () => {
+  describe('an error that does not pass', () => {
     it.each(['TooManyPublicKeys', 'InvalidArgument', 'Error'])('fails the first try (%s)', async (name) => {
       const { run, calls } = failing(name)
       cloudFront.before = { CreatePublicKey: run }

@@ -6,7 +6,7 @@ import { isContention, retryOnContention } from '#platform/aws/retry-on-contenti
 const named = (name: string, status = 400) => new AwsServiceError(status, undefined, { __type: `x#${name}` })
 const THROTTLED = named('ThrottlingException')
 
-describe('retry-on-contention', () => {
+describe('isContention', () => {
   it.each([
     ['throttling', THROTTLED, true],
     ['an exceeded throughput', named('ProvisionedThroughputExceededException'), true],

@@ -34,7 +34,7 @@ function signatureOf(url: URL): string {
   return sign(scope.split('/').reduce(sign, Buffer.from(`AWS4${SECRET}`)), toSign).toString('hex')
 }
 
-describe('presigned-url: the url of a video', () => {
+describe('presignVideoUrl: the url of a video', () => {
   it('names the object in the path where the endpoint is an address, and carries the signature that S3 computes', async () => {
     const url = new URL(await presignVideoUrl(JOB))
     expect(url.origin + url.pathname).toBe('http://127.0.0.1:4566/videos/v/00ff/job.mp4')

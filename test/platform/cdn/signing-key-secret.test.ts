@@ -11,7 +11,7 @@ const PEM = '-----BEGIN PRIVATE KEY-----'
 const published = { keyPairId: 'K1', privateKeyPem: PEM, createdAt: 1 }
 const unpublished = { privateKeyPem: PEM, createdAt: 2 }
 
-describe('signing-key-secret: parseSigningKeySecret', () => {
+describe('parseSigningKeySecret', () => {
   it.each([
     ['the keys', { keys: [published, unpublished] }, [published, unpublished]],
     ['no key in an empty object', {}, []],
@@ -32,7 +32,7 @@ describe('signing-key-secret: parseSigningKeySecret', () => {
   })
 })
 
-describe('signing-key-secret: publishedKeys', () => {
+describe('publishedKeys', () => {
   it('are the keys that the CDN knows', () => {
     expect(publishedKeys([published, unpublished])).toEqual([published])
   })
@@ -41,7 +41,7 @@ describe('signing-key-secret: publishedKeys', () => {
 const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
 const SPKI = publicKey.export({ type: 'spki', format: 'pem' }).toString()
 
-describe('public-key-of', () => {
+describe('publicKeyOf', () => {
   it.each([
     ['the private half', privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()],
     ['the public half', SPKI],

@@ -11,7 +11,7 @@ import {
 import { MissingEnvironmentError } from '#platform/configuration.ts'
 import { type Loopback, listenHttp } from '../http/loopback.ts'
 
-describe('video-url-signer', () => {
+describe('openVideoUrlSigner', () => {
   const JOB = { videoKey: 'v/00ff/job.mp4', expiresAt: 1_800_000_000 }
 
   const before = { ...process.env }
@@ -51,7 +51,7 @@ describe('video-url-signer', () => {
   })
 })
 
-describe('signed url', () => {
+describe('createUrlSigner:', () => {
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
   const privateKeyPem = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
   const JOB = { videoKey: 'v/00ff/job.mp4', expiresAt: 1_800_000_000 }

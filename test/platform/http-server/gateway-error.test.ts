@@ -15,7 +15,7 @@ import {
 import { type HttpServer, listen } from '#platform/http-server/http-server.ts'
 import { readBody, refusalOf } from '#platform/http-server/request-bodies.ts'
 
-describe('gateway-error', () => {
+describe('sendGatewayError', () => {
   let error: GatewayError = INTERNAL_ERROR
   let server: HttpServer
   beforeAll(async () => {

@@ -53,7 +53,7 @@ describe('InFlight', () => {
   })
 })
 
-describe('running invocations', () => {
+describe('RunningWork', () => {
   it('are settled when the last one has ended, however it ended', async () => {
     const running = new RunningWork()
     const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]

@@ -220,7 +220,7 @@ function requestOf(...chunks: (string | null)[]): IncomingMessage {
   return request
 }
 
-describe('read-body', () => {
+describe('readBody', () => {
   it.each([
     ['no chunk', [null], ''],
     ['one chunk', ['漢字', null], '漢字'],

@@ -28,7 +28,7 @@ function writing(bytes: Buffer) {
   return { pipe, events }
 }
 
-describe('write-in-slices', () => {
+describe('writeInSlices', () => {
   it('writes one slice each time its client has taken one, and every byte once', () => {
     const bytes = Buffer.alloc(2 * SLICE_BYTES + 1, 'x')
     const { pipe, events } = writing(bytes)

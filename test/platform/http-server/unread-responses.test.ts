@@ -13,7 +13,7 @@ function openAnswers() {
   return { hold, cut }
 }
 
-describe('answers that wait for their clients', () => {
+describe('UnreadResponses: responses that wait for their clients', () => {
   it('wait as long as they like within the bounds', async () => {
     const { hold, cut } = openAnswers()
     hold('a', 100, 'a1')
@@ -94,7 +94,7 @@ describe('answers that wait for their clients', () => {
   })
 })
 
-describe('an answer over the local front', () => {
+describe('a response over the local front', () => {
   const MIB = 1024 * 1024
   const bounds = { keyBytesMax: 60 * MIB, processBytesMax: 120 * MIB, lookMilliseconds: 200 }
   let api: Awaited<ReturnType<typeof startLocalApi>>

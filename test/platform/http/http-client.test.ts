@@ -11,7 +11,7 @@ import {
 import { answerOf, HASTY, textOf, usePosting } from '../../relay/posting.ts'
 import { CHUNKED_HEAD, httpAnswer, type RawRequest } from '../../relay/raw-upstream.ts'
 
-describe('http client', () => {
+describe('createHttpClient:', () => {
   const { start, listen, post } = usePosting()
 
   describe('the pool of a client', () => {

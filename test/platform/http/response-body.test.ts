@@ -3,10 +3,10 @@ import { HeldChunks, ResponseBrokenError } from '#platform/http/response-body.ts
 import { answerOf, chunksOf, HASTY, IDLE_HASTY, textOf, usePosting } from '../../relay/posting.ts'
 import { CHUNKED_HEAD, chunkOf, httpAnswer, LAST_CHUNK, type RawRequest } from '../../relay/raw-upstream.ts'
 
-describe('response body', () => {
+describe('the body of a response:', () => {
   const { start, post } = usePosting()
 
-  describe('an answer', () => {
+  describe('a reply', () => {
     it('may follow informational heads', async () => {
       const early = 'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n'
       const upstream = await start(({ socket }) => socket.write(early + httpAnswer(201, 'after')))
@@ -291,7 +291,7 @@ describe('response body', () => {
   })
 })
 
-describe('held chunks', () => {
+describe('HeldChunks', () => {
   it('leave as one, in their order, and only once', () => {
     const held = new HeldChunks()
     held.push(Buffer.from('ab'))

@@ -6,7 +6,7 @@ import { answerOf, HASTY, textOf, usePosting } from '../../relay/posting.ts'
 import { httpAnswer, type RawRequest, type RawUpstream, startRawUpstream } from '../../relay/raw-upstream.ts'
 import { listenTcp } from './loopback.ts'
 
-describe('send once', () => {
+describe('sendOnce:', () => {
   const { start, listen, post } = usePosting()
 
   describe('a request', () => {
@@ -94,7 +94,7 @@ describe('send once', () => {
       expect(upstream.sockets).toHaveLength(0)
     })
 
-    it('has no listener on its signal once there is an answer', async () => {
+    it('has no listener on its signal once there is a reply', async () => {
       const caller = new AbortController()
       const upstream = await start(({ socket }) => socket.write(httpAnswer(200, 'whole')))
       const { body } = await answerOf(post(upstream, { givenUp: caller.signal }))
@@ -103,7 +103,7 @@ describe('send once', () => {
     })
   })
 
-  describe('no answer came', () => {
+  describe('no reply came', () => {
     it.each([
       ['the connection is reset', (socket: RawRequest['socket']) => void socket.resetAndDestroy(), 'ECONNRESET'],
       ['the upstream hangs up', (socket: RawRequest['socket']) => void socket.end(), 'ECONNRESET'],

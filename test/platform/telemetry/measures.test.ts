@@ -47,7 +47,7 @@ describe('measure', () => {
   })
 })
 
-describe('measure observer', () => {
+describe('observeMeasures', () => {
   it('observeMeasures hears of everything that is measured from then on, also where no metrics are emitted', () => {
     const heard: Measured[] = []
     measure({ jobs_created: 1 })

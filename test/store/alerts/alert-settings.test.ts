@@ -35,8 +35,8 @@ const change = (id: string, wanted: AlertSettingsChange) =>
 const entriesOfAlerts = async () =>
   (await readAudit(table, { limit: 10 })).entries.filter(({ action }) => action === 'tenant alerts')
 
-describe('alert-settings', () => {
-  it('has defaults, keeps what a change leaves out, and clears with null', async () => {
+describe('changeAlertSettings', () => {
+  it('begins with defaults, keeps what a change leaves out, and clears with null', async () => {
     const { tenantId } = await openTenant(table)
     expect(await readAlertSettings(table, tenantId)).toEqual({ url: undefined, thresholds: [50, 80, 100] })
     await change(tenantId, { url: 'https://a.example/x', thresholds: [90], lowBalance: parseCredits('2') })
@@ -55,7 +55,7 @@ describe('alert-settings', () => {
     expect(await entriesOfAlerts()).toHaveLength(3)
   })
 
-  it('a balance with a low mark is watched from then on', async () => {
+  it('has a balance with a low mark watched from then on', async () => {
     const { tenantId } = await openTenant(table)
     await change(tenantId, { url: 'https://a.example/x' })
     expect(await collect(watchedItems(table))).toEqual([])

@@ -15,7 +15,7 @@ import { collect, putKeyBudget, watchBalance } from '../../engines/budgets.ts'
 import { useTestTable } from '../../engines/test-table.ts'
 import { openTenant } from '../../engines/video-jobs.ts'
 
-describe('alert', () => {
+describe('a stored alert', () => {
   const AT = 1_800_000_000_000
   const DATA = { tenant: 'acme', key: null, threshold: 80, crossed: [50, 80], spent: '0.8' }
 
@@ -47,7 +47,7 @@ describe('alert', () => {
     expect(await due(AT)).toHaveLength(1)
   })
 
-  it('claim-alert: of two runs one gets the alert, and it is due again when the claim ends', async () => {
+  it('is claimed by one of two runs, and due again when the claim ends', async () => {
     await record()
     const found = await onlyDue(AT)
     const claims = await Promise.all([claimAlert(table, found, AT + 50), claimAlert(table, found, AT + 50)])
@@ -58,7 +58,7 @@ describe('alert', () => {
     expect(await due(AT + 50)).toHaveLength(1)
   })
 
-  it('record-delivery: an alert that is delivered leaves the index, and keeps its id', async () => {
+  it('leaves the index once it is delivered, and keeps its id', async () => {
     await record()
     const alert = await claimAlert(table, await onlyDue(AT), AT + 50)
     if (alert === undefined) {
@@ -72,7 +72,7 @@ describe('alert', () => {
     expect(await latestAlerts(table, 'acme', 5)).toMatchObject([{ id: alert.id, tenant: 'delivered' }])
   })
 
-  it('latest-alerts: newest first, of one tenant only', async () => {
+  it('is listed newest first, among those of its tenant only', async () => {
     for (const [tenantId, at] of [
       ['acme', AT],
       ['acme', AT + 1],
@@ -85,12 +85,12 @@ describe('alert', () => {
   })
 })
 
-describe('alert-mark', () => {
+describe('moveAlertMark', () => {
   const engine = useTestTable()
 
   const KEY = { tenantId: 'acme', subject: 'key#k1' } as const
 
-  it('moves once for runs that read the same mark, and records one alert', async () => {
+  it('moves the mark once for runs that read the same one, and records one alert', async () => {
     const { table } = engine
     const from = await readAlertMark(table, KEY)
     expect(from).toEqual({ version: 0, crossed: [], isArmed: true })
@@ -102,7 +102,7 @@ describe('alert-mark', () => {
     expect(await latestAlerts(table, 'acme', 10)).toHaveLength(1)
   })
 
-  it('moves without an alert, for a balance that is above its mark again', async () => {
+  it('moves the mark without an alert, for a balance that is above its mark again', async () => {
     const { table } = engine
     const key = { tenantId: 'solo', subject: 'balance' } as const
     const from = await readAlertMark(table, key)
@@ -114,7 +114,7 @@ describe('alert-mark', () => {
   })
 })
 
-describe('watched-item', () => {
+describe('watchedItems', () => {
   const engine = useTestTable()
 
   it('reads budgets of keys, and balances with a budget or a low mark, in batches of a hundred', async () => {

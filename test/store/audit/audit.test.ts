@@ -5,7 +5,7 @@ import { generateApiKey } from '#store/keys/key-changes.ts'
 import type { Table, TableQuery } from '#store/table/table.ts'
 import { useTestTable } from '../../engines/test-table.ts'
 
-describe('audit-entry', () => {
+describe('auditEntry', () => {
   const engine = useTestTable()
   let table: Table
   beforeEach(async () => {
@@ -41,19 +41,19 @@ describe('audit-entry', () => {
     ])
   })
 
-  it('two effects of one millisecond are two entries', async () => {
+  it('makes two entries of two effects of one millisecond', async () => {
     await recordAudit(table, ENTRY)
     await recordAudit(table, ENTRY)
     expect((await readAudit(table, { limit: 10 })).entries).toHaveLength(2)
   })
 
-  it('the same time and id is one entry, so that refusals of an address and minute are one row', async () => {
+  it('makes one entry of the same time and id, so that refusals of an address and minute are one row', async () => {
     expect(await recordAudit(table, { ...ENTRY, id: '192.0.2.1' })).toBe(true)
     expect(await recordAudit(table, { ...ENTRY, id: '192.0.2.1' })).toBe(false)
     expect((await readAudit(table, { limit: 10 })).entries).toHaveLength(1)
   })
 
-  it('an entry of a transaction that is refused does not exist', async () => {
+  it('leaves no entry of a transaction that is refused', async () => {
     const never = { Key: { PK: 'X', SK: '0' }, ConditionExpression: 'attribute_exists(PK)' }
     await expect(table.transact({ effect: { ConditionCheck: never }, audit: auditEntry(ENTRY) })).rejects.toThrow()
     expect((await readAudit(table, { limit: 10 })).entries).toEqual([])
@@ -68,7 +68,7 @@ describe('audit-entry', () => {
   })
 })
 
-describe('read-audit', () => {
+describe('readAudit', () => {
   const engine = useTestTable()
   let table: Table
   beforeEach(async () => {
@@ -118,7 +118,7 @@ describe('read-audit', () => {
     expect(await timesOf({ targets: ['nobody'] })).toEqual([])
   })
 
-  it.each([undefined, 'alice'])('pages of a reading with the actor %s are the whole in order', async (actor) => {
+  it.each([undefined, 'alice'])('gives pages that are the whole in order, with the actor %s', async (actor) => {
     for (let at = 0; at < 7; at += 1) {
       await record(NOW + at)
     }
@@ -132,7 +132,7 @@ describe('read-audit', () => {
     expect(read).toEqual([6, 5, 4, 3, 2, 1, 0])
   })
 
-  it('a reading that goes on before its `since` is at its end', async () => {
+  it('is at its end where it goes on before its `since`', async () => {
     await record(NOW)
     const { next } = await readAudit(table, { limit: 1 })
     expect(await readAudit(table, { limit: 1, before: next, since: NOW + 1 })).toEqual({ entries: [], next: undefined })

@@ -14,7 +14,7 @@ import {
 import { startTestBucket } from '../../engines/test-bucket.ts'
 import { useOpened } from '../../engines/use-opened.ts'
 
-describe('video-bucket', () => {
+describe('openBucket', () => {
   const before = { ...process.env }
   const engine = useOpened(startTestBucket)
   let bucket: Bucket
@@ -54,74 +54,69 @@ describe('video-bucket', () => {
   })
 })
 
-describe('text store', () => {
-  const engine = useOpened(startTestBucket)
-  let opened = 0
-  const open = (): Bucket => {
-    opened += 1
-    return engine.bucket
-  }
+const engine = useOpened(startTestBucket)
+let opened = 0
+const open = (): Bucket => {
+  opened += 1
+  return engine.bucket
+}
 
-  const job = { tenantId: 'tenant', jobId: 'job' }
-  /** JSON that no parser gives back as it was, in more than one byte per character. */
-  const oddText = (bytes: number) => `{"n":9007199254740993,"f":5.0,"t":"${'漢'.repeat(Math.ceil(bytes / 3))}"}`
+const job = { tenantId: 'tenant', jobId: 'job' }
+/** JSON that no parser gives back as it was, in more than one byte per character. */
+const oddText = (bytes: number) => `{"n":9007199254740993,"f":5.0,"t":"${'漢'.repeat(Math.ceil(bytes / 3))}"}`
 
-  describe('an upstream text', () => {
-    it.each([
-      ['submit', 50_000],
-      ['poll', 300_000],
-    ] as const)(
-      'of a %s stays in the record up to its bound, and the bucket is not even opened',
-      async (kind, bytes) => {
-        const before = opened
-        const text = 'x'.repeat(bytes)
-        expect(await storeUpstreamText(open, { job, kind, text })).toEqual({ inline: text })
-        expect(opened).toBe(before)
-      },
-    )
-
-    it.each([
-      ['submit', 50_001],
-      ['poll', 300_001],
-    ] as const)('of a %s above its bound goes to the bucket and comes back byte for byte', async (kind, bytes) => {
-      const text = oddText(bytes)
-      const stored = await storeUpstreamText(open, { job, kind, text })
-      expect(stored).toEqual({ bucketKey: `texts/tenant/job/${kind}.json` })
-      expect(await loadText(open, stored)).toBe(text)
-    })
-
-    it('counts bytes, not characters', async () => {
-      const text = '漢'.repeat(20_000)
-      expect(await storeUpstreamText(open, { job, kind: 'submit', text })).toHaveProperty('bucketKey')
-    })
-
-    it('in the bucket is replaced by a newer one', async () => {
-      await storeUpstreamText(open, { job, kind: 'poll', text: oddText(300_001) })
-      const newer = oddText(300_300)
-      expect(await loadText(open, await storeUpstreamText(open, { job, kind: 'poll', text: newer }))).toBe(newer)
-    })
-
-    it('that was deleted after its job was read is left out for readers alone', async () => {
-      const stored = await storeUpstreamText(open, { job, kind: 'poll', text: oddText(300_001) })
-      await deleteObject(engine.bucket, 'texts/tenant/job/poll.json')
-      expect(await loadTextIfThere(open, stored)).toBeUndefined()
-      await expect(loadText(open, stored)).rejects.toMatchObject({ name: 'NoSuchKey' })
-    })
-
-    it('loadText returns undefined for a missing object', async () => {
-      expect(await loadText(open, undefined)).toBeUndefined()
-    })
+describe('storeUpstreamText: an upstream text', () => {
+  it.each([
+    ['submit', 50_000],
+    ['poll', 300_000],
+  ] as const)('of a %s stays in the record up to its bound, and the bucket is not even opened', async (kind, bytes) => {
+    const before = opened
+    const text = 'x'.repeat(bytes)
+    expect(await storeUpstreamText(open, { job, kind, text })).toEqual({ inline: text })
+    expect(opened).toBe(before)
   })
 
-  describe('a request', () => {
-    it('with images inside goes to the bucket', () => {
-      expect(placeRequest(job, oddText(4_000_000))).toEqual({ bucketKey: 'requests/tenant/job.json' })
-      expect(placeRequest(job, 'x'.repeat(16_001))).toHaveProperty('bucketKey')
-    })
+  it.each([
+    ['submit', 50_001],
+    ['poll', 300_001],
+  ] as const)('of a %s above its bound goes to the bucket and comes back byte for byte', async (kind, bytes) => {
+    const text = oddText(bytes)
+    const stored = await storeUpstreamText(open, { job, kind, text })
+    expect(stored).toEqual({ bucketKey: `texts/tenant/job/${kind}.json` })
+    expect(await loadText(open, stored)).toBe(text)
+  })
 
-    it('of the usual size stays in the reservation', () => {
-      const text = 'x'.repeat(16_000)
-      expect(placeRequest(job, text)).toEqual({ inline: text })
-    })
+  it('counts bytes, not characters', async () => {
+    const text = '漢'.repeat(20_000)
+    expect(await storeUpstreamText(open, { job, kind: 'submit', text })).toHaveProperty('bucketKey')
+  })
+
+  it('in the bucket is replaced by a newer one', async () => {
+    await storeUpstreamText(open, { job, kind: 'poll', text: oddText(300_001) })
+    const newer = oddText(300_300)
+    expect(await loadText(open, await storeUpstreamText(open, { job, kind: 'poll', text: newer }))).toBe(newer)
+  })
+
+  it('that was deleted after its job was read is left out for readers alone', async () => {
+    const stored = await storeUpstreamText(open, { job, kind: 'poll', text: oddText(300_001) })
+    await deleteObject(engine.bucket, 'texts/tenant/job/poll.json')
+    expect(await loadTextIfThere(open, stored)).toBeUndefined()
+    await expect(loadText(open, stored)).rejects.toMatchObject({ name: 'NoSuchKey' })
+  })
+
+  it('loadText returns undefined for a missing object', async () => {
+    expect(await loadText(open, undefined)).toBeUndefined()
+  })
+})
+
+describe('placeRequest: a request', () => {
+  it('with images inside goes to the bucket', () => {
+    expect(placeRequest(job, oddText(4_000_000))).toEqual({ bucketKey: 'requests/tenant/job.json' })
+    expect(placeRequest(job, 'x'.repeat(16_001))).toHaveProperty('bucketKey')
+  })
+
+  it('of the usual size stays in the reservation', () => {
+    const text = 'x'.repeat(16_000)
+    expect(placeRequest(job, text)).toEqual({ inline: text })
   })
 })

@@ -17,7 +17,7 @@ function newKey(): string {
 const LARGE_BYTES = 17 * 1024 * 1024
 const filled = (bytes: number, value: number) => Buffer.alloc(bytes, value)
 
-describe('an upload', () => {
+describe('uploadVideo: an upload', () => {
   it.each([1, 1_000, LARGE_BYTES])('of %s bytes stores them as they came', async (bytes) => {
     const key = newKey()
     const content = filled(bytes, 7)
@@ -66,7 +66,7 @@ describe('an upload', () => {
   })
 })
 
-describe('a deletion of a video', () => {
+describe('deleteObject: a deletion of a video', () => {
   it('removes the object, and of a missing one is no error', async () => {
     const key = newKey()
     await uploadVideo(engine.bucket, key, Readable.from([filled(10, 1)]))

@@ -12,7 +12,7 @@ import { startTestBucket, type TestBucket } from '../../engines/test-bucket.ts'
 import { startTestTable, type TestTable } from '../../engines/test-table.ts'
 import { newJob, openTenant, requireReservation, TESTER, type TestTenant } from '../../engines/video-jobs.ts'
 
-describe('announced-request', () => {
+describe('announceRequest', () => {
   const NOW = 1_000_000
   const FIVE_MINUTES = 5 * 60 * 1000
   const JOB = { tenantId: 'tenant', jobId: 'job' }
@@ -47,26 +47,26 @@ describe('announced-request', () => {
     expect(await cleanUpsAt(NOW + FIVE_MINUTES)).toEqual([{ ...JOB, of: 'request' }])
   })
 
-  it('a request that was taken over is kept, and no longer announced', async () => {
+  it('keeps a request that was taken over, and announces it no longer', async () => {
     await take()
     await drop()
     expect(await bucket.keys()).toEqual([KEY])
     expect(await cleanUpsAt(NOW + FIVE_MINUTES)).toEqual([])
   })
 
-  it('a request is taken over once', async () => {
+  it('lets a request be taken over once', async () => {
     await take()
     await expect(take()).rejects.toMatchObject({ name: 'ConditionsNotMetError' })
   })
 
-  it('a dropped request leaves nothing, and dropping it again is no error', async () => {
+  it('leaves nothing of a dropped request, and dropping it again is no error', async () => {
     await drop()
     await drop()
     expect(await bucket.keys()).toEqual([])
     expect(await cleanUpsAt(NOW + FIVE_MINUTES)).toEqual([])
   })
 
-  it('a request whose deletion failed can no longer be taken over, and is still announced', async () => {
+  it('still announces a request whose deletion failed, which can no longer be taken over', async () => {
     const openBucket = () => Promise.reject(new Error('no bucket'))
     await expect(dropAnnouncedRequest({ table, openBucket }, JOB)).rejects.toThrow('no bucket')
     await expect(take()).rejects.toMatchObject({ name: 'ConditionsNotMetError' })
@@ -76,7 +76,7 @@ describe('announced-request', () => {
   })
 })
 
-describe('reserve-with-request', () => {
+describe('reserveWithRequest', () => {
   const TEXT = '{"prompt":"a boat"}'
   const END_OF_TIME = 999_999_999_999_999
 
@@ -128,13 +128,13 @@ describe('reserve-with-request', () => {
     return [...(await bucket.keys(`requests/${tenant.tenantId}/`)), ...rows, ...cleanUps]
   }
 
-  it('a small request is stored in its reservation, and the bucket is not opened', async () => {
+  it('stores a small request in its reservation, and does not open the bucket', async () => {
     const job = newJob(tenant)
     await reserve(job, noBucket)
     expect((await requireReservation(table, job)).request).toEqual(job.request)
   })
 
-  it('a large request is in the bucket by the time its money is reserved, and nothing is left to clean up', async () => {
+  it('has a large request in the bucket by the time its money is reserved, and leaves nothing to clean up', async () => {
     const job = largeJob()
     await reserve(job)
     expect((await requireReservation(table, job)).request).toEqual({ bucketKey: keyOf(job) })
@@ -143,26 +143,26 @@ describe('reserve-with-request', () => {
     expect(await auditTenant(table, tenant.tenantId)).toEqual([])
   })
 
-  it('a large request without funds is refused before it is stored', async () => {
+  it('refuses a large request without funds before it is stored', async () => {
     tenant = await openTenant(table, '0.699999')
     await expect(reserve(largeJob(), noBucket)).rejects.toBeInstanceOf(InsufficientQuotaError)
     expect(await leftovers()).toEqual([])
   })
 
-  it('a repeated large request is recognised before funds are judged, and is not stored again', async () => {
+  it('recognises a repeated large request before funds are judged, and does not store it again', async () => {
     const now = Math.trunc(Date.now() / 1000)
     const idempotency = { digest: 'd', bodyHash: 'b', expiresAt: now + 60 }
     await reserve(largeJob({ idempotency }))
     await expect(reserve(largeJob({ idempotency }), noBucket)).rejects.toBeInstanceOf(IdempotencyKeyTakenError)
   })
 
-  it('a large request that is refused after it was stored leaves nothing', async () => {
+  it('leaves nothing of a large request that is refused after it was stored', async () => {
     await revokeApiKey(table, tenant.keyDigest.slice(0, 8), TESTER)
     await expect(reserve(largeJob())).rejects.toBeInstanceOf(InvalidApiKeyError)
     expect(await leftovers()).toEqual([])
   })
 
-  it('a refused large request that cannot be deleted now is left to Reconcile, with the same refusal', async () => {
+  it('leaves a refused large request that cannot be deleted now to Reconcile, with the same refusal', async () => {
     await revokeApiKey(table, tenant.keyDigest.slice(0, 8), TESTER)
     const job = largeJob()
     let opened = 0
@@ -174,7 +174,7 @@ describe('reserve-with-request', () => {
     expect(await leftovers()).toContainEqual({ tenantId: job.tenantId, jobId: job.jobId, of: 'request' })
   })
 
-  it('a create whose request Reconcile dropped meanwhile makes no job, and can be sent again', async () => {
+  it('makes no job of a create whose request Reconcile dropped meanwhile, and lets it be sent again', async () => {
     const job = largeJob()
     const drop = () => dropAnnouncedRequest({ table, openBucket: () => bucket.bucket }, job)
     await expect(reserve(job, () => thenAfterPut(drop))).rejects.toBeInstanceOf(ServiceUnavailableError)

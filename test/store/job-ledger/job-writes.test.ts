@@ -88,12 +88,12 @@ describe('putIdempotencyKey', () => {
 const WANTED = { estimate: microcredits(10), createdAt: 1_000 }
 const BALANCE = { state: 'active', available: 10, openJobs: 0 }
 
-describe('balance-refusal', () => {
+describe('foreseeRefusal', () => {
   it.each([
     ['exactly the funds of the estimate', BALANCE],
     ['one open job fewer than its limit', { ...BALANCE, openJobs: 1, openJobsMax: 2 }],
     ['open jobs and no limit', { ...BALANCE, openJobs: 1_000 }],
-  ])('foreseeRefusal: a balance with %s refuses nothing', (_, balance) => {
+  ])('refuses nothing for a balance with %s', (_, balance) => {
     expect(foreseeRefusal(WANTED, { balance, keyBudget: undefined })).toBeUndefined()
   })
 
@@ -105,12 +105,12 @@ describe('balance-refusal', () => {
     ['a suspended tenant', { ...BALANCE, state: 'suspended' }, InvalidApiKeyError],
     ['too few funds and too many jobs', { ...BALANCE, available: 9, openJobsMax: 0 }, InsufficientQuotaError],
     ['a suspended tenant without funds', { ...BALANCE, state: 'suspended', available: 0 }, InvalidApiKeyError],
-  ])('%s: the refusal that is foreseen is the refusal of the transaction', (_, balance, expected) => {
+  ])('foresees the refusal of the transaction: %s', (_, balance, expected) => {
     expect(foreseeRefusal(WANTED, { balance, keyBudget: undefined })).toBeInstanceOf(expected)
     expect(explainBalance(WANTED, balance)).toBeInstanceOf(expected)
   })
 
-  it('a balance beyond the exact range of a double is compared exactly', () => {
+  it('compares a balance beyond the exact range of a double exactly', () => {
     const available = 9_007_199_254_740_993n
     expect(
       foreseeRefusal(
@@ -139,16 +139,16 @@ describe('balance-refusal', () => {
     ),
   })
 
-  it('budgets with exactly the estimate left refuse nothing', () => {
+  it('refuses nothing for budgets with exactly the estimate left', () => {
     expect(foreseeRefusal(WANTED, { balance: tenantBudget(10), keyBudget: keyBudget(10) })).toBeUndefined()
   })
 
-  it('a period that has ended is judged by what a new one has left', () => {
+  it('judges a period that has ended by what a new one has left', () => {
     const later = { ...WANTED, createdAt: 2 * 24 * 60 * 60 }
     expect(foreseeRefusal(later, { balance: tenantBudget(0), keyBudget: keyBudget(0) })).toBeUndefined()
   })
 
-  it('the budget of the key is judged before that of the tenant, and both before funds', () => {
+  it('judges the budget of the key before that of the tenant, and both before funds', () => {
     const poor = { ...tenantBudget(9), available: 0 }
     const of = (keyLeft: number, balance: object) =>
       (foreseeRefusal(WANTED, { balance: { ...balance }, keyBudget: keyBudget(keyLeft) }) as BudgetExceededError)
@@ -159,18 +159,18 @@ describe('balance-refusal', () => {
     expect(explainBalance(WANTED, { ...tenantBudget(10), available: 0 })).toBeInstanceOf(InsufficientQuotaError)
   })
 
-  it('a suspended tenant is refused before budgets are judged', () => {
+  it('refuses a suspended tenant before budgets are judged', () => {
     const balance = { ...BALANCE, state: 'suspended' }
     expect(foreseeRefusal(WANTED, { balance, keyBudget: keyBudget(0) })).toBeInstanceOf(InvalidApiKeyError)
     expect(isSuspended(balance)).toBe(true)
   })
 
-  it('a budget that is missing from the table refuses without amounts', () => {
+  it('refuses without amounts where a budget is missing from the table', () => {
     expect(explainKeyBudget(WANTED, undefined)).toMatchObject({ name: 'BudgetExceededError', shortfall: undefined })
   })
 })
 
-describe('job resolution', () => {
+describe('writes of a resolution:', () => {
   const AT = Date.UTC(2026, 10, 30, 12)
   const JOB = { ...videoJobRecord(), tenantId: 'acme', jobId: 'j1', model: 'm#1', channelId: 'ch' }
   const ITEM = {
@@ -259,7 +259,7 @@ describe('job resolution', () => {
   })
 })
 
-describe('end job writes', () => {
+describe('writes of an ended job:', () => {
   const JOB = { ...videoJobRecord(), tenantId: 'acme', jobId: 'j1', createdAt: 1_000, channelId: 'ch' }
   const CONTEXT = {
     job: JOB,

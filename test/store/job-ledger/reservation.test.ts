@@ -15,7 +15,7 @@ import { startTestBucket, type TestBucket } from '../../engines/test-bucket.ts'
 import { startTestTable, type TestTable, useTestTable } from '../../engines/test-table.ts'
 import { openTenant, RELEASE, requireReservation, reserveJob } from '../../engines/video-jobs.ts'
 
-describe('reservation', () => {
+describe('readers of reservations:', () => {
   const engine = useTestTable()
   let table: Table
   beforeAll(async () => {
@@ -74,13 +74,13 @@ describe('reservation', () => {
       ['a state that does not exist', { state: 'paid' }],
       ['no prices', { snapshot: { billing: 'per_second' } }],
       ['a fraction of a microcredit', { amount: 0.5 }],
-    ])('an item with %s is refused, and settles nothing', (_, changes) => {
+    ])('refuses an item with %s, which settles nothing', (_, changes) => {
       expect(() => readReservationItem({ ...ITEM, ...changes })).toThrow()
     })
   })
 })
 
-describe('resolved-request', () => {
+describe('cleanUpResolvedRequest', () => {
   const KEY = 'requests/1.json'
   const ONE_MINUTE = 60_000
   const END_OF_TIME = 999_999_999_999_999
@@ -116,7 +116,7 @@ describe('resolved-request', () => {
   const cleanUpsAt = (milliseconds: number) => idsOf(pendingCleanUps(table, milliseconds))
   const openReservations = () => idsOf(dueReservations(table, END_OF_TIME))
 
-  it('a request in the bucket is due for Reconcile one minute after its resolution', async () => {
+  it('finds a request in the bucket due for Reconcile one minute after its resolution', async () => {
     const job = await createLarge()
     const now = Date.now()
     await resolve(job, now)
@@ -125,12 +125,12 @@ describe('resolved-request', () => {
     expect(await openReservations()).toEqual([])
   })
 
-  it('a request in the reservation itself leaves nothing to clean up', async () => {
+  it('finds nothing to clean up of a request in the reservation itself', async () => {
     await resolve(await reserveJob(table, await openTenant(table)))
     expect([await cleanUpsAt(END_OF_TIME), await openReservations()]).toEqual([[], []])
   })
 
-  it('is deleted from the bucket and the index, and deleting it again is no error', async () => {
+  it('deletes a request from the bucket and the index, and deleting it again is no error', async () => {
     const job = await createLarge()
     await resolve(job)
     await cleanUpResolvedRequest(stores(), job)
@@ -138,7 +138,7 @@ describe('resolved-request', () => {
     expect([await bucket.keys(), await cleanUpsAt(END_OF_TIME)]).toEqual([[], []])
   })
 
-  it('stays due while the bucket does not delete it', async () => {
+  it('leaves a request due while the bucket does not delete it', async () => {
     const job = await createLarge()
     await resolve(job)
     const broken = { table, openBucket: () => Promise.reject(new Error('no bucket')) }
@@ -146,7 +146,7 @@ describe('resolved-request', () => {
     expect(await cleanUpsAt(END_OF_TIME)).toEqual([job.jobId])
   })
 
-  it('the request of an open reservation is kept, and its reservation stays in the index', async () => {
+  it('keeps the request of an open reservation, and its reservation in the index', async () => {
     const job = await createLarge()
     await cleanUpResolvedRequest(stores(), job)
     expect(await bucket.keys()).toEqual([KEY])

@@ -30,7 +30,7 @@ import {
   type TestTenant,
 } from '../../engines/video-jobs.ts'
 
-describe('reserve quota', () => {
+describe('reserveQuota:', () => {
   const engine = useTestTable()
   let table: TableWithClient
   beforeEach(() => {
@@ -60,7 +60,7 @@ describe('reserve quota', () => {
     )
   }
 
-  describe('reserveQuota', () => {
+  describe('a create', () => {
     it('locks exactly the estimate and writes job, reservation and ledger row', async () => {
       const tenant = await openTenant(table, '1')
       const job = await reserveJob(table, tenant, { callbackUrl: 'https://hooks.example.com/x' })
@@ -80,7 +80,7 @@ describe('reserve quota', () => {
       expect(await auditTenant(table, tenant.tenantId)).toEqual([])
     })
 
-    it('passes with exactly the funds of the estimate and refuses one millionth less', async () => {
+    it('allows exactly the funds of the estimate and refuses one millionth less', async () => {
       const enough = await openTenant(table, '0.7')
       await reserveJob(table, enough)
       expect(await balanceOf(enough)).toEqual(['0', '0.7', '0', '0.7'])
@@ -149,7 +149,7 @@ describe('reserve quota', () => {
       await expect(reserveJob(table, tenant)).rejects.toBeInstanceOf(InvalidApiKeyError)
     })
 
-    it('lets exactly ten of fifty concurrent creates pass on funds for ten', async () => {
+    it('allows exactly ten of fifty concurrent creates on funds for ten', async () => {
       const tenant = await openTenant(table, '7')
       const outcomes = await Promise.allSettled(Array.from({ length: 50 }, () => reserveJob(table, tenant)))
       const refusals = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []))
@@ -215,7 +215,7 @@ describe('reserve quota', () => {
       await reserveJob(table, other, { idempotency: idempotency() })
     })
 
-    it('lets one of ten concurrent creates under it pass', async () => {
+    it('allows one of ten concurrent creates under it', async () => {
       const tenant = await openTenant(table)
       const creates = Array.from({ length: 10 }, () => reserveJob(table, tenant, { idempotency: idempotency() }))
       const outcomes = await Promise.allSettled(creates)
@@ -224,7 +224,7 @@ describe('reserve quota', () => {
     })
   })
 
-  describe('reserveQuota for a job id that exists', () => {
+  describe('a create for a job id that exists', () => {
     it('writes nothing and moves no money', async () => {
       const tenant = await openTenant(table)
       const job = await reserveJob(table, tenant)
@@ -234,7 +234,7 @@ describe('reserve quota', () => {
   })
 })
 
-describe('reserve quota budgets', () => {
+describe('reserveQuota with budgets:', () => {
   const engine = useTestTable()
   let table: TableWithClient
   beforeAll(async () => {
@@ -256,7 +256,7 @@ describe('reserve quota budgets', () => {
     return formatCredits((await getTenant(table, tenantId)).balance.held)
   }
 
-  describe('reserveQuota with the budget of a key', () => {
+  describe('the budget of a key', () => {
     it('counts the estimate as held and names the budget on the reservation', async () => {
       const tenant = await openTenant(table)
       const budget = await storeKeyBudget(table, uuidv7(), { credits: '2', ...DAY })
@@ -266,7 +266,7 @@ describe('reserve quota budgets', () => {
       expect(await auditTenant(table, tenant.tenantId)).toEqual([])
     })
 
-    it('passes with exactly what is left and refuses one millionth less, with the amounts', async () => {
+    it('allows exactly what is left and refuses one millionth less, with the amounts', async () => {
       const tenant = await openTenant(table)
       const budget = await storeKeyBudget(table, uuidv7(), { credits: '1.399999', ...DAY })
       await reserve(tenant, { budget })
@@ -322,7 +322,7 @@ describe('reserve quota budgets', () => {
     })
   })
 
-  describe('reserveQuota with the budget of a tenant', () => {
+  describe('the budget of a tenant', () => {
     it('counts on the balance, in the same write', async () => {
       const tenant = await openTenant(table)
       await storeTenantBudget(table, tenant.tenantId, { credits: '1.5', kind: 'month', atMilliseconds: EVE * 1000 })
@@ -419,7 +419,7 @@ describe('reserve quota budgets', () => {
     )
   })
 
-  describe('reserveQuota without a price', () => {
+  describe('a create without a price', () => {
     it('leaves the budget of the key alone, and names it for a bill above zero', async () => {
       const tenant = await openTenant(table)
       const budget = await storeKeyBudget(table, uuidv7(), { credits: '0', ...DAY })

@@ -122,7 +122,7 @@ class History {
   }
 }
 
-describe('resolve-reservation: the books of a tenant', () => {
+describe('resolveReservation: the books of a tenant', () => {
   it('are in order after every step of any history, whatever happens at the same time', async () => {
     const batches = fc.array(fc.array(event, { minLength: 1, maxLength: 4 }), { minLength: 1, maxLength: 10 })
     await fc.assert(

@@ -30,7 +30,7 @@ import {
   type TestTenant,
 } from '../../engines/video-jobs.ts'
 
-describe('resolve reservation', () => {
+describe('resolveReservation:', () => {
   const engine = useTestTable()
   let table: TableWithClient
   beforeAll(async () => {
@@ -252,7 +252,7 @@ describe('resolve reservation', () => {
   })
 })
 
-describe('resolve reservation budgets', () => {
+describe('resolveReservation with budgets:', () => {
   const engine = useTestTable()
   let table: TableWithClient
   beforeAll(async () => {

@@ -15,7 +15,7 @@ import {
 } from '../../engines/test-table.ts'
 import { openTenant, RELEASE, requireReservation, reserveJob } from '../../engines/video-jobs.ts'
 
-describe('the mark of a cancelled job', () => {
+describe('markCancelled: the mark of a cancelled job', () => {
   const NOW = Date.now()
   const SECONDS = Math.trunc(NOW / 1000)
 
@@ -91,7 +91,7 @@ describe('the mark of a cancelled job', () => {
   })
 })
 
-describe('marking a job as deleted', () => {
+describe('markDeleted', () => {
   let engine: TestTable
   let table: TableWithClient
   let job: NewVideoJob

@@ -14,7 +14,7 @@ import { tableKeys } from '#store/table/table-keys.ts'
 import { useTestTable } from '../../engines/test-table.ts'
 import { openTenant, reserveJob } from '../../engines/video-jobs.ts'
 
-describe('channel load', () => {
+describe('the load of a channel:', () => {
   const engine = useTestTable()
   let table: Table
   beforeAll(async () => {
@@ -26,7 +26,7 @@ describe('channel load', () => {
     await claimSubmit(table, { job, channel: { id: channelId, max_open_jobs: 100, provider: 'p2' }, nowSeconds: 1 })
   }
 
-  describe('the count of open jobs', () => {
+  describe('countOpenJobs: the count of open jobs', () => {
     it('is nothing before the first claim', async () => {
       expect(await countOpenJobs(table, 'new')).toBe(0)
       expect(await readChannelCount(table, 'new')).toBeUndefined()
@@ -44,7 +44,7 @@ describe('channel load', () => {
     })
   })
 
-  describe('the polls of a channel', () => {
+  describe('takePollToken: the polls of a channel', () => {
     const take = (channelId: string, nowMilliseconds: number, perSecond: number) =>
       takePollToken(table, { channelId, perSecond, nowMilliseconds })
 

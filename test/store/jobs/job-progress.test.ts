@@ -20,7 +20,7 @@ import { getVideoJob } from '#store/jobs/job-reader.ts'
 import { breakConnection, type TableWithClient, useTestTable } from '../../engines/test-table.ts'
 import { openTenant, RELEASE, requireReservation, reserveJob, type TestTenant } from '../../engines/video-jobs.ts'
 
-describe('submission', () => {
+describe('the submit of a job:', () => {
   const engine = useTestTable()
   let table: TableWithClient
   let tenant: TestTenant
@@ -51,7 +51,7 @@ describe('submission', () => {
     }
   }
 
-  describe('a submit claim', () => {
+  describe('claimSubmit: a claim', () => {
     it('is given to one of ten who ask at once, with one slot', async () => {
       const [job, channel] = [await reserveJob(table, tenant), newChannel()]
       const outcomes = await Promise.all(Array.from({ length: 10 }, () => claim(job, channel)))
@@ -128,8 +128,8 @@ describe('submission', () => {
     })
   })
 
-  describe('an acceptance', () => {
-    it('makes a claimed job processing, with its task and the answer', async () => {
+  describe('recordAccepted: an acceptance', () => {
+    it('makes a claimed job processing, with its task and the reply', async () => {
       const [job, channel] = [await reserveJob(table, tenant), newChannel()]
       await claim(job, channel)
       expect(await accept(job)).toMatchObject({ status: 'processing', taskId: 'task', submitText: { inline: '{}' } })
@@ -179,7 +179,7 @@ describe('submission', () => {
   })
 })
 
-describe('reference-check', () => {
+describe('the check of references', () => {
   const engine = useTestTable()
   let table: TableWithClient
   let job: NewVideoJob
@@ -198,18 +198,18 @@ describe('reference-check', () => {
     await resolveReservation(table, { ...record, resolution: RELEASE, nowMilliseconds: Date.now() })
   }
 
-  it('a check is asked for once, by one of many at the same time', async () => {
+  it('is asked for once, by one of many at the same time', async () => {
     const asked = await Promise.all(Array.from({ length: 5 }, () => recordCheckAsked(table, job)))
     expect(asked.filter(Boolean)).toHaveLength(1)
     expect(await recordCheckAsked(table, job)).toBe(false)
   })
 
-  it('a job whose check was asked for can be submitted before the check ends', async () => {
+  it('lets a job be submitted before it ends', async () => {
     await recordCheckAsked(table, job)
     expect(await claim()).toBe('claimed')
   })
 
-  it('a job with a refused reference is not submitted, and keeps the reason of its failure', async () => {
+  it('with a refused reference keeps the job from its submit, with the reason of its failure', async () => {
     await recordCheckAsked(table, job)
     expect(await recordReferenceRefused(table, job, 'not an image')).toBe(true)
     expect(await claim()).toBe('job_moved')
@@ -220,7 +220,7 @@ describe('reference-check', () => {
     })
   })
 
-  it('a refusal can be recorded again', async () => {
+  it('may record a refusal again', async () => {
     await recordReferenceRefused(table, job, 'not an image')
     expect(await recordReferenceRefused(table, job, 'not an image')).toBe(true)
   })
@@ -229,7 +229,7 @@ describe('reference-check', () => {
     ['claimed', claim],
     ['deleted', () => markDeleted(table, job, Date.now())],
     ['ended', end],
-  ] as const)('a job that was %s is neither checked nor refused', async (_, move) => {
+  ] as const)('is neither made nor refuses a job that was %s', async (_, move) => {
     await move()
     expect(await recordCheckAsked(table, job)).toBe(false)
     expect(await recordReferenceRefused(table, job, 'not an image')).toBe(false)
@@ -237,7 +237,7 @@ describe('reference-check', () => {
   })
 })
 
-describe('job progress', () => {
+describe('the progress of a job:', () => {
   const engine = useTestTable()
   let table: TableWithClient
   let job: NewVideoJob
@@ -266,7 +266,7 @@ describe('job progress', () => {
     })
   }
 
-  describe('the record of a poll', () => {
+  describe('recordPoll: the record of a poll', () => {
     it('changes what it names and nothing else', async () => {
       await recordPoll(table, job, { pollText: { inline: '{"a":1}' } })
       await recordPoll(table, job, { goneCount: 2 })

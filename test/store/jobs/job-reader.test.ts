@@ -14,7 +14,7 @@ import { tableKeys } from '#store/table/table-keys.ts'
 import { type TableWithClient, useTestTable } from '../../engines/test-table.ts'
 import { openTenant, reserveJob, type TestTenant } from '../../engines/video-jobs.ts'
 
-describe('job reader', () => {
+describe('readers of jobs:', () => {
   const NOW = Math.trunc(Date.now() / 1000)
   const JOBS = 25
 
@@ -59,7 +59,7 @@ describe('job reader', () => {
     }
   }
 
-  describe('a listing', () => {
+  describe('listVideoJobs: a listing', () => {
     it('shows the newest jobs of the tenant first, and whether more follow', async () => {
       expect(await list({ limit: 20 })).toEqual({ ids: ids.slice(0, 20), hasMore: true })
       expect(await list({ limit: 25 })).toEqual({ ids, hasMore: false })
@@ -137,8 +137,8 @@ describe('job reader', () => {
     })
   })
 
-  describe('reading one job', () => {
-    it('finds it under its own tenant only', async () => {
+  describe('getVideoJob', () => {
+    it('finds a job under its own tenant only', async () => {
       const [id = ''] = ids
       expect(await getVideoJob(table, tenant.tenantId, id)).toMatchObject({ jobId: id, tenantId: tenant.tenantId })
       expect(await getVideoJob(table, (await openTenant(table)).tenantId, id)).toBeUndefined()
@@ -146,7 +146,7 @@ describe('job reader', () => {
     })
   })
 
-  describe('a deletion', () => {
+  describe('markDeleted: a deletion', () => {
     it('of one job is one: the second finds nothing', async () => {
       const job = await reserveJob(table, tenant, { createdAt: NOW - 100 })
       const outcomes = await Promise.all([1, 2, 3].map(() => markDeleted(table, job, NOW * 1000)))
@@ -196,7 +196,7 @@ describe('job reader', () => {
   })
 })
 
-describe('a filtered listing', () => {
+describe('listVideoJobs with a filter', () => {
   const NOW = Math.trunc(Date.now() / 1000)
 
   const engine = useTestTable()
@@ -314,8 +314,8 @@ const ITEM = {
   estimate: 700_000,
 }
 
-describe('video-job-item', () => {
-  it('a new job is not deleted, waits for no channel and has no strings of an upstream', () => {
+describe('readVideoJobItem: an item', () => {
+  it('of a new job is not deleted, waits for no channel and has no strings of an upstream', () => {
     expect(readVideoJobItem(ITEM)).toMatchObject({
       tenantId: 'tenant',
       jobId: 'job',
@@ -329,11 +329,11 @@ describe('video-job-item', () => {
     })
   })
 
-  it('an estimate beyond the exact range of a double stays exact', () => {
+  it('keeps an estimate beyond the exact range of a double exact', () => {
     expect(readVideoJobItem({ ...ITEM, estimate: 9_007_199_254_740_993n }).estimate).toBe(9_007_199_254_740_993n)
   })
 
-  it('a duration that is null is unknown', () => {
+  it('has no known duration where that is null', () => {
     expect(readVideoJobItem({ ...ITEM, durationSeconds: null }).durationSeconds).toBeUndefined()
   })
 
@@ -342,7 +342,7 @@ describe('video-job-item', () => {
     ['a provider of no channel', { provider: 'p9' }],
     ['the key of another item', { SK: 'RESERVATION#job' }],
     ['no estimate', { estimate: undefined }],
-  ])('an item with %s is refused', (_, changes) => {
+  ])('with %s is refused', (_, changes) => {
     expect(() => readVideoJobItem({ ...ITEM, ...changes })).toThrow()
   })
 

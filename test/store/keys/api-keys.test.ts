@@ -13,7 +13,7 @@ import type { Table } from '#store/table/table.ts'
 import { breakConnection, type TableWithClient, tableWithClient, useTestTable } from '../../engines/test-table.ts'
 import { TESTER } from '../../engines/video-jobs.ts'
 
-describe('api-key-listing', () => {
+describe('getApiKey and listApiKeys', () => {
   const engine = useTestTable()
   let table: Table
   beforeAll(async () => {
@@ -53,7 +53,7 @@ describe('api-key-listing', () => {
     createdAt: 2_000,
   }
 
-  it('shows a key with what its changes need, and no digest in the listing', async () => {
+  it('show a key with what its changes need, and no digest in the listing', async () => {
     expect(await getApiKey(table, 'two')).toEqual({
       listing: TWO,
       digest: 'digest-2',
@@ -61,12 +61,12 @@ describe('api-key-listing', () => {
     })
   })
 
-  it('shows all keys, with null for what they do not have', async () => {
+  it('show all keys, with null for what they do not have', async () => {
     const one = { ...TWO, keyId: 'one', name: null, models: ['chat'], expiresAt: null, ratePerMinute: null }
     expect(await listApiKeys(table)).toEqual([{ ...one, createdAt: 1_000 }, TWO])
   })
 
-  it('an unknown key is refused by its id', async () => {
+  it('refuse an unknown key by its id', async () => {
     await expect(getApiKey(table, 'three')).rejects.toMatchObject({
       code: 'not_found',
       message: 'no key three',
@@ -74,7 +74,7 @@ describe('api-key-listing', () => {
   })
 })
 
-describe('key-admin: a revocation', () => {
+describe('revokeApiKey: a revocation', () => {
   const engine = useTestTable()
   let table: TableWithClient
   beforeAll(async () => {
@@ -124,18 +124,18 @@ const KEYS = [
   { digest: 'two', sessionId: 's', expiresAt: 20 },
 ]
 
-describe('playground-keys', () => {
-  it('reads a parent that never made a key as one without keys', () => {
+describe('the playground keys of a session', () => {
+  it('are none of a parent that never made a key', () => {
     expect(readPlaygroundKeys({ PK: 'KEYS' })).toEqual({ keys: [], revision: undefined })
     expect(readPlaygroundKeys({ playgroundKeys: KEYS, playgroundRevision: 2 })).toEqual({ keys: KEYS, revision: 2 })
   })
 
-  it('ends live keys alone: an expired one may be gone from the table', () => {
+  it('end while they live: an expired one may be gone from the table', () => {
     const writes = Object.values(endPlaygroundKeys(KEYS, 10_000))
     expect(writes).toMatchObject([{ Update: { Key: { PK: 'K#two' } } }])
   })
 
-  it('proves that no key was made since the parent was read', () => {
+  it('are proved not to have been made since the parent was read', () => {
     expect(hasNoNewPlaygroundKey({ keys: [], revision: undefined }).condition).toBe(
       'attribute_not_exists(playgroundRevision)',
     )

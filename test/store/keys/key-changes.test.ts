@@ -258,7 +258,7 @@ describe('a generated key', () => {
   })
 })
 
-describe('key-settings', () => {
+describe('changes of the settings of a key', () => {
   const ACTOR = { name: 'alice', role: 'operator' } as const
   const END = Date.parse('2099-01-31T00:00:00Z')
 

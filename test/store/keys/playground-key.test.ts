@@ -48,7 +48,7 @@ async function make({ keyId, tenant, session = 'session', now = Date.now(), in: 
 
 const callerOf = (key: string, at = Date.now()) => findCaller(table, sha256Hex(key), Math.trunc(at / 1000))
 
-describe('create-playground-key: a key made with an API key', () => {
+describe('createPlaygroundKey: a key made with an API key', () => {
   it('has its tenant, models, rate, budget and public id for 15 minutes, and stands in no list', async () => {
     const { tenant, keyId } = await openParent({ budget: '5' })
     const before = await listApiKeys(table)
@@ -167,7 +167,7 @@ describe('create-playground-key: a key made with an API key', () => {
   })
 })
 
-describe('create-playground-key: a key made by an owner', () => {
+describe('createPlaygroundKey: a key made by an owner', () => {
   it('belongs to the tenant, may use every model, and ends when the tenant is suspended', async () => {
     const tenant = await openTenant(table)
     const { key } = await make({ tenant })

@@ -76,7 +76,7 @@ describe.each(['lean', 'sdk'] as const)('the limit of a key, through the %s clie
   })
 })
 
-describe('what a limit costs', () => {
+describe('the cost of the limit of a key', () => {
   it('is nothing for a key without one', async () => {
     expect(await instance().take({ keyId: 'Ab3dEf9h', ratePerMinute: undefined })).toBeUndefined()
     expect(updates).toBe(0)
@@ -116,7 +116,7 @@ describe('what a limit costs', () => {
   })
 })
 
-describe('when something is wrong', () => {
+describe('KeyRateLimiter, when something is wrong', () => {
   const setTat = (tat: number) =>
     table.client.send(
       new UpdateCommand({
@@ -138,7 +138,7 @@ describe('when something is wrong', () => {
     expect(await takeAll([instance()])).toEqual([undefined])
   })
 
-  it('with the table for long, nothing passes: nothing could be served either', async () => {
+  it('with the table for long, lets nothing through: nothing could be served either', async () => {
     engine.faults.fate = () => 'lost_before'
     await expect(instance().take(KEY)).rejects.toBeInstanceOf(ServiceUnavailableError)
   })

@@ -71,7 +71,7 @@ const keyOf = (write: object = {}) => {
   return `${PK}/${SK}`
 }
 
-describe('a group', () => {
+describe('composeGroup: a group', () => {
   it('never has more items than a transaction takes, and none twice; all orders come to their turn', () => {
     fc.assert(
       // Groups of a few orders, whose writes nobody counts, and large ones.

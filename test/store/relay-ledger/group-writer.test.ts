@@ -69,7 +69,7 @@ const unavailable = () => new ServiceUnavailableError()
 const written = (orders: readonly Order[]) => ({ written: orders, refused: new Map(), groups: [] })
 const inOrder = async () => expect(await auditTenant(table, tenant.tenantId)).toEqual([])
 
-describe('a group whose outcome is unknown', () => {
+describe('GroupWriter: a group whose outcome is unknown', () => {
   it('and that was written is adopted: its reservations are given back, because their callers got an error', async () => {
     const lost = reserve('1')
     failWith(unavailable(), 'after')
@@ -178,7 +178,7 @@ describe('a group whose outcome is unknown', () => {
   })
 })
 
-describe('a hold that Reconcile released', () => {
+describe('GroupWriter: a hold that Reconcile released', () => {
   it('is noticed by the next group: settlements are refused, and reservations go into another hold', async () => {
     const open = reserve('1')
     await writer.write([open])
@@ -262,7 +262,7 @@ describe('a hold that Reconcile released', () => {
   })
 })
 
-describe('a writer', () => {
+describe('GroupWriter', () => {
   it('refuses without a write what cannot be: a second reservation of a request, and a resolution of another amount', async () => {
     const open = reserve('1')
     await writer.write([open])

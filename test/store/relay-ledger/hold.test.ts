@@ -19,7 +19,7 @@ import { keyBudgetOf, storeKeyBudget } from '../../engines/budgets.ts'
 import { type TableWithClient, useTestTable } from '../../engines/test-table.ts'
 import { openRelayingTenant, type RelayingTenant, settle } from './relaying-tenant.ts'
 
-describe('hold item', () => {
+describe('RelayHold:', () => {
   const engine = useTestTable()
   let table: Table
   let hold: RelayHold
@@ -111,7 +111,7 @@ describe('hold item', () => {
     })
   })
 
-  describe('the rest of a hold', () => {
+  describe('unnamedRest of a hold', () => {
     it('is what its requests hold that it does not name', async () => {
       const many = Array.from({ length: 20 }, (_, index) => reservation(index))
       await write(many)
@@ -130,7 +130,7 @@ describe('hold item', () => {
   })
 })
 
-describe('the release of a hold', () => {
+describe('releaseHold: the release', () => {
   const engine = useTestTable()
   let table: TableWithClient
   let tenant: RelayingTenant
@@ -280,8 +280,8 @@ describe('the release of a hold', () => {
   })
 })
 
-describe('relay hold', () => {
-  it('relay-hold: has an id of its own that begins with the time and ends in its process', () => {
+describe('RelayHold', () => {
+  it('has an id of its own that begins with the time and ends in its process', () => {
     const before = Date.now()
     const ids = Array.from({ length: 20 }, () => new RelayHold('tenant').holdId)
     expect(new Set(ids).size).toBe(20)

@@ -30,7 +30,7 @@ import {
   startRelayTable,
 } from './relaying-tenant.ts'
 
-describe('relay ledger budgets', () => {
+describe('RelayLedger with budgets:', () => {
   captureTelemetry()
   const EVE = Date.UTC(2026, 10, 30, 23, 59, 59)
   const DAY_MILLISECONDS = 86_400_000
@@ -280,7 +280,7 @@ describe('relay ledger budgets', () => {
   })
 })
 
-describe('relay ledger budget faults', () => {
+describe('RelayLedger under faults:', () => {
   captureTelemetry()
   const NOW = Date.UTC(2026, 10, 22)
   const DAY = { kind: 'day', atMilliseconds: NOW } as const
@@ -306,7 +306,7 @@ describe('relay ledger budget faults', () => {
     [await keyBudgetOf(table, id), await tenantBudgetOf(table, tenant.tenantId)].map((budget) => budget?.slice(1))
   const broken = async () => (await verifyLedger(table, tenant.tenantId)).map(({ message }) => message)
 
-  describe('relay-ledger: a reservation that is repeated under one token', () => {
+  describe('a reservation that is repeated under one token', () => {
     it('counts once in both budgets, of a request and of a job', async () => {
       const budget = await bothBudgets('5')
       let calls = 0
@@ -326,7 +326,7 @@ describe('relay ledger budget faults', () => {
     })
   })
 
-  describe('relay-ledger: a race of 64 requests while calls and replies are lost', () => {
+  describe('a race of 64 requests while calls and replies are lost', () => {
     it.each([1, 2, 3])(
       'lets no more through than both budgets have room for, refuses nobody who had room, and settles to the last digit (%i)',
       async (seed) => {

@@ -19,7 +19,7 @@ import {
   startRelayTable,
 } from './relaying-tenant.ts'
 
-describe('reservations at the same time', () => {
+describe('RelayLedger: reservations at the same time', () => {
   const engine = useOpened(startRelayTable)
   let table: Table
   let lean: Table
@@ -159,7 +159,7 @@ describe('reservations at the same time', () => {
     expect(await tenant.balance()).toEqual(['98.5', '0', '1.5'])
   })
 
-  it('that one member spoils are written without it', async () => {
+  it('that one of them spoils are written without it', async () => {
     const tenant = await openRelayingTenant(table)
     const spoiled = tenant.request('1', { keyDigest: 'x'.repeat(5_000) })
     const outcomes = await reserveAll([tenant.request('1'), spoiled, tenant.request('1'), tenant.request('1')])
@@ -168,7 +168,7 @@ describe('reservations at the same time', () => {
   })
 })
 
-describe('tenant writer waiting', () => {
+describe('RelayLedger, waiting:', () => {
   const engine = useOpened(startRelayTable)
   let table: Table
   let lean: Table
@@ -299,7 +299,7 @@ describe('tenant writer waiting', () => {
     })
   })
 
-  describe('by the clock of the system', () => {
+  describe('by the clock of the system,', () => {
     /** The pauses of the ledger that are over, in milliseconds. */
     let paused: readonly number[]
     beforeEach(() => {

@@ -266,8 +266,8 @@ describe('the books of a tenant whose requests are relayed', () => {
   })
 })
 
-describe('without faults', () => {
-  it('a reservation is refused exactly when the funds left by those before it do not suffice', async () => {
+describe('RelayLedger without faults', () => {
+  it('refuses a reservation exactly when the funds left by those before it do not suffice', async () => {
     const amounts = fc.array(fc.integer({ min: 0, max: 4_000_000 }), { minLength: 1, maxLength: 30 })
     await fc.assert(
       fc.asyncProperty(amounts, async (wanted) => {

@@ -22,7 +22,7 @@ import {
   startRelayTable,
 } from './relaying-tenant.ts'
 
-describe('a reservation', () => {
+describe('RelayLedger: a reservation', () => {
   captureTelemetry()
   const engine = useOpened(startRelayTable)
   let table: TableWithClient
@@ -73,7 +73,7 @@ describe('a reservation', () => {
     await inOrder(tenant)
   })
 
-  it('passes with exactly the funds and is refused one millionth above them', async () => {
+  it('is allowed with exactly the funds and is refused one millionth above them', async () => {
     const tenant = await openRelayingTenant(table, '0.7')
     const refusal = ledger.reserve(tenant.request('0.700001'))
     await expect(refusal).rejects.toMatchObject({ statusCode: 402, message: 'insufficient quota for this request' })
@@ -162,7 +162,7 @@ describe('a reservation', () => {
   })
 })
 
-describe('a resolution', () => {
+describe('RelayLedger: a resolution', () => {
   const telemetry = captureTelemetry()
   const engine = useOpened(startRelayTable)
   let table: Table
@@ -349,7 +349,7 @@ describe('a resolution', () => {
   })
 })
 
-describe('an outage', () => {
+describe('RelayLedger: an outage', () => {
   const telemetry = captureTelemetry()
   const engine = useOpened(startRelayTable)
   let table: Table

@@ -30,12 +30,12 @@ const RESOLUTIONS: readonly RelayResolution[] = [
 
 const rowOf = (resolution: RelayResolution) => resolutionRow({ reservation: RESERVATION, resolution, at: 2_000 })
 
-describe('relay-reservation', () => {
-  it.each(RESOLUTIONS)('the ledger row of $kind $actual records this resolution, and no other', (resolution) => {
+describe('the resolution of a relayed request', () => {
+  it.each(RESOLUTIONS)('is recorded by the ledger row of $kind $actual, and no other is', (resolution) => {
     expect(RESOLUTIONS.filter((each) => isSameResolution(rowOf(resolution), each))).toEqual([resolution])
   })
 
-  it('a settlement by an estimate is the same resolution as one by usage of the same amount', () => {
+  it('is the same by an estimate as by a usage of the same amount', () => {
     const actual = microcredits(7)
     const row = rowOf({ kind: 'settle', actual, estimated: true })
     expect(row).toMatchObject({ estimated: true })
@@ -62,7 +62,7 @@ describe('relay-reservation', () => {
     })
   })
 
-  it('a settlement is counted with its usage, one without usage by its amount alone, and a release not at all', () => {
+  it('is counted with its usage, without usage by its amount alone, and as a release not at all', () => {
     const actual = microcredits(7)
     const counted = (resolution: RelayResolution) =>
       countedSettlement({ reservation: RESERVATION, resolution, at: 2_000 })
@@ -73,7 +73,7 @@ describe('relay-reservation', () => {
     expect(counted({ kind: 'release' })).toBeUndefined()
   })
 
-  it('a release bills nothing, a settlement its actual amount', () => {
+  it('bills nothing as a release, and its actual amount as a settlement', () => {
     expect(RESOLUTIONS.map(billedAmount)).toEqual([0n, 0n, 7n, 8n])
   })
 })

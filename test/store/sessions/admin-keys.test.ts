@@ -7,7 +7,7 @@ import { TESTER } from '../../engines/video-jobs.ts'
 
 const engine = useTestTable()
 
-describe('admin keys', () => {
+describe('keys of administrators', () => {
   it('are stored as digests, listed without them, and recorded', async () => {
     const { key, listing } = await createAdminKey(engine.table, { name: 'ada', role: 'owner' }, TESTER)
     expect(key).toMatch(/^rg_admin_[0-9A-Za-z]{8}_[0-9A-Za-z]{38}$/)

@@ -54,7 +54,7 @@ describe('openSession', () => {
   })
 })
 
-describe('sessions', () => {
+describe('sessions of the console', () => {
   const engine = useTestTable()
   let table: Table
   beforeEach(async () => {
@@ -127,7 +127,7 @@ describe('sessions', () => {
   })
 })
 
-describe('sign in by key', () => {
+describe('sign-in by key:', () => {
   const engine = useTestTable()
   beforeAll(async () => {
     await makeTenant(engine.table, { id: 'acme', name: 'Acme', credits: ZERO }, TESTER)
@@ -191,7 +191,7 @@ describe('sign in by key', () => {
   })
 })
 
-describe('a one-time link', () => {
+describe('findSignInLink: a one-time link', () => {
   const engine = useTestTable()
 
   const NOW = 1_800_000_000_000

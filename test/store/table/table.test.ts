@@ -123,7 +123,7 @@ const item = fc.dictionary(
   value,
 )
 
-describe('an item', () => {
+describe('encodeItem and decodeItem: an item', () => {
   it('is read back as it was written, whatever strings, numbers, lists and maps it holds', () => {
     fc.assert(
       fc.property(item, (original) => {

@@ -4,7 +4,7 @@ import { MissingEnvironmentError } from '#platform/configuration.ts'
 import { openLeanTable } from '#store/table/lean-table.ts'
 import { createDocumentClient, openTable } from '#store/table/sdk-table.ts'
 
-describe('the table without the SDK', () => {
+describe('openLeanTable', () => {
   it('posts items in the wire form, under the name of the operation; expressions go as they are', async () => {
     const calls: AwsCall[] = []
     const table = openLeanTable({
@@ -43,7 +43,7 @@ describe('the table without the SDK', () => {
   })
 })
 
-describe('the table through the SDK', () => {
+describe('createDocumentClient', () => {
   it('copies nothing for a log that nobody reads', () => {
     const names = createDocumentClient().middlewareStack.identify()
     expect(names.filter((name) => name.startsWith('logger'))).toEqual([])

@@ -27,7 +27,7 @@ import {
   type TestTenant,
 } from '../../engines/video-jobs.ts'
 
-describe('change-tenant', () => {
+describe('changeTenant for all settings', () => {
   const engine = useTestTable()
 
   const BUDGET = { amount: parseCredits('5'), kind: 'total' } as const
@@ -78,7 +78,7 @@ describe('change-tenant', () => {
     expect(await change({ openJobsMax: null, budget: null, name: 'Test' })).toMatchObject({ isChanged: false })
   })
 
-  it('of two names at once both are in the log, and the later one stands', async () => {
+  it('logs both of two names at once, of which the later one stands', async () => {
     const { tenantId } = await openTenant(engine.table)
     const rename = (name: string) => changeTenant(engine.table, { tenantId, settings: { name }, actor: TESTER })
     await Promise.all([rename('one'), rename('two')])
@@ -94,7 +94,7 @@ describe('change-tenant', () => {
   })
 })
 
-describe('open job limit', () => {
+describe('the limit of open jobs:', () => {
   const engine = useTestTable()
   let table: TableWithClient
   let tenant: TestTenant

@@ -9,7 +9,7 @@ import { auditTenant } from '../../engines/audit.ts'
 import { breakConnection, type TableWithClient, tableWithClient, useTestTable } from '../../engines/test-table.ts'
 import { credits, openTenant, reserveJob, TESTER } from '../../engines/video-jobs.ts'
 
-describe('a grant', () => {
+describe('grantCredits: a grant', () => {
   const engine = useTestTable()
   let table: Table
   beforeAll(async () => {
@@ -49,7 +49,7 @@ describe('a grant', () => {
   })
 })
 
-describe('adjust-credits', () => {
+describe('adjustTenant: an adjustment', () => {
   const engine = useTestTable()
   let table: TableWithClient
   beforeAll(async () => {

@@ -23,7 +23,7 @@ import {
   type TestTenant,
 } from '../../engines/video-jobs.ts'
 
-describe('a tenant', () => {
+describe('makeTenant: a tenant', () => {
   const engine = useTestTable()
   let table: Table
   beforeAll(async () => {
@@ -78,7 +78,7 @@ describe('a tenant', () => {
   })
 })
 
-describe('tenant suspension', () => {
+describe('suspendTenant:', () => {
   const NOW = Math.trunc(Date.now() / 1000)
 
   const engine = useTestTable()

@@ -16,7 +16,7 @@ import { auditTenant } from '../../engines/audit.ts'
 import { useTestTable } from '../../engines/test-table.ts'
 import { credits, openTenant, reserveJob, TESTER } from '../../engines/video-jobs.ts'
 
-describe('tenant store', () => {
+describe('tenants of the store:', () => {
   const engine = useTestTable()
   let table: Table
   beforeAll(async () => {
@@ -25,7 +25,7 @@ describe('tenant store', () => {
 
   const grant = (grantId: string, amount: string) => ({ grantId, credits: credits(amount), nowMilliseconds: 1_000 })
 
-  describe('a tenant', () => {
+  describe('createTenant: a tenant', () => {
     it('begins with its first grant available', async () => {
       const { tenantId, webhookSecret } = await openTenant(table, '12.5')
       const tenant = await getTenant(table, tenantId)
@@ -57,7 +57,7 @@ describe('tenant store', () => {
     })
   })
 
-  describe('the list of tenants', () => {
+  describe('listTenants: the list', () => {
     it('has each with its balance, its state and its open jobs, and never its secret', async () => {
       const tenant = await openTenant(table, '5')
       await reserveJob(table, tenant)
@@ -77,7 +77,7 @@ describe('tenant store', () => {
   })
 })
 
-describe('tenant state', () => {
+describe('isTenantInState', () => {
   const engine = useTestTable()
   let table: Table
   beforeAll(async () => {

@@ -17,7 +17,7 @@ import {
 import { fakeNetwork, type Loopback, listenHttp, listenTcp } from '../../platform/http/loopback.ts'
 import { download, failureOf, from, MAX_BYTES } from './downloading.ts'
 
-describe('download video', () => {
+describe('a download of a video:', () => {
   const PUBLIC_ADDRESS = '93.184.215.14'
   const servers: Loopback[] = []
 
@@ -204,7 +204,7 @@ describe('download video', () => {
   })
 })
 
-describe('guarded get', () => {
+describe('getGuarded, a guarded GET:', () => {
   const PUBLIC_ADDRESS = '93.184.215.14'
   const servers: Loopback[] = []
   afterEach(async () => {

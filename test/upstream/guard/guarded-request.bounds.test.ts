@@ -53,7 +53,7 @@ const callbackTo = ({ origin }: Loopback, network: Partial<OutboundNetwork> = {}
   ...network,
 })
 
-describe('a callback', () => {
+describe('sendCallback: a callback', () => {
   it.each<[Misbehaviour, 'delivered' | 'failed']>([
     ['a body of a gigabyte', 'delivered'],
     ['a body without end', 'delivered'],
@@ -67,7 +67,7 @@ describe('a callback', () => {
     expect(network.bytesRead()).toBeLessThan(READ_BYTES_MAX)
   })
 
-  it('reads four kilobytes of an answer, and not a piece more', async () => {
+  it('reads four kilobytes of a response, and not a piece more', async () => {
     const piece = Buffer.alloc(512, 0x61)
     const network = measuredNetwork()
     const server = await serve(
@@ -122,7 +122,7 @@ describe('a callback', () => {
   })
 })
 
-describe('a download', () => {
+describe('openDownload: a download', () => {
   it.each<[Misbehaviour, object]>([
     ['a body of a gigabyte', DownloadTooLargeError],
     ['a body without end', DownloadTooLargeError],

@@ -141,7 +141,7 @@ describe('guarded request', () => {
       await expect(sendGuardedRequest(get('http://127.0.0.1:1/', aborted))).rejects.toThrow(RequestFailedError)
     })
 
-    it('gives up when no answer comes in time, and closes the connection', async () => {
+    it('gives up when no response comes in time, and closes the connection', async () => {
       const server = stopLater(await listenTcp((socket) => socket.resume()))
       const command = get(`${server.origin}/?token=secret`, { isTrustedOrigin: true, replyMilliseconds: 30 })
       await expect(sendGuardedRequest(command)).rejects.toThrow('no response in time')
@@ -155,7 +155,7 @@ describe('guarded request', () => {
       await expect(sendGuardedRequest(command)).rejects.toThrow(/^the network said ECONNREFUSED$/)
     })
 
-    it('survives an answer that breaks before anyone reads it', async () => {
+    it('survives a response that breaks before anyone reads it', async () => {
       const server = stopLater(
         await listenTcp((socket) => {
           socket.once('data', () => socket.write('HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nabc'))

@@ -4,7 +4,7 @@ import { httpAnswer } from '../../relay/raw-upstream.ts'
 
 const { start, post } = usePosting()
 
-describe('a post', () => {
+describe('POST_BODY: a post to OpenAI', () => {
   it('says who asks, for what, and under which id, and nothing else', async () => {
     const upstream = await start(({ socket }) => socket.write(httpAnswer(200)))
     await textOf(post(upstream))

@@ -68,7 +68,7 @@ const OUTCOMES: Readonly<Record<string, unknown>> = {
   p1_list: { kind: 'unavailable', reason: 'HTTP 200 without a task status' },
 }
 
-describe('P1 answers', () => {
+describe('P1 replies', () => {
   it('has an expected outcome for every fixture', () => {
     expect(Object.keys(OUTCOMES).sort()).toEqual(fixtureNames(/^p1_/))
   })

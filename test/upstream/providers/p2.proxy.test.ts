@@ -85,7 +85,7 @@ const OUTCOMES: Readonly<Record<string, unknown>> = {
   proxy_err_200_limit: busy('HTTP 200 rate_limit_exceeded'),
 }
 
-describe('P2 proxy answers', () => {
+describe('P2 proxy replies', () => {
   it('has an expected outcome for every fixture', () => {
     expect(Object.keys(OUTCOMES).sort()).toEqual(fixtureNames(/^(p2x|proxy)_/))
   })

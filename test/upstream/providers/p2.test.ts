@@ -89,7 +89,7 @@ const OUTCOMES: Readonly<Record<string, unknown>> = {
 /** Cancelling is two exchanges: these have their own tests below. */
 const DELETES = ['p2_delete_queued', 'p2_delete_running_409', 'p2_delete_succeeded']
 
-describe('P2 answers', () => {
+describe('P2 replies', () => {
   it('has an expected outcome for every fixture', () => {
     expect([...Object.keys(OUTCOMES), ...DELETES].sort()).toEqual(fixtureNames(/^p2i?_/))
   })
@@ -331,7 +331,7 @@ describe('p2PollOutcome', () => {
     expect(poll('<html>', 404)).toEqual({ kind: 'gone', reason: 'HTTP 404' })
   })
 
-  it('has no verdict without an answer', () => {
+  it('has no verdict without a reply', () => {
     expect(p2PollOutcome({ kind: 'no_response', reason: 'timeout' })).toEqual({
       kind: 'unavailable',
       reason: 'timeout',

@@ -112,7 +112,7 @@ describe('a video upstream that repeats the key it was called with', () => {
 const DEPTH = 100_000
 const nested = (open: string, inner: string, close: string) => open.repeat(DEPTH) + inner + close.repeat(DEPTH)
 
-describe('a video upstream whose answer is nested 100,000 deep', () => {
+describe('a video upstream whose reply is nested 100,000 deep', () => {
   const deeps = [
     nested('[', '', ']'),
     ...['output', 'data', 'error', 'upstream_response', 'result', 'message'].map((name) =>
@@ -259,7 +259,7 @@ describe('the generation time that an upstream reports', () => {
   const p1 = (output: unknown) => reportedGenerationSeconds(P1, JSON.stringify({ output }))
   const p2 = (body: unknown) => reportedGenerationSeconds(P2, JSON.stringify(body))
 
-  it('is looked for in every recorded success answer', () => {
+  it('is looked for in every recorded reply of a success', () => {
     expect(Object.keys(SECONDS).sort()).toEqual(
       fixtureNames(/^(p1|p2|p2i|p2x|proxy_.)_.*(?<!delete_)(succeeded|success|completed)/),
     )
@@ -291,7 +291,7 @@ describe('the generation time that an upstream reports', () => {
     expect(reportedGenerationSeconds(P1, 'not json')).toBeUndefined()
   })
 
-  it('never fails, whatever the answer holds', () => {
+  it('never fails, whatever the reply holds', () => {
     const instants = fc.oneof(fc.string(), fc.integer(), fc.double(), fc.constant(null), fc.object())
     const views = fc.dictionary(fc.constantFrom('submit_time', 'created_at', 'end_time', 'updated_at'), instants)
     fc.assert(

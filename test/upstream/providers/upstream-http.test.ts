@@ -129,13 +129,13 @@ describe('a call of a video upstream', () => {
     expect(asked[0]).toBeLessThanOrEqual(0)
   })
 
-  it('is not repeated when the key is still the same, and the refusal is the answer', async () => {
+  it('is not repeated when the key is still the same, and the refusal is the reply', async () => {
     const { call, sent } = callerOf([answerOf(401)], null)
     expect(await call(CALL)).toEqual(answerOf(401))
     expect(sent).toHaveLength(1)
   })
 
-  it('is sent twice at most, whatever the second answer is', async () => {
+  it('is sent twice at most, whatever the second reply is', async () => {
     const { call, sent } = callerOf([answerOf(401), answerOf(401)])
     expect(await call(CALL)).toEqual(answerOf(401))
     expect(sent).toHaveLength(2)

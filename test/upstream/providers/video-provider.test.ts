@@ -152,7 +152,7 @@ describe('submitOutcome', () => {
     expect(outcome(429, flat('a prompt, repeated'))).toMatchObject({ reason: 'HTTP 429' })
   })
 
-  it('keeps the text of the answer byte for byte', () => {
+  it('keeps the text of the reply byte for byte', () => {
     const text = ' {"id":"t",\n "n": 5.0, "big": 12345678901234567890 }\n'
     expect(outcome(200, text)).toEqual({ kind: 'accepted', taskId: 't', text })
   })
@@ -235,7 +235,7 @@ describe('cancelOutcome', () => {
     expect(outcome(status, text)).toBe('unknown')
   })
 
-  it('is unknown when the request never left or no answer came', () => {
+  it('is unknown when the request never left or no reply came', () => {
     expect(cancelOutcome({ kind: 'not_sent', reason: 'ECONNREFUSED' })).toBe('unknown')
     expect(cancelOutcome({ kind: 'no_response', reason: 'timeout' })).toBe('unknown')
   })

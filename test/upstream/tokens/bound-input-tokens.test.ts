@@ -146,7 +146,7 @@ describe('tokens that the client has cut', () => {
   })
 })
 
-describe('read-ranks', () => {
+describe('readBundledRanks', () => {
   it('reads the megabyte of JSON once per process', () => {
     expect(statSync(RANKS_FILE).size).toBeLessThan(1_000_000)
     expect(Object.keys(JSON.parse(readFileSync(RANKS_FILE, 'utf8')))).toStrictEqual(['encoding', 'bytes', 'lengths'])

@@ -7,7 +7,7 @@ import { ranks } from './written-ranks.ts'
 const [, , ...encoded] = cl100kBase.bpe_ranks.split(' ')
 const tokens = encoded.map((text) => Buffer.from(text, 'base64'))
 
-describe('token-ranks: the vocabulary as it is shipped', () => {
+describe('the vocabulary as it is shipped', () => {
   it('has every token at its rank', () => {
     expect(tokens).toHaveLength(100_256)
     const wrong = tokens.filter((token, rank) => ranks.rankOf(token, 0, token.length) !== rank)
