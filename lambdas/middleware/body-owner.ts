@@ -8,8 +8,14 @@ import { openCallerContext } from './caller-context.ts'
 type Sender = Pick<IncomingMessage, 'headers' | 'headersDistinct' | 'socket'>
 
 /**
- * Who holds the memory of a body that is being read: the tenant of the key, for a small body the key, whether it is known or not, and for
- * a route that takes no key the address. Undefined for a request whose
+ * Small bodies share one budget, because their keys may be invented: an owner for each would take the room of the large bodies of known
+ * keys. Above it, the largest gives way.
+ */
+const SMALL = 'small bodies'
+
+/**
+ * Who holds the memory of a body that is being read: the tenant of the key, for a small body all senders of such together, and for a
+ * route that takes no key the address. Undefined for a request whose
  * key is missing, malformed, or, if the body is large, unknown: nobody reads its body, and its operation refuses it for the key.
  * @param takesKey whether the operation needs a key.
  */
@@ -19,7 +25,7 @@ export async function bodyOwner(request: Sender, takesKey: boolean): Promise<str
     if (key === undefined) {
       return `address ${request.socket.remoteAddress}`
     }
-    return isSmall(request.headers) ? `small bodies of ${key}` : await tenantOf(sha256Hex(key))
+    return isSmall(request.headers) ? SMALL : await tenantOf(sha256Hex(key))
   } catch (error) {
     if (error instanceof InvalidApiKeyError) {
       return undefined

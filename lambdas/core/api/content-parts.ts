@@ -170,7 +170,7 @@ export function mediaTokensMax(
  * Where an image is for certain, or the operator of the upstream decides: parsers of urls skip control characters, and upstreams read
  * other schemes, so that whatever is written in another way may be a document.
  */
-const IMAGE_URL = /^(?:https?:\/\/|data:image\/(?:avif|bmp|gif|heic|heif|jpe?g|png|tiff|webp)[;,])/i
+const IMAGE_URL = /^(?:https?:\/\/[!-~\u0080-\uffff]*$|data:image\/(?:avif|bmp|gif|heic|heif|jpe?g|png|tiff|webp)[;,])/i
 
 function imageTokensMax(detail: unknown, model: ImageModel): number | undefined {
   const byDetail = model.image_tokens

@@ -4,10 +4,11 @@ import { type FieldTree, fieldTree, type Hiding } from '../json/json-fields.ts'
 const OF_ERRORS: ReadonlySet<string> = new Set(['message', 'type', 'param', 'code'])
 
 /** Gateways upstream report who served a request under these names: beside the choices, in their messages, and in errors. */
-const IDENTITY = /^(?:provider[_-]?(?:metadata|name)|provider_specific_fields|openrouter_metadata|_hidden_params)$/i
+const IDENTITY =
+  /^(?:provider[_-]?(?:metadata|name)|provider_specific_fields|openrouter_metadata|custom_llm_provider|_?hidden_params|_response_headers)$/i
 
 /** What an upstream says of its price, in a usage, in a reply, or in a choice of one. */
-const PRICE = /cost|price/i
+const PRICE = /cost|pric(?:e|ing)/i
 
 /** `usage` as clients know it, and what other APIs call it. */
 const USAGE = /^usages?(?:[_-]?metadata)?$/i

@@ -189,7 +189,7 @@ export class ChatStream {
     if (scan.hasError || event.isError) {
       this.#keepUsage(scan.reportedUsage)
       this.#state = 'failed'
-      if (scan.isObject !== true) {
+      if (scan.isObject !== true || !scan.isValid) {
         return UNREADABLE_ERROR
       }
       const { edits } = new ReplyScan({ hidden: hiddenInRefusal(this.#hidden) }).push(data)
@@ -197,7 +197,7 @@ export class ChatStream {
     }
     if (scan.isObject !== true) {
       this.#hasBegun = true
-      return editEvent(event, scan.edits)
+      return this.#withoutCredentials(editEvent(event, scan.edits))
     }
     this.#keepUsage(scan.reportedUsage)
     if (scan.hasChoices) {
@@ -207,7 +207,9 @@ export class ChatStream {
         return ''
       }
     } else if (scan.listCode === undefined || !scan.isOver) {
+      // Some upstreams report errors in forms of their own.
       this.#hasBegun = true
+      return this.#withoutCredentials(editEvent(event, scan.edits))
     }
     const isShown = scan.edits.some(({ cost }) => cost !== undefined)
     return editEvent(event, editsWithCost(scan.edits, isShown ? this.#cost() : undefined))

@@ -129,8 +129,8 @@ export class BodiesBeingRead {
     }
     this.#timer ??= setInterval(() => this.#look(), this.#bounds.lookMilliseconds).unref()
     // The first bytes of many small bodies alone exceed the bound: there is no time to wait.
-    if (owner.bytes > 2 * this.#bounds.ownerBytesMax && owner.bodies.oldest !== undefined) {
-      this.#giveUp(owner.bodies.oldest, 'slow')
+    if (owner.bytes > 2 * this.#bounds.ownerBytesMax) {
+      this.#giveUpLargestOf(owner)
     } else if (this.#bytes > 2 * this.#bounds.bytesMax) {
       this.#giveUpLargest()
     }
@@ -187,7 +187,17 @@ export class BodiesBeingRead {
 
   #giveUpLargest(): void {
     const [owner] = [...this.#owners.values()].sort((one, other) => other.bytes - one.bytes)
-    const [largest] = [...(owner?.bodies ?? [])].sort((one, other) => other.value.bytes - one.value.bytes)
+    if (owner !== undefined) {
+      this.#giveUpLargestOf(owner)
+    }
+  }
+
+  /** Not the oldest: while others open ever new bodies, that is soon one of an honest sender, who sends it in parts. */
+  #giveUpLargestOf({ bodies }: Owner): void {
+    let largest = bodies.oldest
+    for (const place of bodies) {
+      largest = place.value.bytes > (largest?.value.bytes ?? 0) ? place : largest
+    }
     if (largest !== undefined) {
       this.#giveUp(largest, 'slow')
     }

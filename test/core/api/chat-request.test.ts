@@ -125,6 +125,7 @@ describe('parseChatRequest', () => {
     'data\n:application/pdf,AA',
     'data:image/pdf;base64,AA',
     'gs://bucket/film.mp4',
+    'https://x\ndata:application/pdf;base64,AA',
     'JVBERi0xLjcK',
   ])('bounds what may be no image, such as %j, by what the model can read', (url) => {
     const image = { type: 'image_url', image_url: { url, detail: 'low' } }

@@ -177,6 +177,8 @@ describe('ChatStream', () => {
       'event: error\ndata: {"message":"no","provider_name":"up","user_id":1}\n\n',
       'event: error\ndata: {"message":"no"}\n\n',
     ],
+    ['an event called error, of what is no JSON', "event: error\ndata: {'error': {'provider': 'up'}}\n\n", UNREADABLE],
+    ['an error with more behind it', 'data: {"error":{"message":"no"}} {"provider":"up"}\n\n', UNREADABLE],
     ['an event called error, of plain text', 'event: Error \ndata: up says no\n\n', UNREADABLE],
     [
       'lists and objects in place of texts',
@@ -188,6 +190,14 @@ describe('ChatStream', () => {
     expect(sent).toBe(piece('Hi') + shown)
     expect(state).toBe('failed')
   })
+
+  it.each(['data: {"object":"error","message":"key"}', 'data: key', 'data: {"detail":"key"}'])(
+    'relays no credentials in %s',
+    (data) => {
+      const withoutCredentials = (text: string) => text.replaceAll('key', '***')
+      expect(relay([`${data}\n\n`], { withoutCredentials }).sent).toBe(`${data.replace('key', '***')}\n\n`)
+    },
+  )
 
   it('relays no half line behind the last data', () => {
     const last = 'data: [DONE]\n'

@@ -158,6 +158,18 @@ describe('bodies being read', () => {
       }
       expect(100 - givenUp).toBe(Math.floor(2_000_000 / 60_000))
     })
+
+    it('are given up where they hold most, and not the oldest, which may come from an honest sender', () => {
+      const counted = new BodiesBeingRead({ ownerBytesMax: 1_000_000, lookMilliseconds: 1_000 })
+      const givenUp: string[] = []
+      const stalled = { pause: () => undefined, resume: () => undefined, giveUp: () => undefined }
+      const honest = { ...stalled, giveUp: () => void givenUp.push('honest') }
+      counted.begin(honest, 'one').add(30_000)
+      for (let index = 0; index < 100; index += 1) {
+        counted.begin(stalled, 'one').add(60_000)
+      }
+      expect(givenUp).toEqual([])
+    })
   })
 
   describe('the bodies of several owners', () => {
