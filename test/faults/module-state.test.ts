@@ -29,7 +29,7 @@ const KEPT: Readonly<Record<string, string>> = {
   'lambdas/core/pricing/relay-cost.ts knownRates: new WeakMap': 'the rates of each price, as long as its configuration',
   'lambdas/core/pricing/usage.ts knownDays: new Map': 'the names of at most 16 days',
   'lambdas/core/relay/sse-events.ts BLANK_LINE: stateful pattern': 'set before each use, which ends in one turn',
-  'lambdas/core/relay/sse-events.ts COMMENT: stateful pattern': 'used by replaceAll, which begins anew',
+  'lambdas/core/relay/sse-events.ts UNSHOWN: stateful pattern': 'used by replaceAll, which begins anew',
   'lambdas/core/relay/sse-events.ts LINE: stateful pattern': 'set before each use, which ends in one turn',
   'lambdas/core/redaction.ts CONTROL: stateful pattern': 'used by replaceAll, which begins anew',
   'lambdas/core/redaction.ts SECRETS: stateful pattern': 'used by replace, which begins anew',
