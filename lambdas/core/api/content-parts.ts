@@ -167,8 +167,8 @@ export function mediaTokensMax(
 }
 
 /**
- * Where an image is for certain, or the operator of the upstream decides: parsers of urls skip control characters, and upstreams read
- * other schemes, so that whatever is written in another way may be a document.
+ * The urls that are taken for an image. Any other one may be a document to an upstream: parsers of urls skip control characters, and some
+ * upstreams read other schemes.
  */
 const IMAGE_URL = /^(?:https?:\/\/[!-~\u0080-\uffff]*$|data:image\/(?:avif|bmp|gif|heic|heif|jpe?g|png|tiff|webp)[;,])/i
 

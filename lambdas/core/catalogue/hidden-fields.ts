@@ -1,13 +1,13 @@
 import { type FieldTree, fieldTree, type Hiding } from '../json/json-fields.ts'
 
-/** What an error and a refusal of an upstream show, if it is a scalar. Anything else may name the upstream, or the operator's account there. */
+/** The fields of an error and a refusal of an upstream that are shown if they are scalars. Anything else may name the upstream, or the operator's account there. */
 const OF_ERRORS: ReadonlySet<string> = new Set(['message', 'type', 'param', 'code'])
 
 /** Gateways upstream report who served a request under these names: beside the choices, in their messages, and in errors. */
 const IDENTITY =
   /^(?:provider[_-]?(?:metadata|name)|provider_specific_fields|openrouter_metadata|custom_llm_provider|_?hidden_params|_response_headers)$/i
 
-/** What an upstream says of its price, in a usage, in a reply, or in a choice of one. */
+/** What an upstream says of its price, in a usage, in a reply, or in an entry of its lists. */
 const PRICE = /cost|pric(?:e|ing)/i
 
 /** `usage` as clients know it, and what other APIs call it. */

@@ -200,7 +200,7 @@ function eventOfLines(bytes: string): SseEvent {
   return { raw, data, isError: ERROR_LINE.test(raw), toRaw: (offset) => rawOffset(parts, offset) }
 }
 
-/** The last `event` line counts, so that one which calls it an error may not: the event is taken for one all the same. */
+/** Any `event` line that says error makes the event an error, although clients read the last line alone: what it holds may name the upstream. */
 const ERROR_LINE = /(?:^|[\r\n])event:[ \t]*error[ \t]*(?:[\r\n]|$)/i
 
 /**
