@@ -141,11 +141,12 @@ describe('the body of a response:', () => {
     })
 
     it('is not idle while its reader is slow', async () => {
+      const idleMilliseconds = 500
       const upstream = await start(({ socket }) => socket.write(CHUNKED_HEAD + chunkOf('one')))
-      const { body } = await answerOf(post(upstream, { timeouts: IDLE_HASTY }))
+      const { body } = await answerOf(post(upstream, { timeouts: { ...IDLE_HASTY, idleMilliseconds } }))
       await body.next()
-      // Three idle timeouts pass at the reader; no condition tells that something has not happened.
-      await new Promise((resolve) => setTimeout(resolve, HASTY.idleMilliseconds * 3))
+      // Two idle timeouts pass at the reader; no condition tells that something has not happened.
+      await new Promise((resolve) => setTimeout(resolve, idleMilliseconds * 2))
       upstream.requests[0]?.socket.write(chunkOf('two') + LAST_CHUNK)
       expect((await body.next()).value?.toString()).toBe('two')
       expect((await body.next()).done).toBe(true)
@@ -169,9 +170,11 @@ describe('the body of a response:', () => {
 
     it('is not idle before its reader begins, while its upstream is kept waiting', async () => {
       const text = 'x'.repeat(10_000_000)
+      const idleMilliseconds = 500
       const upstream = await start(({ socket }) => socket.write(httpAnswer(200, text)))
-      const outcome = await answerOf(post(upstream, { timeouts: IDLE_HASTY }))
-      await new Promise((resolve) => setTimeout(resolve, HASTY.idleMilliseconds * 3))
+      const outcome = await answerOf(post(upstream, { timeouts: { ...IDLE_HASTY, idleMilliseconds } }))
+      // Two idle timeouts pass; no condition tells that something has not happened.
+      await new Promise((resolve) => setTimeout(resolve, idleMilliseconds * 2))
       expect((await chunksOf(outcome.body)).join('')).toHaveLength(text.length)
     })
 
