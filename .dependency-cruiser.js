@@ -58,12 +58,12 @@ export default {
     ]),
     ...floors('lambdas', [
       ['core/'],
+      ['routes/'],
       ['platform/'],
       ['store/', 'upstream/'],
       ['middleware/'],
       ['relay/', 'pipeline/', 'admin/', 'cdn-signing-key/', 'console-files/'],
       ['api/', 'admin-api/'],
-      ['api-shared/'],
       ['relay-server/'],
     ]),
     forbid('store-apart-from-upstream', 'the table and upstreams share platform only', '^lambdas/store/', {
@@ -111,12 +111,13 @@ export default {
     }),
     forbid(
       'stack-sees-handlers-as-paths',
-      'lib/stack imports core, lib/config and lib/console; handlers are file paths',
+      'lib/stack imports core, the definitions of routes, lib/config and lib/console; handlers are file paths',
       '^lib/stack/',
-      { path: '^(lambdas/(?!core/)|lib/(?!stack/|config/|console/)|bin|test)/' },
+      { path: '^(lambdas/(?!(core|routes)/)|lib/(?!stack/|config/|console/)|bin|test)/' },
     ),
     onlyTo('config-imports-core', '^lib/config/', [
       'lambdas/core/',
+      'lambdas/routes/needs\\.ts$',
       'lambdas/upstream/tokens/token-ranks\\.ts$',
       'lib/config/',
       'lib/cli/terminal\\.ts$',
@@ -158,6 +159,7 @@ export default {
     ]),
     onlyTo('openapi-is-made-of-the-contract', '^lib/openapi/(?!generated-files)', [
       'lambdas/core/',
+      'lambdas/routes/',
       'lib/openapi/(?!generated-files)',
     ]),
     onlyTo('generated-files-are-made-of-what-they-document', '^lib/openapi/generated-files', [

@@ -1,5 +1,6 @@
 import { CHANNEL_METRICS, COUNTED_FACTS, MEASURES, metricOfFact } from '#core/measures.ts'
-import { API_NEEDS, RECONCILE_NEEDS, STEP_NEEDS, WEBHOOK_NEEDS } from '#stack/function-needs.ts'
+import { createVideoJob, deleteVideoJob, getVideoJob } from '#routes/video-jobs.ts'
+import { RECONCILE_NEEDS, STEP_NEEDS, WEBHOOK_NEEDS } from '#stack/function-needs.ts'
 import {
   AUDIT_UNITS,
   COUNTER_UNITS,
@@ -72,8 +73,8 @@ export function costOfThousandJobs({ polls, openSeconds, assumptions }: Course):
   const transitions = 6 + 3 * polls
   const invocations = 5 + polls + gets
   const gigabyteSeconds =
-    gigabytesOf(API_NEEDS['create-video-job']) * FUNCTION_SECONDS.create +
-    gigabytesOf(API_NEEDS['get-video-job']) * FUNCTION_SECONDS.get * gets +
+    gigabytesOf(createVideoJob.needs) * FUNCTION_SECONDS.create +
+    gigabytesOf(getVideoJob.needs) * FUNCTION_SECONDS.get * gets +
     gigabytesOf(STEP_NEEDS['submit-video-job']) * FUNCTION_SECONDS.submit +
     gigabytesOf(STEP_NEEDS['poll-video-job']) * FUNCTION_SECONDS.poll * polls +
     gigabytesOf(STEP_NEEDS['store-video']) * storeSeconds(assumptions) +
@@ -107,7 +108,7 @@ export function costOfThousandJobs({ polls, openSeconds, assumptions }: Course):
 /** What deleting 1,000 stored videos costs. S3 deletes for nothing, and the CDN keeps no copies to invalidate. */
 export function costOfThousandDeletes(): CostLine[] {
   const { reads, writes } = DELETE_UNITS
-  const gigabyteSeconds = gigabytesOf(API_NEEDS['delete-video-job']) * FUNCTION_SECONDS.delete
+  const gigabyteSeconds = gigabytesOf(deleteVideoJob.needs) * FUNCTION_SECONDS.delete
   return thousands([
     line('DynamoDB writes', `${writes} units`, writes * price.writeUnits),
     line('DynamoDB reads', `${reads} unit`, reads * price.readUnits),

@@ -1,5 +1,5 @@
 import type { VideoChannel } from '#core/catalogue/channel.ts'
-import { API_NEEDS } from '#stack/function-needs.ts'
+import { createChatCompletion } from '#routes/relayed.ts'
 import { SUMMARY_UNITS } from '../../test/engines/operation-units.ts'
 import { markdownTable } from '../markdown-table.ts'
 import { type Assumptions, FUNCTION_SECONDS, LIMITS, type LimitName, storeSeconds } from './assumptions.ts'
@@ -45,7 +45,7 @@ const AT_ONCE = [1, 8, 64] as const
 const DETAILED_AT_ONCE = 8
 const AT_ONCE_MAX = 64
 /** The memory of the relay functions of the stack. Megabytes. */
-export const DEPLOYED_MEGABYTES = API_NEEDS['create-chat-completion'].memoryMegabytes
+export const DEPLOYED_MEGABYTES = createChatCompletion.needs.memoryMegabytes
 /** Channels of the shipped configuration. */
 export const SHIPPED_CHANNELS = 5
 /** Chats a second of one tenant. */

@@ -1,19 +1,26 @@
 import middy from '@middy/core'
-import { queryOf } from '#core/api/routes.ts'
-import type { ApiEvent, ApiResult } from './api-event.ts'
+import type { Context } from 'aws-lambda'
+import type { OutputName, OutputOf } from '#core/api/response-schemas.ts'
+import { type ApiEvent, type ApiResult, jsonResult } from './api-event.ts'
 import { authenticate, type KeyLookup, type Limiter, limitRate } from './authenticate.ts'
 import { jsonBody, strictHandling, type UnknownFields } from './request-input.ts'
 import { requestLog } from './request-log.ts'
 import { allowedOrigins, crossOrigin, errorResponse } from './responses.ts'
 
-type Steps = {
+/** The facts of a route that its chain reads. */
+export type ServedRoute = {
   readonly operation: string
-  /** Left out for operations without a key (`isPublic` in ROUTES), which anyone may call. */
-  readonly key?: { readonly lookUp: KeyLookup; readonly limiter: () => Limiter }
+  /** Left out for the fallback: a path without an operation is refused for that, not for its query. */
+  readonly query?: readonly string[]
   /** Left out for operations without a body. */
   readonly bodyBytesMax?: number
+}
+
+type Steps = {
+  /** Left out for operations without a key, which anyone may call. */
+  readonly key?: { readonly lookUp: KeyLookup; readonly limiter: () => Limiter }
   /** Left out for operations without a body. */
-  readonly unknownFields?: UnknownFields
+  readonly unknownFields?: UnknownFields | undefined
 }
 
 /**
@@ -32,7 +39,7 @@ type Steps = {
  * chain: middy takes a streamed response as one readable stream, which would settle before the last byte and could not
  * tell that the client has left (docs/decisions/0042).
  */
-export function handlerChain({ operation, key, bodyBytesMax, unknownFields }: Steps) {
+export function handlerChain({ operation, query, bodyBytesMax }: ServedRoute, { key, unknownFields }: Steps = {}) {
   const chain = middy<ApiEvent, ApiResult>()
   const allowed = allowedOrigins()
   if (allowed.length > 0) {
@@ -45,6 +52,22 @@ export function handlerChain({ operation, key, bodyBytesMax, unknownFields }: St
   if (bodyBytesMax !== undefined) {
     chain.use(jsonBody({ bytesMax: bodyBytesMax }))
   }
-  // A path without an operation is refused for that, not for its query.
-  return queryOf(operation) === undefined ? chain : chain.use(strictHandling({ operation, unknownFields }))
+  return query === undefined ? chain : chain.use(strictHandling({ query, unknownFields }))
+}
+
+/**
+ * What an operation does with a request that its chain has let pass. Its body is typed by the schema that the route names; JSON text is for a
+ * body with a reply of an upstream, whose fields keep their bytes.
+ */
+export type Run<Output extends OutputName> = (event: ApiEvent, context: Context) => Promise<OutputOf<Output> | string>
+
+/** Responds with the success of a route. */
+export function responding<Output extends OutputName>(
+  { successStatus }: { readonly successStatus: number },
+  run: Run<Output>,
+) {
+  return async (event: ApiEvent, context: Context): Promise<ApiResult> => {
+    const body = await run(event, context)
+    return jsonResult(successStatus, typeof body === 'string' ? body : JSON.stringify(body))
+  }
 }

@@ -1,6 +1,5 @@
 import type { MiddlewareObj } from '@middy/core'
 import { ignoredHeader, prefersStrict, refuseIgnored } from '#core/api/ignored-fields.ts'
-import { queryOf } from '#core/api/routes.ts'
 import { InvalidRequestError, RequestBodyTooLargeError } from '#core/errors.ts'
 import { topLevelFields } from '#core/json/json-fields.ts'
 import { findExceededBound } from '#core/json/json-scanner.ts'
@@ -121,7 +120,8 @@ function invalidBody(message: string): InvalidRequestError {
 export type UnknownFields = (json: unknown) => readonly string[]
 
 type Options = {
-  readonly operation: string
+  /** The query parameters that the operation reads. */
+  readonly query: readonly string[]
   /** Left out for operations without a body. */
   readonly unknownFields?: UnknownFields | undefined
 }
@@ -131,10 +131,10 @@ type Options = {
  * `Prefer: handling=strict` is refused for them.
  * @throws InvalidRequestError naming them.
  */
-export function strictHandling({ operation, unknownFields }: Options): MiddlewareObj<ApiEvent, ApiResult> {
+export function strictHandling({ query, unknownFields }: Options): MiddlewareObj<ApiEvent, ApiResult> {
   const before = async ({ event }: { event: ApiEvent }) => {
     const request = receivedRequest(event)
-    const { isStrict, ignored } = handlingOf(request, operation)
+    const { isStrict, ignored } = handlingOf(request, query)
     // Nobody reads the body of an operation without one, so only a strict request pays for a look.
     const fields = unknownFields?.(event.json) ?? (isStrict ? namesInBody(request.body) : [])
     event.handling = { isStrict, ignored: { ...ignored, fields } }
@@ -145,12 +145,14 @@ export function strictHandling({ operation, unknownFields }: Options): Middlewar
   return { before }
 }
 
-/** What a request prefers, and the query parameters that its operation ignores; nothing is known of its fields yet. */
+/**
+ * What a request prefers, and the query parameters that its operation ignores; nothing is known of its fields yet.
+ * @param known the query parameters that the operation reads.
+ */
 export function handlingOf(
   { queryNames, headerLines }: Pick<ReceivedRequest, 'queryNames' | 'headerLines'>,
-  operation: string,
+  known: readonly string[] = [],
 ): Handling {
-  const known = queryOf(operation) ?? []
   const query = queryNames.filter((name) => !known.includes(name))
   return { isStrict: prefersStrict(headerLines('prefer')), ignored: { query, fields: [] } }
 }

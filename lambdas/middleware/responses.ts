@@ -1,6 +1,6 @@
 import type { MiddlewareObj } from '@middy/core'
 import { type AllowedOrigins, crossOriginHeaders } from '#core/api/cross-origin.ts'
-import { type ErrorShape, errorShapeOf } from '#core/api/routes.ts'
+import { type ErrorShape, errorShapeOf } from '#core/api/paths.ts'
 import { BudgetExceededError, budgetShortfallMessage } from '#core/budgets.ts'
 import {
   type ErrorKind,

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { allowedModelView, modelListView } from '#core/api/model-view.ts'
-import { isRelayed, matchPath, ROUTES, type Route } from '#core/api/routes.ts'
+import { matchPath } from '#core/api/paths.ts'
 import { timeOrderedId } from '#core/ids.ts'
 import { bodyOwner } from '#middleware/body-owner.ts'
 import { allowedOrigins } from '#middleware/responses.ts'
@@ -9,6 +9,7 @@ import { closeInStages, SHUTTING_DOWN, sendGatewayError } from '#platform/http-s
 import { InFlight, RunningWork } from '#platform/http-server/in-flight.ts'
 import { BodiesBeingRead, REQUEST_BYTES_MAX, readBody, refusalOf } from '#platform/http-server/request-bodies.ts'
 import { type HeldResponse, UnreadResponses } from '#platform/http-server/unread-responses.ts'
+import { ROUTES } from '#routes/index.ts'
 import { createChatCompletion } from '../api/create-chat-completion/create-chat-completion.ts'
 import { createCompletion } from '../api/create-completion/create-completion.ts'
 import { createEmbedding } from '../api/create-embedding/create-embedding.ts'
@@ -143,10 +144,9 @@ const RELAYS: Readonly<Record<string, Relay>> = {
   'get-model': getModel,
 }
 
-const SERVED = ROUTES.flatMap((route: Route) => {
-  const relay = RELAYS[route.operation]
-  const { operation, method, path } = route
-  return relay === undefined ? [] : [{ method, path, served: { operation, relay, takesBody: isRelayed(route) } }]
+const SERVED = ROUTES.flatMap(({ operation, method, path, input }) => {
+  const relay = RELAYS[operation]
+  return relay === undefined ? [] : [{ method, path, served: { operation, relay, takesBody: input !== undefined } }]
 })
 
 /** Routes without path parameters, by method and path. */

@@ -8,6 +8,7 @@ import { allowedOrigins, errorResult } from '#middleware/responses.ts'
 import { closeInStages } from '#platform/http-server/gateway-error.ts'
 import { type HttpServer, listen } from '#platform/http-server/http-server.ts'
 import { isFrontDoor } from '#platform/secrets.ts'
+import { allowedMethods } from '#routes/index.ts'
 import { readTarget } from './http-response.ts'
 import { RelayServer, relayRouteOf } from './relay-server.ts'
 
@@ -42,7 +43,10 @@ export function respondToOtherRoute(response: ServerResponse, { request, path, r
     'x-request-id': requestId,
   }
   try {
-    const preflight = preflightOf({ method: request.method ?? '', path, origin, requestHeaders }, allowed)
+    const preflight = preflightOf(
+      { method: request.method ?? '', path, methods: allowedMethods(path), origin, requestHeaders },
+      allowed,
+    )
     response.writeHead(204, { ...preflight, ...added }).end()
   } catch (error) {
     const { statusCode, headers, body } = errorResult(error, { path, requestId })

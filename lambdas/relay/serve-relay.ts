@@ -15,6 +15,7 @@ import { handlingOf, namesInBody, readJsonBody } from '#middleware/request-input
 import { sha256Hex } from '#platform/crypto.ts'
 import { logger } from '#platform/telemetry/logger.ts'
 import { measure } from '#platform/telemetry/measures.ts'
+import { BODY_BYTES_MAX } from '#routes/define-route.ts'
 import type { Caller } from '#store/callers.ts'
 import { openRelayContext, type RelayContext, type RelayProcess } from './relay-context.ts'
 import { CallerChangedError, type RelayExchange } from './relay-exchange.ts'
@@ -52,9 +53,6 @@ function outcomeOf(statusCode: number, streamEnd: unknown): 'relay_succeeded' | 
 function numberOf(fact: unknown): number | undefined {
   return typeof fact === 'number' ? fact : undefined
 }
-
-/** Below Lambda's 6 MB for a whole event. */
-const BODY_BYTES_MAX = 5 * 1024 * 1024
 
 /** JSON schemas of tools nest deep; a bomb of brackets nests deeper. */
 const DEPTH_MAX = 128
@@ -215,8 +213,8 @@ async function jsonBody(exchange: RelayExchange): Promise<void> {
 
 /** An operation with a body refuses a strict request itself, when it knows the model, whose channels decide what is ignored. */
 function strictHandling(exchange: RelayExchange, takesBody: boolean): void {
-  const { request, operation } = exchange
-  const handling = handlingOf(request, operation)
+  const { request } = exchange
+  const handling = handlingOf(request)
   exchange.handled(handling)
   if (!takesBody) {
     exchange.refuseIgnored(() => namesInBody(request.body))

@@ -1,3 +1,5 @@
+import type { ObjectPrefix } from '#routes/needs.ts'
+
 /** Environment variables of a process or a test; unset ones are undefined. */
 export type Environment = Readonly<Record<string, string | undefined>>
 
@@ -40,9 +42,6 @@ export const FUNCTION_TIMEOUT_SECONDS = {
 const { api: _api, relay: _relay, reconcile: _reconcile, ...steps } = FUNCTION_TIMEOUT_SECONDS
 /** Functions of a video job: its steps and the callback. */
 export const PIPELINE_FUNCTIONS = Object.keys(steps).length
-
-/** `v/` holds videos, `requests/` bodies, and `texts/` replies of upstreams that are too large for a table item. */
-export type ObjectPrefix = 'v/' | 'requests/' | 'texts/'
 
 /**
  * Days after which an object can be deleted regardless of the table: by lifecycle rules on AWS, by a sweep on the local host. A

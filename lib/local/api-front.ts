@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda'
 import { type AdminFunction, routeAdminRequest } from '#core/admin/routes.ts'
-import { matchPath, methodsOf, ROUTES, type Route } from '#core/api/routes.ts'
+import { matchPath } from '#core/api/paths.ts'
 import { once } from '#platform/cache.ts'
 import { BAD_RESPONSE, closeInStages, sendGatewayError } from '#platform/http-server/gateway-error.ts'
 import { RunningWork } from '#platform/http-server/in-flight.ts'
@@ -14,6 +14,8 @@ import {
   whenClosed,
   writeInSlices,
 } from '#platform/http-server/unread-responses.ts'
+import { methodsOf, type Route } from '#routes/define-route.ts'
+import { ROUTES } from '#routes/index.ts'
 import { FUNCTION_TIMEOUT_SECONDS } from '../config/platform-facts.ts'
 import { ResponseStream } from './awslambda.ts'
 import { invokeFunction, invokeStreamingFunction, type LocalFunction } from './lambda-runtime.ts'
@@ -132,7 +134,7 @@ type Endpoint = {
 /** The endpoint of a request, with the parameters of its path. */
 export type RoutedRequest = Endpoint & { readonly pathParameters: Record<string, string> | null }
 
-const ENDPOINTS = ROUTES.flatMap((route: Route) => {
+const ENDPOINTS = ROUTES.flatMap((route) => {
   const endpoint = endpointOf(route)
   return methodsOf(route).map((method) => ({ method, endpoint }))
 })
@@ -147,7 +149,15 @@ const FIXED: ReadonlyMap<string, RoutedRequest> = new Map(
 
 const VARIABLE = ENDPOINTS.filter(({ endpoint }) => endpoint.resource.includes('{'))
 
-const FALLBACK: Endpoint = { resource: '/{proxy+}', target: apiFunction('fallback', false), streams: false }
+const FALLBACK: Endpoint = {
+  resource: '/{proxy+}',
+  target: {
+    name: 'fallback',
+    timeoutSeconds: FUNCTION_TIMEOUT_SECONDS.api,
+    load: once(() => import('#lambdas/api/public/handler.ts')),
+  },
+  streams: false,
+}
 
 const ADMIN_PREFIX = '/admin/v1/'
 
@@ -166,17 +176,14 @@ function adminEndpoint(name: AdminFunction): Endpoint {
   return { resource: `${ADMIN_PREFIX}{proxy+}`, target, streams: false }
 }
 
-function endpointOf({ operation, path, streams, isPublic }: Route): Endpoint {
-  const target = apiFunction(operation, streams === true)
-  return { resource: path, target, streams: streams === true, takesKey: isPublic !== true }
-}
-
-function apiFunction(operation: string, streams: boolean): LocalFunction {
-  return {
+function endpointOf({ operation, path, auth, function: folder, ...route }: Route): Endpoint {
+  const streams = route.streams === true
+  const target = {
     name: operation,
     timeoutSeconds: FUNCTION_TIMEOUT_SECONDS[streams ? 'relay' : 'api'],
-    load: once(() => import(`#lambdas/api/${operation}/handler.ts`)),
+    load: once(() => import(`#lambdas/api/${folder}/handler.ts`)),
   }
+  return { resource: path, target, streams, takesKey: auth === 'key' }
 }
 
 /** Finds the function of a route as API Gateway would, or the fallback for unknown paths and methods. */

@@ -1,5 +1,5 @@
 import { ADMIN_ROUTES, type AdminFunction, type AdminRoute } from '#core/admin/routes.ts'
-import { DOCUMENT_SERVER } from '#core/api/routes.ts'
+import { DOCUMENT_SERVER } from '#core/api/paths.ts'
 import { VERSION } from '#core/version.ts'
 import {
   ADMIN_READ_OPERATIONS,

@@ -1,4 +1,4 @@
-import type { ErrorShape } from '#core/api/routes.ts'
+import type { ErrorShape } from '#core/api/paths.ts'
 
 /** One cause of an error, with the whole body that the gateway writes. */
 export type ErrorExample = { readonly summary: string; readonly value: object }

@@ -1,5 +1,7 @@
-import { DOCUMENT_SERVER, type Operation, ROUTES, type Route } from '#core/api/routes.ts'
+import { DOCUMENT_SERVER } from '#core/api/paths.ts'
+import { RESPONSE_SCHEMAS } from '#core/api/response-schemas.ts'
 import { VERSION } from '#core/version.ts'
+import { type Operation, ROUTES } from '#routes/index.ts'
 import {
   type OpenapiDocument,
   type OperationObject,
@@ -16,7 +18,7 @@ import {
   VIDEO_OPERATIONS,
 } from './operations.ts'
 import { requestBodySchema, requestPartSchemas } from './request-schemas.ts'
-import { errorResponses, HEADERS, RESPONSE_SCHEMAS, responsesOf } from './responses.ts'
+import { errorResponses, HEADERS, responsesOf } from './responses.ts'
 
 /** A new row of ROUTES does not compile without a description here. */
 const OPERATIONS: Readonly<Record<Operation, OperationDocument>> = {
@@ -82,7 +84,7 @@ function paths(): OpenapiDocument['paths'] {
   return byPath
 }
 
-function operationObject(route: Route & { readonly operation: Operation }): OperationObject {
+function operationObject(route: (typeof ROUTES)[number]): OperationObject {
   const document = OPERATIONS[route.operation]
   const examples = readExamples(route.operation)
   return {
@@ -90,15 +92,15 @@ function operationObject(route: Route & { readonly operation: Operation }): Oper
     tags: [document.tag],
     summary: document.summary,
     description: document.description,
-    ...(route.isPublic ? { security: [] } : {}),
+    ...(route.auth === 'none' ? { security: [] } : {}),
     parameters: [...(document.parameters ?? []), PREFER].map(parameterObject),
-    ...(document.request === undefined
+    ...(route.input === undefined
       ? {}
       : {
           requestBody: {
             required: true,
             content: {
-              'application/json': { schema: requestBodySchema(document.request), examples: examples.requests },
+              'application/json': { schema: requestBodySchema(route.input), examples: examples.requests },
             },
           },
         }),

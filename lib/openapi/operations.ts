@@ -1,6 +1,6 @@
+import type { OutputName } from '#core/api/response-schemas.ts'
 import { VISIBLE_STATUSES } from '#core/jobs/video-job.ts'
 import { type OperationObject, type Parameter, readExamples, schemaReference } from './openapi-types.ts'
-import type { RequestName } from './request-schemas.ts'
 
 /** The description of one operation. ROUTES has its method, path and statuses. */
 export type OperationDocument = {
@@ -10,13 +10,10 @@ export type OperationDocument = {
   /** Sentences of Markdown. */
   readonly description: string
   readonly parameters?: readonly Parameter[]
-  readonly request?: RequestName
   readonly response: {
     readonly description: string
-    /** Name of a schema of the document. */
-    readonly schema: ResponseName
     /** Schema of the data of one event, if a client may ask for a stream. */
-    readonly events?: ResponseName
+    readonly events?: OutputName
     /** What a stream says besides its events, and how it ends; by default that of a relayed one. */
     readonly stream?: string
     /** What a 204 means, for a route that responds with it. */
@@ -41,7 +38,6 @@ export const TAGS = {
 } as const
 
 type Tag = keyof typeof TAGS
-type ResponseName = keyof typeof import('./responses.ts').RESPONSE_SCHEMAS
 export type HeaderName = keyof typeof import('./responses.ts').HEADERS
 
 const JOB_ID: Parameter = {
@@ -168,8 +164,7 @@ export const VIDEO_OPERATIONS = {
     description:
       'Reserves an upper bound of the price and submits the job upstream. The response waits a few seconds for the upstream’s reply. Nothing that has a price is changed: an unsupported duration or resolution is a 400.',
     parameters: [IDEMPOTENCY_KEY],
-    request: 'CreateVideoJobRequest',
-    response: { description: 'The job was created.', schema: 'CreatedVideoJob' },
+    response: { description: 'The job was created.' },
     callbacks: JOB_ENDED,
   },
   'list-video-jobs': {
@@ -178,14 +173,14 @@ export const VIDEO_OPERATIONS = {
     description:
       'Newest first. Continue with `after=<last_id>` and the same filters while `has_more` is true. A page by `status` or `model` looks at 1,000 jobs at most, so it may be short or empty while `has_more` is true.',
     parameters: [...PAGE, ...FILTERS],
-    response: { description: 'A page of jobs.', schema: 'VideoJobList' },
+    response: { description: 'A page of jobs.' },
   },
   'get-video-job': {
     tag: 'Video',
     summary: 'Fetch a job',
     description: 'A job can be fetched for 30 days from its creation.',
     parameters: [JOB_ID],
-    response: { description: 'The job.', schema: 'VideoJob' },
+    response: { description: 'The job.' },
   },
   'delete-video-job': {
     tag: 'Video',
@@ -193,7 +188,7 @@ export const VIDEO_OPERATIONS = {
     description:
       'The job disappears at once, in any state. A task that an upstream has started is billed when it ends; a waiting one is cancelled if the upstream can.',
     parameters: [JOB_ID],
-    response: { description: 'The job was deleted.', schema: 'VideoJobDeletion' },
+    response: { description: 'The job was deleted.' },
   },
   'get-video-receipt': {
     tag: 'Video',
@@ -201,7 +196,7 @@ export const VIDEO_OPERATIONS = {
     description:
       'What was reserved and billed, from the ledger alone: also for deleted jobs and jobs that have expired.',
     parameters: [JOB_ID],
-    response: { description: 'The receipt.', schema: 'VideoReceipt' },
+    response: { description: 'The receipt.' },
   },
   'cancel-video-job': {
     tag: 'Video',
@@ -209,7 +204,7 @@ export const VIDEO_OPERATIONS = {
     description:
       'The job reads `failed` with the error `cancelled by the client` at once, and its callback is sent. A job that waits, in the gateway or at an upstream that can cancel, costs nothing; a task that an upstream has started is billed when it ends. A job that has ended is a 409, as is a repeated cancel.',
     parameters: [JOB_ID],
-    response: { description: 'The cancelled job.', schema: 'VideoJob' },
+    response: { description: 'The cancelled job.' },
   },
   'resend-video-callback': {
     tag: 'Video',
@@ -217,7 +212,7 @@ export const VIDEO_OPERATIONS = {
     description:
       'Sends the callback of an ended job once more, with the same `webhook-id`, a new timestamp and a new signature, and returns the outcome of this attempt, also if it failed. Up to 10 times per job. The response waits for the receiver, up to 15 seconds.',
     parameters: [JOB_ID],
-    response: { description: 'The callback was sent; `delivered` says whether it arrived.', schema: 'VideoCallback' },
+    response: { description: 'The callback was sent; `delivered` says whether it arrived.' },
   },
   'get-video-events': {
     tag: 'Video',
@@ -227,7 +222,6 @@ export const VIDEO_OPERATIONS = {
     parameters: [JOB_ID, LAST_EVENT_ID],
     response: {
       description: 'The events until now, or as they happen.',
-      schema: 'VideoEventList',
       events: 'VideoEvent',
       stream: 'Each has the id, the type as its event, and one JSON object of the schema as its data.',
       complete: 'Of a stream with `Last-Event-ID`: you have every event, so do not come back.',
@@ -238,8 +232,7 @@ export const VIDEO_OPERATIONS = {
     summary: 'Ask what a job would cost',
     description:
       'Takes the body of a create, checks it like a create, and creates nothing. It needs no funds. A model that the key may not use is unknown.',
-    request: 'CreateVideoJobRequest',
-    response: { description: 'The quote.', schema: 'VideoQuote' },
+    response: { description: 'The quote.' },
   },
 } as const satisfies Readonly<Record<string, OperationDocument>>
 
@@ -261,10 +254,8 @@ export const RELAY_OPERATIONS = {
     summary: 'Create a chat completion',
     description: BILLED,
     parameters: [SESSION],
-    request: 'CreateChatCompletionRequest',
     response: {
       description: 'The completion, or its events with `stream`.',
-      schema: 'ChatCompletion',
       events: 'ChatCompletionChunk',
     },
   },
@@ -273,10 +264,8 @@ export const RELAY_OPERATIONS = {
     summary: 'Create text completions',
     description: `Each prompt becomes one chat call. If one prompt fails, the whole list fails. ${BILLED}`,
     parameters: [SESSION],
-    request: 'CreateCompletionRequest',
     response: {
       description: 'The completions of all prompts, or their events with `stream`.',
-      schema: 'Completion',
       events: 'Completion',
     },
   },
@@ -285,16 +274,14 @@ export const RELAY_OPERATIONS = {
     summary: 'Create embeddings',
     description: BILLED,
     parameters: [SESSION],
-    request: 'CreateEmbeddingRequest',
-    response: { description: 'One vector per input.', schema: 'EmbeddingList' },
+    response: { description: 'One vector per input.' },
   },
   'create-image': {
     tag: 'Images',
     summary: 'Create images',
     description: `A prompt that violates the content policy of the upstream is a 400 with the upstream’s message. ${BILLED}`,
     parameters: [SESSION],
-    request: 'CreateImageRequest',
-    response: { description: 'The images.', schema: 'ImageList' },
+    response: { description: 'The images.' },
   },
 } as const satisfies Readonly<Record<string, OperationDocument>>
 
@@ -339,13 +326,13 @@ export const USAGE_OPERATIONS = {
     description:
       'Sums over the settled requests and jobs of the tenant, by day, model, key and operation. A request counts on the day on which it is settled, in the same moment. `cost` is exact: it is the sum of the same settlements in the ledger. A range with more than 8 MB of counters is a 400.',
     parameters: USAGE_QUERY,
-    response: { description: 'A page of groups.', schema: 'Usage' },
+    response: { description: 'A page of groups.' },
   },
   'get-balance': {
     tag: 'Usage',
     summary: 'Balance of the tenant',
     description: 'What the tenant has, and what the key may do: its models, its end and its budget.',
-    response: { description: 'The balance.', schema: 'Balance' },
+    response: { description: 'The balance.' },
   },
 } as const satisfies Readonly<Record<string, OperationDocument>>
 
@@ -355,7 +342,7 @@ export const SERVICE_OPERATIONS = {
     tag: 'Models',
     summary: 'List the models',
     description: 'All models that the key may use, in the order of the configuration.',
-    response: { description: 'The models.', schema: 'ModelList' },
+    response: { description: 'The models.' },
   },
   'get-model': {
     tag: 'Models',
@@ -370,7 +357,7 @@ export const SERVICE_OPERATIONS = {
         example: 'chat-default',
       },
     ],
-    response: { description: 'The model.', schema: 'Model' },
+    response: { description: 'The model.' },
   },
   'get-openapi-document': {
     tag: 'Service',
@@ -384,13 +371,13 @@ export const SERVICE_OPERATIONS = {
         schema: { type: 'string' },
       },
     ],
-    response: { description: 'The document.', schema: 'OpenapiDocument', headers: ['ETag', 'Cache-Control', 'Vary'] },
+    response: { description: 'The document.', headers: ['ETag', 'Cache-Control', 'Vary'] },
   },
   'get-health': {
     tag: 'Service',
     summary: 'Whether the service is up',
     description:
       'Shows that the API and its functions run, and their version. It checks nothing behind them, so monitors may call it often.',
-    response: { description: 'The service is up.', schema: 'Health', headers: ['Cache-Control'] },
+    response: { description: 'The service is up.', headers: ['Cache-Control'] },
   },
 } as const satisfies Readonly<Record<string, OperationDocument>>

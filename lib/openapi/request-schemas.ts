@@ -176,7 +176,7 @@ export const VIDEO_JOB_FIELDS: DescribedFields = {
 }
 
 /** Parts of bodies, which are named schemas of the document. The bodies themselves are inline in their operations. */
-const PARTS = ['ChatMessage', 'ChatTool'] as const satisfies readonly RequestName[]
+const PARTS = ['ChatMessage', 'ChatTool'] as const satisfies readonly (keyof typeof REQUESTS)[]
 
 /** Fields that a handler reads without a zod schema. */
 const READ_BY_HAND: Readonly<Record<string, readonly string[]>> = { CreateEmbeddingRequest: ['input'] }
@@ -219,8 +219,6 @@ const REQUESTS = {
   },
 } as const
 
-export type RequestName = keyof typeof REQUESTS
-
 /** The named parts of request bodies. @throws TypeError like `requestBodySchema`. */
 export function requestPartSchemas(): Record<string, JsonSchema> {
   const schemas = requestSchemas()
@@ -232,7 +230,7 @@ export function requestPartSchemas(): Record<string, JsonSchema> {
  * schema, client generators would require fields that have a default.
  * @throws TypeError for a field without a description, or a description without a field.
  */
-export function requestBodySchema(name: RequestName): JsonSchema {
+export function requestBodySchema(name: string): JsonSchema {
   return { title: name, ...requestSchemas()[name] }
 }
 

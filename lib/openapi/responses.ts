@@ -1,32 +1,7 @@
-import {
-  balanceResponse,
-  chatCompletionChunk,
-  chatCompletionResponse,
-  completionResponse,
-  embeddingResponse,
-  healthResponse,
-  imageResponse,
-  modelListResponse,
-  modelResponse,
-  openaiErrorResponse,
-  openapiDocumentResponse,
-  tokenUsageResponse,
-  usageResponse,
-  videoErrorResponse,
-} from '#core/api/responses.ts'
-import { declaredStatuses, type ErrorShape, errorShapeOf, isRelayed, ROUTES, type Route } from '#core/api/routes.ts'
-import {
-  createdVideoJobResponse,
-  videoCallbackAttemptResponse,
-  videoEventListResponse,
-  videoEventResponse,
-  videoJobCallback,
-  videoJobDeletionResponse,
-  videoJobListResponse,
-  videoJobResponse,
-  videoQuoteResponse,
-  videoReceiptResponse,
-} from '#core/api/video-responses.ts'
+import { type ErrorShape, errorShapeOf } from '#core/api/paths.ts'
+import type { OutputName } from '#core/api/response-schemas.ts'
+import { declaredStatuses, type Route } from '#routes/define-route.ts'
+import { ROUTES } from '#routes/index.ts'
 import { ERRORS, PLATFORM_REFUSALS, PLATFORM_STATUSES, PLATFORM_TEXT } from './errors.ts'
 import {
   type JsonSchema,
@@ -95,9 +70,9 @@ export function responsesOf(
   examples: OperationExamples,
 ): OperationObject['responses'] {
   const shape = errorShapeOf(route.path)
-  const relays = isRelayed(route)
-  const { json, events } = contentOf(response, examples)
-  const rate = route.isPublic ? [] : RATE
+  const { relays = false } = route
+  const { json, events } = contentOf(route.output, response, examples)
+  const rate = route.auth === 'none' ? [] : RATE
   const responses = declaredStatuses(route).map((status) => {
     if (status === route.successStatus) {
       const cost = relays ? COST : []
@@ -120,7 +95,8 @@ const RELAYED_STREAM =
   'The data of each is one JSON object of the schema, or `{"error": {...}}` if the stream fails. A complete stream ends with `data: [DONE]`.'
 
 function contentOf(
-  { schema, events, stream: words = RELAYED_STREAM }: OperationDocument['response'],
+  schema: OutputName,
+  { events, stream: words = RELAYED_STREAM }: OperationDocument['response'],
   examples: OperationExamples,
 ) {
   const json = { 'application/json': { schema: schemaReference(schema), examples: examples.responses } }
@@ -218,32 +194,4 @@ export const HEADERS = {
   ETag: text('Tag of this version of the document, for `If-None-Match`.'),
   'Cache-Control': text('How long a cache may keep the response.'),
   Vary: text('The request headers that the response depends on.'),
-} as const
-
-/** The responses of the gateway and the body of its callback, by their names in the document. */
-export const RESPONSE_SCHEMAS = {
-  CreatedVideoJob: createdVideoJobResponse,
-  VideoJob: videoJobResponse,
-  VideoJobList: videoJobListResponse,
-  VideoJobDeletion: videoJobDeletionResponse,
-  VideoJobCallback: videoJobCallback,
-  VideoCallback: videoCallbackAttemptResponse,
-  VideoEvent: videoEventResponse,
-  VideoEventList: videoEventListResponse,
-  VideoQuote: videoQuoteResponse,
-  VideoReceipt: videoReceiptResponse,
-  Model: modelResponse,
-  ModelList: modelListResponse,
-  ChatCompletion: chatCompletionResponse,
-  ChatCompletionChunk: chatCompletionChunk,
-  TokenUsage: tokenUsageResponse,
-  Completion: completionResponse,
-  EmbeddingList: embeddingResponse,
-  ImageList: imageResponse,
-  Usage: usageResponse,
-  Balance: balanceResponse,
-  Health: healthResponse,
-  OpenapiDocument: openapiDocumentResponse,
-  VideoError: videoErrorResponse,
-  Error: openaiErrorResponse,
 } as const

@@ -12,7 +12,8 @@ import {
 } from 'aws-cdk-lib/aws-s3'
 import { Construct, type IConstruct } from 'constructs'
 import { type AllowedOrigins, EXPOSED_VIDEO_HEADERS, PREFLIGHT_SECONDS } from '#core/api/cross-origin.ts'
-import { ABANDONED_UPLOAD_DAYS, OBJECT_DAYS, type ObjectPrefix } from '../config/platform-facts.ts'
+import type { ObjectAction, ObjectPrefix } from '#routes/needs.ts'
+import { ABANDONED_UPLOAD_DAYS, OBJECT_DAYS } from '../config/platform-facts.ts'
 import { acknowledge, acknowledgeWildcard } from './acknowledge.ts'
 import { ServiceLogGroup } from './logs.ts'
 
@@ -65,9 +66,6 @@ export function tidyBucketEmptier(scope: Construct): void {
     },
   ])
 }
-
-/** The S3 actions that can be granted on objects. */
-export type ObjectAction = 'AbortMultipartUpload' | 'DeleteObject' | 'GetObject' | 'PutObject'
 
 type VideoBucketProps = {
   readonly outlivesStack: boolean

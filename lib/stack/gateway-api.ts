@@ -15,11 +15,13 @@ import {
 import { Certificate } from 'aws-cdk-lib/aws-certificatemanager'
 import { Construct } from 'constructs'
 import type { AllowedOrigins } from '#core/api/cross-origin.ts'
-import { functionFolderOf, functionOf, methodsOf, type Operation, ROUTES, type Route } from '#core/api/routes.ts'
+import { methodsOf, type Route } from '#routes/define-route.ts'
+import { ROUTES } from '#routes/index.ts'
+import { getVideoJob } from '#routes/video-jobs.ts'
 import { FUNCTION_TIMEOUT_SECONDS } from '../config/platform-facts.ts'
 import type { CustomDomain, StageSettings } from '../config/stage-settings.ts'
 import { acknowledge } from './acknowledge.ts'
-import { API_NEEDS } from './function-needs.ts'
+import { API_FUNCTIONS, type ApiFunction } from './function-needs.ts'
 import { addErrorResponses } from './gateway-error-responses.ts'
 import type { GatewayFunction } from './gateway-function.ts'
 import { ACCESS_LOG_FIELDS, ServiceLogGroup } from './logs.ts'
@@ -75,8 +77,11 @@ export function wholeIntegration(handler: GatewayFunction): LambdaIntegration {
 
 const STAGE_NAME = 'live'
 
-/** The operation whose latency has an alarm. Detailed metrics of a method cost five metrics. */
-export const MEASURED_OPERATION: Operation = 'get-video-job'
+/** The route whose latency has an alarm. Detailed metrics of a method cost five metrics. */
+export const MEASURED_ROUTE: Route = getVideoJob
+
+/** The function of the routes without a key, which also responds to preflights. */
+const PUBLIC = 'public'
 
 /** Where a proxy reaches the API. */
 export type ApiOrigin = {
@@ -92,9 +97,6 @@ type GatewayApiProps = {
   /** Origins whose scripts may call the API. */
   readonly corsOrigins: AllowedOrigins
 }
-
-/** Operations that start executions of video jobs. */
-const STARTING: readonly string[] = ['create-video-job', 'cancel-video-job']
 
 /** The regional REST API: the functions of ROUTES, of which small reads share some. API Gateway itself refuses all else. */
 export class GatewayApi extends Construct {
@@ -120,39 +122,38 @@ export class GatewayApi extends Construct {
 
   /** Paths and methods without an integration are refused by API Gateway (gateway-error-responses.ts). */
   #serveRoutes(props: GatewayApiProps): void {
-    const integrations = new Map<string, LambdaIntegration>()
-    for (const route of ROUTES) {
-      const folder = functionFolderOf(route)
-      const integration = integrations.get(folder) ?? this.#createFunction(route, props)
-      integrations.set(folder, integration)
-      const resource = this.restApi.root.resourceForPath(route.path)
-      for (const method of methodsOf(route)) {
-        resource.addMethod(method, integration)
+    for (const apiFunction of API_FUNCTIONS) {
+      const integration = this.#createFunction(apiFunction, props)
+      for (const route of apiFunction.routes) {
+        for (const method of methodsOf(route)) {
+          this.restApi.root.resourceForPath(route.path).addMethod(method, integration)
+        }
       }
-    }
-    if (props.corsOrigins.length > 0) {
-      const preflights = integrations.get('api-shared/public')
-      for (const path of new Set(ROUTES.map((route) => route.path).filter((each) => each.startsWith('/v1/')))) {
-        this.restApi.root.resourceForPath(path).addMethod('OPTIONS', preflights)
+      if (apiFunction.name === PUBLIC && props.corsOrigins.length > 0) {
+        for (const path of new Set(ROUTES.map((route) => route.path).filter((each) => each.startsWith('/v1/')))) {
+          this.restApi.root.resourceForPath(path).addMethod('OPTIONS', integration)
+        }
       }
     }
   }
 
-  #createFunction(route: (typeof ROUTES)[number], { resources, settings, pipeline, corsOrigins }: GatewayApiProps) {
-    const name = functionOf(route.operation)
-    const streams = isStreaming(route) && !settings.emulator
+  #createFunction(
+    { name, needs, ...facts }: ApiFunction,
+    { resources, settings, pipeline, corsOrigins }: GatewayApiProps,
+  ): LambdaIntegration {
+    const streams = facts.streams && !settings.emulator
     const handler = createFunction(this, pascalCase(name), resources, {
-      folder: functionFolderOf(route),
-      needs: API_NEEDS[name],
+      folder: `api/${name}`,
+      needs,
       entry: streams ? 'streamHandler' : 'handler',
     })
     if (corsOrigins.length > 0) {
       handler.setEnvironment({ CORS_ORIGINS: corsOrigins.join(' ') })
     }
-    if (name === 'public' && resources.frontDoor !== undefined) {
+    if (name === PUBLIC && resources.frontDoor !== undefined) {
       handler.setEnvironment({ CONSOLE_ORIGIN: resources.frontDoor.url })
     }
-    if (STARTING.includes(name)) {
+    if (needs.startsExecutions) {
       pipeline.grantStart(handler)
     }
     return streams ? streamedIntegration(handler) : wholeIntegration(handler)
@@ -229,14 +230,8 @@ export class GatewayApi extends Construct {
 
 /** Settings of one method do not inherit those of all methods, so the entry repeats them. */
 function measured(ofEveryMethod: MethodDeploymentOptions): Record<string, MethodDeploymentOptions> {
-  const routes = ROUTES.filter(({ operation }) => operation === MEASURED_OPERATION)
-  return Object.fromEntries(
-    routes.map(({ path, method }) => [`${path}/${method}`, { ...ofEveryMethod, metricsEnabled: true }]),
-  )
-}
-
-function isStreaming({ streams }: Route): boolean {
-  return streams === true
+  const { path, method } = MEASURED_ROUTE
+  return { [`${path}/${method}`]: { ...ofEveryMethod, metricsEnabled: true } }
 }
 
 function pascalCase(name: string): string {

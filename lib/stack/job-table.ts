@@ -2,42 +2,9 @@ import { RemovalPolicy } from 'aws-cdk-lib'
 import { AttributeType, Billing, ProjectionType, TableEncryptionV2, TableV2 } from 'aws-cdk-lib/aws-dynamodb'
 import { Effect, Grant, type IGrantable, PolicyStatement } from 'aws-cdk-lib/aws-iam'
 import { Construct } from 'constructs'
+import type { Partition, TableAccess, TableAction } from '#routes/needs.ts'
 
-const READS = ['BatchGetItem', 'GetItem', 'Query'] as const
-
-/** The DynamoDB actions that can be granted. A transaction needs those of its parts. */
-type TableAction = (typeof READS)[number] | 'ConditionCheckItem' | 'DeleteItem' | 'PutItem' | 'UpdateItem'
-
-/**
- * Partitions in the policies of roles, from `table-keys.ts` and docs/architecture.md, "Table". Only admin commands and the console query `KEYS`,
- * the listings of keys.
- */
-type Partition =
-  | 'ADMINKEYS'
-  | 'AL#*'
-  | 'AUDIT'
-  | 'BAL#*'
-  | 'BUDGET#*'
-  | 'CH#*'
-  | 'FAILURES'
-  | 'GT#*'
-  | 'I#*'
-  | 'K#*'
-  | 'KEYS'
-  | 'L#*'
-  | 'LINK#*'
-  | 'RL#*'
-  | 'SESSIONS'
-  | 'SIGNIN#*'
-  | 'SUMMARY'
-  | 'SWITCHES'
-  | 'T#*'
-  | 'TENANTS'
-  | 'U#*'
-  | 'UP#*'
-
-/** The actions of a function and their partitions. It has no other access to the table. */
-export type TableAccess = { readonly actions: readonly TableAction[]; readonly partitions: readonly Partition[] }
+const READS: readonly TableAction[] = ['BatchGetItem', 'GetItem', 'Query']
 
 /** What would change an entry of the audit log, which is append only. */
 const AUDIT_CHANGES: readonly TableAction[] = ['DeleteItem', 'UpdateItem']
@@ -92,7 +59,7 @@ export class JobTable extends Construct {
    * of a transaction, so the writes of a function that transacts are also granted without keys.
    */
   grant(grantee: IGrantable, { actions, partitions, transacts }: TableAccess & { readonly transacts: boolean }): void {
-    const needsKeys = (action: TableAction) => !transacts || READS.some((read) => read === action)
+    const needsKeys = (action: TableAction) => !transacts || READS.includes(action)
     const keysAreIn = leadingKeysAreIn(partitions)
     for (const [granted, conditions] of [
       [actions.filter(needsKeys), { ...keysAreIn, ...LEADING_KEYS_ARE_TOLD }],

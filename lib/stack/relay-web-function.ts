@@ -14,8 +14,9 @@ import {
 import { FilterPattern, MetricFilter } from 'aws-cdk-lib/aws-logs'
 import { Construct } from 'constructs'
 import type { AllowedOrigins } from '#core/api/cross-origin.ts'
-import { isRelayed, ROUTES } from '#core/api/routes.ts'
 import { FRONT_DOOR_HEADER, FRONT_DOOR_SILENCE_SECONDS } from '#core/http.ts'
+import type { Route } from '#routes/define-route.ts'
+import { ROUTES } from '#routes/index.ts'
 import { FUNCTION_TIMEOUT_SECONDS } from '../config/platform-facts.ts'
 import type { StageSettings } from '../config/stage-settings.ts'
 import { acknowledge, acknowledgeWildcard } from './acknowledge.ts'
@@ -50,7 +51,7 @@ const FUNCTION_NAME = `${Aws.STACK_NAME}-relay-${Aws.REGION}`
 
 /** The paths of the relay server: each relayed route by its exact path, and the models. */
 export const RELAY_PATHS: readonly string[] = [
-  ...ROUTES.filter(isRelayed).map(({ path }) => path),
+  ...ROUTES.filter(({ relays }: Route) => relays).map(({ path }) => path),
   '/v1/models',
   '/v1/models/*',
 ]

@@ -3,13 +3,12 @@ import type { Distribution } from 'aws-cdk-lib/aws-cloudfront'
 import { MathExpression, Metric } from 'aws-cdk-lib/aws-cloudwatch'
 import type { Topic } from 'aws-cdk-lib/aws-sns'
 import { Construct } from 'constructs'
-import { ROUTES } from '#core/api/routes.ts'
 import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
 import { CLOUDFRONT_REGION } from '../config/platform-facts.ts'
 import type { AdminApi } from './admin-api.ts'
 import { type AlarmDefinition, createAlarmsWithTopic } from './alarm-definition.ts'
 import { factAlarms } from './fact-alarms.ts'
-import { type GatewayApi, MEASURED_OPERATION } from './gateway-api.ts'
+import { type GatewayApi, MEASURED_ROUTE } from './gateway-api.ts'
 import { functionsBelow } from './gateway-function.ts'
 import type { JobTable } from './job-table.ts'
 import { frontDoorAlarm, ServiceMetrics, sumOfMetrics } from './metrics.ts'
@@ -93,7 +92,7 @@ function apiAlarms(api: GatewayApi): readonly AlarmDefinition[] {
 
 /** The latency of the operation that clients poll, which depends on the table only. */
 function jobReadLatency({ restApi }: GatewayApi): Metric {
-  const { path, method } = requireRoute(MEASURED_OPERATION)
+  const { path, method } = MEASURED_ROUTE
   return new Metric({
     namespace: 'AWS/ApiGateway',
     metricName: 'Latency',
@@ -106,14 +105,6 @@ function jobReadLatency({ restApi }: GatewayApi): Metric {
     statistic: 'p99',
     period: PERIOD,
   })
-}
-
-function requireRoute(operation: string) {
-  const route = ROUTES.find((each) => each.operation === operation)
-  if (route === undefined) {
-    throw new Error(`no route ${operation}`)
-  }
-  return route
 }
 
 function pipelineAlarms({ stateMachine, functions }: VideoPipeline): readonly AlarmDefinition[] {

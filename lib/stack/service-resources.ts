@@ -1,9 +1,9 @@
 import type { Distribution } from 'aws-cdk-lib/aws-cloudfront'
 import { Grant, type IGrantable } from 'aws-cdk-lib/aws-iam'
 import type { Construct } from 'constructs'
-import type { ObjectPrefix } from '../config/platform-facts.ts'
+import type { FunctionNeeds, ObjectPrefix } from '#routes/needs.ts'
 import type { VideoBucket } from './buckets.ts'
-import type { FunctionNeeds, RelayServerNeeds } from './function-needs.ts'
+import type { SizedNeeds } from './function-needs.ts'
 import type { FunctionSources } from './function-sources.ts'
 import { type FunctionEntry, GatewayFunction } from './gateway-function.ts'
 import type { JobTable } from './job-table.ts'
@@ -33,7 +33,7 @@ export type ServiceResources = {
 
 type EquippedFunctionProps = {
   readonly folder: string
-  readonly needs: FunctionNeeds
+  readonly needs: SizedNeeds
   readonly entry?: FunctionEntry
   readonly reservedConcurrency?: number | undefined
 }
@@ -67,7 +67,7 @@ export function createFunction(
 type Equippable = IGrantable & { setEnvironment(values: Readonly<Record<string, string>>): void }
 
 /** Gives the Web Function of relayed requests the permissions and variables of its needs. */
-export function equipRelayServer(created: Equippable, needs: RelayServerNeeds, resources: ServiceResources): void {
+export function equipRelayServer(created: Equippable, needs: FunctionNeeds, resources: ServiceResources): void {
   giveTable(created, needs, resources)
   created.setEnvironment(resources.environment)
   giveChannels(created, needs, resources)
@@ -91,7 +91,7 @@ function giveChannels(
 
 function giveTable(
   created: Equippable,
-  needs: Pick<FunctionNeeds, 'table' | 'transacts' | 'dueIndex'>,
+  needs: Pick<SizedNeeds, 'table' | 'transacts' | 'dueIndex'>,
   { table }: ServiceResources,
 ): void {
   if (needs.table.length === 0) {
@@ -121,7 +121,7 @@ function giveObjects(created: GatewayFunction, { objects }: FunctionNeeds, { buc
   created.setEnvironment({ BUCKET_NAME: bucket.bucket.bucketName })
 }
 
-function giveFrontDoor(created: GatewayFunction, needs: FunctionNeeds, { frontDoor }: ServiceResources): void {
+function giveFrontDoor(created: GatewayFunction, needs: SizedNeeds, { frontDoor }: ServiceResources): void {
   if (!needs.provesFrontDoor || frontDoor === undefined) {
     return
   }

@@ -2,15 +2,14 @@ import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { ROUTES } from '#core/api/routes.ts'
 import type { StepInput } from '#core/jobs/video-job.ts'
 import { formatCredits } from '#core/money.ts'
 import { LOCAL_STATE_MACHINE_ARN, startAwsFront } from '#local/aws-front.ts'
 import type { Execution } from '#local/execution.ts'
-import type { ApiEvent, ApiResult } from '#middleware/api-event.ts'
 import { storeApiKey } from '#store/keys/key-changes.ts'
 import { getTenant } from '#store/tenants/tenants.ts'
 import { auditTenant } from '../engines/audit.ts'
+import { loadRoute, routeOf } from '../engines/load-route.ts'
 import { startTestBucket } from '../engines/test-bucket.ts'
 import { PER_SECOND_MODEL, testCatalogue } from '../engines/test-catalogue.ts'
 import { startTestTable } from '../engines/test-table.ts'
@@ -20,8 +19,6 @@ import { apiEvent, context } from '../middleware/api-exchange.ts'
 
 /** A five-second video: 0.70 credits. */
 export const BODY = { model: PER_SECOND_MODEL, prompt: 'a boat' }
-
-type Handler = (event: ApiEvent, lambda: typeof context) => Promise<ApiResult>
 
 type Call = {
   readonly body?: string | object
@@ -65,8 +62,8 @@ export async function startVideoRoutes() {
     GATEWAY_CONFIG_FILE: configFile,
   })
   const open = async (operation: string) => {
-    const { handler }: { handler: Handler } = await import(`../../lambdas/api/${operation}/handler.ts`)
-    const path = ROUTES.find((route) => route.operation === operation)?.path ?? '/'
+    const handler = await loadRoute(operation)
+    const { path } = routeOf(operation)
     return async (client: Client, { body, key = client.key, headers = {}, jobId, query }: Call = {}) => {
       const event = apiEvent({
         path,

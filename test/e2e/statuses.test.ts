@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { request } from 'node:http'
 import { text as readText } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
-import { ROUTES } from '#core/api/routes.ts'
+import { ROUTES } from '#routes/index.ts'
 import { type Gateway, startGateway } from './start-gateway.ts'
 
 const GOOD = { model: 'famB-1.1-t2v', prompt: 'a cat runs on grass' }

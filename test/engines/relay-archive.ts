@@ -7,10 +7,11 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { pipeline } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
-import { isRelayed, ROUTES } from '#core/api/routes.ts'
 import { FRONT_DOOR_HEADER } from '#core/http.ts'
 import { findHiddenAddress } from '#local/dynamodb-engine.ts'
 import { type HttpServer, listen } from '#platform/http-server/http-server.ts'
+import type { Route } from '#routes/define-route.ts'
+import { ROUTES } from '#routes/index.ts'
 import { RELAY_SERVER, RELAY_SERVER_NODE_OPTIONS, writeCode } from '#stack/function-code.ts'
 import { REPOSITORY } from '../e2e/child-environment.ts'
 import { keepChildOutput } from '../logs/keep-child-output.ts'
@@ -128,7 +129,7 @@ export type FrontDoor = HttpServer & {
 }
 
 /** The exact paths of relayed routes, as the distribution has them. */
-const RELAYED_PATHS: ReadonlySet<string> = new Set(ROUTES.filter(isRelayed).map(({ path }) => path))
+const RELAYED_PATHS: ReadonlySet<string> = new Set(ROUTES.filter(({ relays }: Route) => relays).map(({ path }) => path))
 
 /** Starts what the distribution of a deployment with `relay=web` does: relayed paths go to the relay server, all others to the API. */
 export async function startFrontDoor({ relay, others, secret }: Origins): Promise<FrontDoor> {

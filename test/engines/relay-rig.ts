@@ -13,6 +13,7 @@ import { getTenant } from '#store/tenants/tenants.ts'
 import { testLogVariables } from '../logs/test-logging.ts'
 import { apiEvent } from '../middleware/api-exchange.ts'
 import { CostMeter, startMeteredTable, type TableWatch } from './cost-meter.ts'
+import { routeOf } from './load-route.ts'
 import { runStreamHandler, type StreamClient, type StreamRun } from './stream-handler.ts'
 import { startTestTable, type TableWithClient } from './test-table.ts'
 import { TESTER } from './video-jobs.ts'
@@ -111,16 +112,13 @@ export const FREE = 'chat-free'
 /** In the catalogue, and on no channel. */
 export const UNSERVED = { chat: 'chat-unserved', embedding: 'embedding-unserved', image: 'image-unserved' } as const
 
-const PATHS = {
-  'list-models': '/v1/models',
-  'get-model': '/v1/models/{model}',
-  'create-chat-completion': '/v1/chat/completions',
-  'create-completion': '/v1/completions',
-  'create-embedding': '/v1/embeddings',
-  'create-image': '/v1/images/generations',
-} as const
-
-export type RelayOperation = keyof typeof PATHS
+export type RelayOperation =
+  | 'list-models'
+  | 'get-model'
+  | 'create-chat-completion'
+  | 'create-completion'
+  | 'create-embedding'
+  | 'create-image'
 
 type Call = {
   readonly operation?: RelayOperation
@@ -200,8 +198,10 @@ export async function startRelayRig(options: RigOptions = {}): Promise<RelayRig>
     { operation = 'create-chat-completion', key, headers = {}, pathParameters, query }: Call,
   ) => {
     defaultKey ??= (await tenant('1000')).key
+    const { method, path } = routeOf(operation)
     const event = apiEvent({
-      path: PATHS[operation],
+      httpMethod: method,
+      path,
       headers: { authorization: `Bearer ${key ?? defaultKey}`, ...headers },
       body: typeof body === 'string' ? body : JSON.stringify(body),
       pathParameters: pathParameters ?? null,
@@ -244,7 +244,7 @@ export async function startRelayRig(options: RigOptions = {}): Promise<RelayRig>
 }
 
 function loadHandler({ operation = 'create-chat-completion' }: Call) {
-  return import(`#lambdas/api/${operation}/handler.ts`)
+  return import(`#lambdas/api/${routeOf(operation).function}/handler.ts`)
 }
 
 /** The models of these tests, on a channel for each upstream. */

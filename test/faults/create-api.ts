@@ -2,9 +2,10 @@ import { randomBytes } from 'node:crypto'
 import { v7 as uuidv7 } from 'uuid'
 import { readIdempotencyKey } from '#core/api/video-job-request.ts'
 import { createVideoJob } from '#lambdas/api/create-video-job/create-video-job.ts'
-import { authenticatedCaller, headerOf, jsonResult } from '#middleware/api-event.ts'
+import { authenticatedCaller, headerOf } from '#middleware/api-event.ts'
 import { apiHandler } from '#middleware/api-handler.ts'
 import type { Clock } from '#platform/clock.ts'
+import { createVideoJob as route } from '#routes/video-jobs.ts'
 import { storeApiKey } from '#store/keys/key-changes.ts'
 import type { Pipeline } from '../engines/pipeline.ts'
 import { PER_SECOND_MODEL } from '../engines/test-catalogue.ts'
@@ -37,13 +38,9 @@ export async function openCreateApi({ context, tenant }: Pipeline, clock: Clock 
     newJobId: () => uuidv7({ msecs: nowMilliseconds() }),
     randomHex: (bytes: number) => randomBytes(bytes).toString('hex'),
   }
-  const options = { operation: 'create-video-job', bodyBytesMax: 1_000_000, openTable: () => table }
-  const handler = apiHandler(options, async (event) => {
+  const handler = apiHandler(route, { openTable: () => table }, async (event) => {
     const idempotencyKey = readIdempotencyKey(headerOf(event, 'idempotency-key'))
-    return jsonResult(
-      201,
-      await createVideoJob({ caller: authenticatedCaller(event), body: event.json, idempotencyKey }, create),
-    )
+    return await createVideoJob({ caller: authenticatedCaller(event), body: event.json, idempotencyKey }, create)
   })
   return async ({ idempotencyKey, body = BODY } = {}) => {
     const headers = {

@@ -13,7 +13,9 @@ import {
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { mockClient } from 'aws-sdk-client-mock'
 import { loadGatewayConfig } from '../../lib/config/load-gateway-config.ts'
+import { loadRoute } from '../engines/load-route.ts'
 import { testLogVariables } from '../logs/test-logging.ts'
+import { apiEvent, context, REQUEST_ID } from '../middleware/api-exchange.ts'
 
 const KEY = 'any-key-of-a-test'
 const JOB_ID = '01a1fc29-ad7d-744a-be2b-91335e7ede96'
@@ -44,8 +46,7 @@ function errorBody(shape: keyof typeof PATHS, message: string): string {
 const table = mockClient(DynamoDBDocumentClient)
 const executions = mockClient(SFNClient)
 
-type Result = { statusCode: number; headers: Record<string, string>; body: string }
-const handlers = new Map<string, (event: unknown, context: unknown) => Promise<Result>>()
+const handlers = new Map<string, Awaited<ReturnType<typeof loadRoute>>>()
 
 function throttled(): Error {
   const error = Object.assign(new Error('too fast'), { $metadata: {}, $fault: 'client' })
@@ -53,19 +54,19 @@ function throttled(): Error {
   return error
 }
 
-function invoke(operation: string, shape: keyof typeof PATHS = 'video'): Promise<Result> {
-  const event = {
+async function invoke(operation: string, shape: keyof typeof PATHS = 'video') {
+  const event = apiEvent({
     path: PATHS[shape],
-    httpMethod: 'POST',
     headers: { Authorization: `Bearer ${KEY}` },
     pathParameters: { job_id: JOB_ID },
     body: JSON.stringify({ model: 'famB-1.1-t2v', prompt: 'a secret prompt' }),
-    requestContext: { requestId: 'r1' },
+  })
+  const handle = handlers.get(operation)
+  if (handle === undefined) {
+    throw new RangeError(`no handler ${operation}`)
   }
-  const handler = handlers.get(operation)
-  return handler === undefined
-    ? Promise.reject(new Error(`no handler ${operation}`))
-    : handler(event, { awsRequestId: 'r1' })
+  const { headers = {}, ...result } = await handle(event, context)
+  return { ...result, headers }
 }
 
 const ACTIVE_KEY = { tenantId: 't', keyId: 'k', state: 'active', models: null }
@@ -94,8 +95,7 @@ describe('platform faults', () => {
       ...testLogVariables(),
     })
     for (const [operation] of OPERATIONS) {
-      const { handler } = await import(`../../lambdas/api/${operation}/handler.ts`)
-      handlers.set(operation, handler)
+      handlers.set(operation, await loadRoute(operation))
     }
   })
 
@@ -110,7 +110,7 @@ describe('platform faults', () => {
     table.on(GetCommand).rejects(new Error('secret detail'))
     const { statusCode, body, headers } = await invoke(operation, shape)
     expect({ statusCode, body }).toEqual({ statusCode: 500, body: errorBody(shape, 'internal error') })
-    expect(headers['x-request-id']).toBe('r1')
+    expect(headers['x-request-id']).toBe(REQUEST_ID)
   })
 
   // create-video-job 503, get-video-job 503, list-video-jobs 503, delete-video-job 503, get-video-receipt 503, cancel-video-job 503, resend-video-callback 503, get-video-events 503, create-video-quote 503, get-usage 503, get-balance 503

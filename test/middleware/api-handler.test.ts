@@ -2,7 +2,7 @@ import { DynamoDBServiceException } from '@aws-sdk/client-dynamodb'
 import { GetCommand } from '@aws-sdk/lib-dynamodb'
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals'
 import { jsonResult } from '#middleware/api-event.ts'
-import { apiHandler } from '#middleware/api-handler.ts'
+import { keyedChain } from '#middleware/api-handler.ts'
 import { apiEvent, captureLog, context, REQUEST_ID, seen } from './api-exchange.ts'
 import { call, dynamo, handler, KEY, storeKey, table, UNAUTHORIZED } from './keyed-api.ts'
 
@@ -52,7 +52,7 @@ describe('apiHandler', () => {
 
   it('leaves the body alone where an operation has none', async () => {
     storeKey()
-    const bodiless = apiHandler({ operation: 'test', openTable: () => table }, async (event) =>
+    const bodiless = keyedChain({ operation: 'test', query: [] }, { openTable: () => table }).handler(async (event) =>
       jsonResult(200, JSON.stringify({ hasJson: 'json' in event })),
     )
     const event = apiEvent({ body: '{', headers: { authorization: `Bearer ${KEY}` } })

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { keyIdOf } from '#core/api-key.ts'
 import { catalogueHandler } from '#middleware/catalogue-handler.ts'
+import { listModels } from '#routes/models.ts'
 import { revokeApiKey } from '#store/keys/api-keys.ts'
 import { generateApiKey, storeApiKey } from '#store/keys/key-changes.ts'
 import { CHAT, startRelayRig } from '../engines/relay-rig.ts'
@@ -11,9 +12,9 @@ import { apiEvent, context } from './api-exchange.ts'
 const rig = useOpened(startRelayRig)
 
 let described = 0
-const handle = catalogueHandler('list-models', (_, catalogue, allowed) => {
+const handle = catalogueHandler(listModels, (_, catalogue, allowed) => {
   described += 1
-  return { allowed, hasChat: catalogue.config.models.some(({ id }) => id === CHAT) }
+  return { object: 'list' as const, data: [], allowed, hasChat: catalogue.config.models.some(({ id }) => id === CHAT) }
 })
 
 async function call(key: string) {
@@ -25,7 +26,10 @@ async function call(key: string) {
 describe('catalogueHandler', () => {
   it('describes the catalogue of the deployment with the models that the key may use', async () => {
     const { id, key } = await rig.tenant()
-    expect(await call(key)).toEqual({ statusCode: 200, body: { allowed: null, hasChat: true } })
+    expect(await call(key)).toEqual({
+      statusCode: 200,
+      body: { object: 'list', data: [], allowed: null, hasChat: true },
+    })
     const limited = generateApiKey()
     await storeApiKey(rig.table, { key: limited, tenantId: id, models: [CHAT] }, TESTER)
     expect((await call(limited)).body.allowed).toEqual([CHAT])

@@ -4,7 +4,7 @@ import { mockClient } from 'aws-sdk-client-mock'
 import { formatApiKey } from '#core/api-key.ts'
 import { VideoJobNotFoundError } from '#core/errors.ts'
 import { type ApiEvent, authenticatedCaller, jsonResult } from '#middleware/api-event.ts'
-import { apiHandler } from '#middleware/api-handler.ts'
+import { keyedChain } from '#middleware/api-handler.ts'
 import { openTable } from '#store/table/sdk-table.ts'
 import { apiEvent, context, REQUEST_ID, seen } from './api-exchange.ts'
 
@@ -19,7 +19,9 @@ export function storeKey(members: Record<string, unknown> = {}) {
   dynamo.on(GetCommand).resolves({ Item: { ...item, ...members } })
 }
 
-export const handler = apiHandler({ operation: 'test', bodyBytesMax: 1000, openTable: () => table }, async (event) => {
+const route = { operation: 'test', query: [], bodyBytesMax: 1000 }
+
+export const handler = keyedChain(route, { openTable: () => table }).handler(async (event) => {
   if (event.pathParameters?.missing) {
     throw new VideoJobNotFoundError()
   }

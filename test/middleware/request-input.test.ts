@@ -5,6 +5,7 @@ import { HttpError, InvalidRequestError, RequestBodyTooLargeError } from '#core/
 import { type ApiEvent, jsonResult, receivedRequest } from '#middleware/api-event.ts'
 import { handlerChain } from '#middleware/handler-chain.ts'
 import { handlingHeaders, handlingOf, jsonBody } from '#middleware/request-input.ts'
+import { listVideoJobs } from '#routes/video-jobs.ts'
 import { apiEvent, captureLog, context, seen } from './api-exchange.ts'
 
 const BYTES_MAX = 2_000_000
@@ -169,8 +170,8 @@ describe('strict requests:', () => {
 
   async function run(members: Partial<ApiEvent>, unknownFields?: (json: unknown) => readonly string[]) {
     const handle = jest.fn(async () => jsonResult(200, '{}'))
-    const body = unknownFields === undefined ? {} : { bodyBytesMax: 1000, unknownFields }
-    const chain = handlerChain({ operation: 'list-video-jobs', ...body }).handler(handle)
+    const body = unknownFields === undefined ? {} : { bodyBytesMax: 1000 }
+    const chain = handlerChain({ ...listVideoJobs, ...body }, { unknownFields }).handler(handle)
     return { ...seen(await chain(apiEvent(members), context)), isHandled: handle.mock.calls.length > 0 }
   }
 
@@ -235,7 +236,7 @@ describe('strict requests:', () => {
     it('reads every line of the header, whatever the case of its name', () => {
       const multiValueHeaders = { pReFeR: ['respond-async', 'handling=strict'] }
       const event = apiEvent({ headers: { pReFeR: 'handling=strict' }, multiValueHeaders })
-      expect(handlingOf(receivedRequest(event), 'get-model').isStrict).toBe(true)
+      expect(handlingOf(receivedRequest(event)).isStrict).toBe(true)
     })
   })
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import * as z from 'zod'
-import { matchPath } from '#core/api/routes.ts'
+import { matchPath } from '#core/api/paths.ts'
 import type { OpenapiDocument, ResponseObject } from '../../lib/openapi/openapi-types.ts'
 
 /** `openapi.json` as it is committed. */

@@ -5,7 +5,6 @@ import { parseCompletionRequest } from '#core/api/completion-request.ts'
 import { parseEmbeddingRequest } from '#core/api/embedding-request.ts'
 import { refuseIgnored } from '#core/api/ignored-fields.ts'
 import { parseImageRequest } from '#core/api/image-request.ts'
-import { declaredStatuses, ROUTES, type Route } from '#core/api/routes.ts'
 import { parseVideoJobRequest } from '#core/api/video-job-request.ts'
 import { BudgetExceededError } from '#core/budgets.ts'
 import * as errors from '#core/errors.ts'
@@ -13,6 +12,8 @@ import { TooManyEventStreamsError, VideoJobConflictError } from '#core/errors.ts
 import { parseCredits } from '#core/money.ts'
 import { VERSION } from '#core/version.ts'
 import { errorResult } from '#middleware/responses.ts'
+import { declaredStatuses, type Route } from '#routes/define-route.ts'
+import { ROUTES } from '#routes/index.ts'
 import { openapiDocument } from '../../lib/openapi/openapi-document.ts'
 import type { OperationObject } from '../../lib/openapi/openapi-types.ts'
 import { shippedCatalogue } from '../core/shipped-catalogue.ts'
@@ -57,13 +58,10 @@ describe('the OpenAPI document', () => {
     expect(Object.keys(operationOf(route).responses).toSorted()).toEqual([...statuses, 'default'].toSorted())
   })
 
-  it.each<Route>([...ROUTES])(
-    'asks for a key for $operation unless its row is public, and so do its statuses',
-    (route) => {
-      expect(operationOf(route).security).toEqual(route.isPublic === true ? [] : undefined)
-      expect(route.errorStatuses.includes(401)).toBe(route.isPublic !== true)
-    },
-  )
+  it.each<Route>([...ROUTES])('asks for a key for $operation unless it needs none, and so do its statuses', (route) => {
+    expect(operationOf(route).security).toEqual(route.auth === 'none' ? [] : undefined)
+    expect(route.errorStatuses.includes(401)).toBe(route.auth === 'key')
+  })
 
   it.each<Route>([...ROUTES])('names every path parameter of $operation', (route) => {
     const named = (operationOf(route).parameters ?? []).filter((parameter) => parameter.in === 'path')
@@ -73,7 +71,7 @@ describe('the OpenAPI document', () => {
   it.each<Route>([...ROUTES])('names every query parameter of $operation, and its strict handling', (route) => {
     const parameters = operationOf(route).parameters ?? []
     const named = parameters.filter((parameter) => parameter.in === 'query')
-    expect(named.map(({ name }) => name)).toEqual(route.query ?? [])
+    expect(named.map(({ name }) => name)).toEqual(route.query)
     expect(parameters.map(({ name }) => name)).toContain('Prefer')
     expect(route.errorStatuses).toContain(400)
   })

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { describe, expect, it } from '@jest/globals'
 import * as z from 'zod'
-import { ROUTES } from '#core/api/routes.ts'
+import { ROUTES } from '#routes/index.ts'
 import { readExamples, schemaReference, toJsonSchemas } from '../../lib/openapi/openapi-types.ts'
 
 const write = (schema: z.ZodType, io: 'input' | 'output' = 'output') => toJsonSchemas({ One: schema }, io).One

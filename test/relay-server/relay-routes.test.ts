@@ -1,11 +1,12 @@
 import { describe, expect, it } from '@jest/globals'
-import { isRelayed, ROUTES, type Route } from '#core/api/routes.ts'
 import { relayRouteOf } from '#lambdas/relay-server/relay-server.ts'
+import type { Route } from '#routes/define-route.ts'
+import { ROUTES } from '#routes/index.ts'
 
 describe('relayRouteOf', () => {
   it('serves every route that is relayed to an upstream, and the models', () => {
     const served = ROUTES.filter(({ method, path }: Route) => relayRouteOf(method, path) !== undefined)
-    const expected = ROUTES.filter((route: Route) => isRelayed(route) || route.path.startsWith('/v1/models'))
+    const expected = ROUTES.filter((route: Route) => route.relays || route.path.startsWith('/v1/models'))
     expect(served).toEqual(expected)
   })
 

@@ -2,7 +2,8 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
-import { isRelayed, ROUTES, type Route } from '#core/api/routes.ts'
+import type { Route } from '#routes/define-route.ts'
+import { ROUTES } from '#routes/index.ts'
 import DiscoveredEndpoints from '#stack/discovered-endpoints.ts'
 import { defaultProvider, MissingCredentialsError } from '#stack/environment-credentials.ts'
 import { type Bundle, bundleHandler, filesBesideThePage, packConsole, weighBundle } from '#stack/function-code.ts'
@@ -64,7 +65,7 @@ describe('bundleHandler', () => {
       // The global of Lambda's runtime, asked for before it is used: an emulator may run the other handler without it.
       expect(entry).toMatch(/awslambda/)
       const hasSdk = bundle.inputs.some((file) => /node_modules\/(@aws-sdk|@smithy)\//.test(file))
-      expect(hasSdk).toBe(!isRelayed(route))
+      expect(hasSdk).toBe(route.relays !== true)
     },
   )
 

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
-import { functionFolderOf, ROUTES } from '#core/api/routes.ts'
 import { storeApiKey } from '#store/keys/key-changes.ts'
+import { routeOf } from '../engines/load-route.ts'
 import { CHAT, type RelayOperation, sendJson, startRelayRig } from '../engines/relay-rig.ts'
 import { useOpened } from '../engines/use-opened.ts'
 import { TESTER } from '../engines/video-jobs.ts'
@@ -43,13 +43,9 @@ const CASES: readonly (readonly [RelayOperation, unknown, number])[] = [
   ['create-image', image, 502],
 ]
 
-function folderOf(operation: RelayOperation): string {
-  return ROUTES.filter((route) => route.operation === operation).map(functionFolderOf)[0] ?? ''
-}
-
 describe('the roles of the functions of models and relayed requests', () => {
   it.each(CASES)('%s: allow every request to the table', async (operation, body, status) => {
-    folder = folderOf(operation)
+    folder = `api/${routeOf(operation).function}`
     requests = 0
     const call = { operation, key: KEY, pathParameters: { model: CHAT } }
     const isBuffered = operation === 'list-models' || operation === 'get-model'

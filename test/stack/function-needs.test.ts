@@ -1,10 +1,9 @@
 import { describe, expect, it } from '@jest/globals'
-import { functionFolderOf, ROUTES, type Route } from '#core/api/routes.ts'
 import {
   ADMIN_NEEDS,
-  API_NEEDS,
-  type FunctionNeeds,
+  API_FUNCTIONS,
   RECONCILE_NEEDS,
+  type SizedNeeds,
   STEP_NEEDS,
   WEBHOOK_NEEDS,
 } from '#stack/function-needs.ts'
@@ -176,13 +175,10 @@ describe('function-needs: environment and files', () => {
   })
 })
 
-function needsByFolder(): Record<string, FunctionNeeds> {
-  const below = (parent: string, needs: Readonly<Record<string, FunctionNeeds>>) =>
+function needsByFolder(): Record<string, SizedNeeds> {
+  const below = (parent: string, needs: Readonly<Record<string, SizedNeeds>>) =>
     Object.entries(needs).map(([name, each]) => [`${parent}/${name}`, each] as const)
-  const ofApi = ROUTES.map((route: Route) => {
-    const folder = functionFolderOf(route)
-    return [folder, Object(API_NEEDS)[folder.replace(/^.*\//, '')]] as const
-  })
+  const ofApi = API_FUNCTIONS.map(({ name, needs }) => [`api/${name}`, needs] as const)
   const entries = [...ofApi, ...below('admin-api', ADMIN_NEEDS), ...below('pipeline', STEP_NEEDS)]
   return { ...Object.fromEntries(entries), 'pipeline/notify': WEBHOOK_NEEDS, 'pipeline/reconcile': RECONCILE_NEEDS }
 }
@@ -215,8 +211,8 @@ describe('function-needs: table permissions', () => {
     'api/list-video-jobs',
     'api/get-video-events',
     'api/create-video-quote',
-    'api-shared/account',
-    'api-shared/catalogue',
+    'api/account',
+    'api/catalogue',
   ])('%s: writes only the request count of its caller', (folder) => {
     expect(writesOf(folder)).toEqual([{ actions: ['UpdateItem'], partitions: ['RL#*'] }])
   })

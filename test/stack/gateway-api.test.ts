@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals'
 import { Match, type Template } from 'aws-cdk-lib/assertions'
 import { RestApi } from 'aws-cdk-lib/aws-apigateway'
-import { functionFolderOf, isRelayed, methodsOf as methodsOfRoute, ROUTES, type Route } from '#core/api/routes.ts'
+import { methodsOf as methodsOfRoute, type Route } from '#routes/define-route.ts'
+import { ROUTES } from '#routes/index.ts'
 import { REPOSITORY_ROOT } from '#stack/function-sources.ts'
 import { streamedIntegration, wholeIntegration } from '#stack/gateway-api.ts'
 import { GatewayFunction } from '#stack/gateway-function.ts'
@@ -38,12 +39,14 @@ function methodsOf(from: Template) {
   }))
 }
 
+const folderOfRoute = (route: Route) => `api/${route.function}`
+
 /** The integration and the function of a route. */
 function deployed(from: Template, route: Route) {
   const { method, path } = route
   const integration = methodsOf(from).find((each) => each.method === method && each.path === path)?.integration
   const [found] = resourcesOf(from, 'AWS::Lambda::Function').filter(
-    ({ properties }) => folderOf(properties) === functionFolderOf(route),
+    ({ properties }) => folderOf(properties) === folderOfRoute(route),
   )
   return { integration, uri: JSON.stringify(integration.Uri), properties: found?.properties }
 }
@@ -70,14 +73,14 @@ describe('GatewayApi', () => {
 
   it.each<Route>([...ROUTES])('$method $path goes to the function of $operation', (route) => {
     const { method, path } = route
-    expect(methods.find((each) => each.method === method && each.path === path)?.folder).toBe(functionFolderOf(route))
+    expect(methods.find((each) => each.method === method && each.path === path)?.folder).toBe(folderOfRoute(route))
   })
 
   it('supports HEAD on public routes only, with the function of GET', () => {
     const heads = methods.filter(({ method }) => method === 'HEAD').map(({ path, folder }) => [path, folder])
     expect(heads.sort()).toEqual([
-      ['/health', 'api-shared/public'],
-      ['/openapi.json', 'api-shared/public'],
+      ['/health', 'api/public'],
+      ['/openapi.json', 'api/public'],
     ])
   })
 
@@ -90,7 +93,7 @@ describe('GatewayApi', () => {
     const callers = resourcesOf(template, 'AWS::Lambda::Permission').filter(
       ({ properties }) => properties.Principal === 'apigateway.amazonaws.com',
     )
-    expect(callers).toHaveLength(new Set(ROUTES.map(functionFolderOf)).size)
+    expect(callers).toHaveLength(new Set(ROUTES.map(folderOfRoute)).size)
   })
 
   it('tells the functions of the API which origins are allowed, and has preflights below /v1 only with origins', () => {
@@ -101,13 +104,13 @@ describe('GatewayApi', () => {
       resourcesOf(from, 'AWS::Lambda::Function')
         .filter(({ properties }) => 'CORS_ORIGINS' in (properties.Environment?.Variables ?? {}))
         .map(({ properties }) => [folderOf(properties), properties.Environment.Variables.CORS_ORIGINS])
-    const folders = [...new Set(ROUTES.map(functionFolderOf))]
+    const folders = [...new Set(ROUTES.map(folderOfRoute))]
     expect(told(open).toSorted()).toEqual(folders.toSorted().map((folder) => [folder, origins.join(' ')]))
     expect(told(template)).toEqual([])
     const preflights = methodsOf(open).filter(({ method }) => method === 'OPTIONS')
     const paths = new Set<string>(ROUTES.map(({ path }) => path).filter((path) => path.startsWith('/v1/')))
     expect(preflights.map(({ path }) => path).toSorted()).toEqual([...paths].toSorted())
-    expect(new Set(preflights.map(({ folder }) => folder))).toEqual(new Set(['api-shared/public']))
+    expect(new Set(preflights.map(({ folder }) => folder))).toEqual(new Set(['api/public']))
   })
 
   it.each<Route>(whole ?? [])('buffers $operation with the timeout of its function', (route) => {
@@ -122,7 +125,7 @@ describe('GatewayApi', () => {
     const { integration, uri, properties } = deployed(template, route)
     expect(integration).toMatchObject({ Type: 'AWS_PROXY', ResponseTransferMode: 'STREAM', TimeoutInMillis: 900_000 })
     expect(uri).toMatch(/:lambda:path\/2021-11-15\/functions\/.*\/response-streaming-invocations"/)
-    const MemorySize = isRelayed(route) && route.operation !== 'create-chat-completion' ? 1024 : 512
+    const MemorySize = route.relays && route.operation !== 'create-chat-completion' ? 1024 : 512
     expect(properties).toMatchObject({ Timeout: 900, Handler: 'index.streamHandler', MemorySize })
   })
 
@@ -276,7 +279,7 @@ describe('lambda-integrations', () => {
   const template = synthesizeAlone((stack) => {
     const handler = new GatewayFunction(stack, 'Handler', {
       sources: { root: REPOSITORY_ROOT, configurationFile: 'gateway.json' },
-      folder: 'api/get-health',
+      folder: 'api/public',
       timeoutSeconds: 29,
       memoryMegabytes: 128,
       files: [],

@@ -70,7 +70,7 @@ function readUsage(folder: string, entry: string): HandlerUsage {
     logLevel: 'silent',
     // Our own code is no package, although it is imported by names that look like one.
     alias: Object.fromEntries([
-      ...['core', 'store', 'platform', 'upstream', 'middleware'].map((name) => [
+      ...['core', 'store', 'platform', 'upstream', 'middleware', 'routes'].map((name) => [
         `#${name}`,
         join(REPOSITORY_ROOT, 'lambdas', name),
       ]),

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import type { Template } from 'aws-cdk-lib/assertions'
-import { ROUTES } from '#core/api/routes.ts'
 import { relayRouteOf } from '#lambdas/relay-server/relay-server.ts'
+import { ROUTES } from '#routes/index.ts'
 import { VIEWER_ADDRESS_CODE } from '#stack/front-door.ts'
 import { endpointRateOf, RELAY_PATHS } from '#stack/relay-web-function.ts'
 import { EVERY_SETTING } from './every-setting.ts'

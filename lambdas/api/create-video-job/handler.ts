@@ -1,20 +1,18 @@
 import { randomBytes } from 'node:crypto'
 import { v7 as uuidv7 } from 'uuid'
 import { readIdempotencyKey, unknownVideoFields } from '#core/api/video-job-request.ts'
-import { authenticatedCaller, headerOf, jsonResult } from '#middleware/api-event.ts'
+import { authenticatedCaller, headerOf } from '#middleware/api-event.ts'
 import { apiHandler, readKey } from '#middleware/api-handler.ts'
 import { requestIdOf } from '#middleware/request-log.ts'
 import { once } from '#platform/cache.ts'
 import { systemClock } from '#platform/clock.ts'
 import { openCatalogue } from '#platform/configuration.ts'
+import { createVideoJob } from '#routes/video-jobs.ts'
 import { openBucket } from '#store/bucket/bucket.ts'
 import { TenantBudgets } from '#store/budget-moves.ts'
 import { CurrentCatalogue } from '#store/current-catalogue.ts'
 import { openTable } from '#store/table/sdk-table.ts'
-import { createVideoJob, SubmitRhythm } from './create-video-job.ts'
-
-/** Room for reference images inside the request, below Lambda's 6 MB for a whole event. */
-const BODY_BYTES_MAX = 5 * 1024 * 1024
+import { createVideoJob as create, SubmitRhythm } from './create-video-job.ts'
 
 const table = openTable()
 const catalogue = openCatalogue()
@@ -32,11 +30,9 @@ const context = {
   tenantBudgets: new TenantBudgets(),
 }
 
-/** POST /v1/video/generations */
 export const handler = apiHandler(
+  createVideoJob,
   {
-    operation: 'create-video-job',
-    bodyBytesMax: BODY_BYTES_MAX,
     unknownFields: unknownVideoFields,
     openTable: () => table,
     lookUpKey: (_, shown) => currentCatalogue.readBeside(() => readKey(table, shown)),
@@ -49,6 +45,6 @@ export const handler = apiHandler(
       idempotencyKey,
       requestId: requestIdOf(event, lambda),
     }
-    return jsonResult(201, await createVideoJob(command, context))
+    return await create(command, context)
   },
 )

@@ -4,10 +4,12 @@ import { TooManyEventStreamsError, VideoJobNotFoundError } from '#core/errors.ts
 import { isJobId } from '#core/ids.ts'
 import { isVisible, type VideoJob } from '#core/jobs/video-job.ts'
 import { type ApiEvent, type ApiResult, authenticatedCaller, headerOf, jsonResult } from '#middleware/api-event.ts'
-import { apiHandler } from '#middleware/api-handler.ts'
+import { keyedChain } from '#middleware/api-handler.ts'
+import type { ShownKey } from '#middleware/authenticate.ts'
 import { requestIdOf } from '#middleware/request-log.ts'
 import { once } from '#platform/cache.ts'
 import { logger } from '#platform/telemetry/logger.ts'
+import { getVideoEvents } from '#routes/video-jobs.ts'
 import { createCallerWithJobReader } from '#store/jobs/caller-with-job.ts'
 import {
   type EventStreamLease,
@@ -15,6 +17,7 @@ import {
   takeEventStreamLease,
 } from '#store/limits/event-stream-leases.ts'
 import { openTable } from '#store/table/sdk-table.ts'
+import type { Table } from '#store/table/table.ts'
 import { EventSender, ResponseHeaders, STREAM_HEADERS } from '../../relay/client-response.ts'
 import { type LambdaResponseStream, StreamingResponse, streamifyResponse } from '../../relay/streaming-response.ts'
 import { EventMessages, followJob, prefersEventStream, readFollowedJob, readingOf } from './follow-job.ts'
@@ -41,35 +44,33 @@ type Stream = { readonly job: VideoJob; readonly messages: EventMessages; readon
 const streams = new WeakMap<ApiEvent, Stream>()
 
 function chain({ isLive }: { readonly isLive: boolean }) {
-  return apiHandler(
-    {
-      operation: 'get-video-events',
-      openTable: table,
-      lookUpKey: (open, { event, ...key }) => findCallerWithJob(open, { ...key, jobId: jobIdOf(event.pathParameters) }),
-    },
-    async (event) => {
-      const nowSeconds = Date.now() / 1000
-      const { job } = event
-      if (job === undefined || !isVisible(job, nowSeconds)) {
-        throw new VideoJobNotFoundError()
-      }
-      const { events, isComplete } = readingOf(job, nowSeconds)
-      if (!prefersEventStream(event)) {
-        return jsonResult(200, JSON.stringify({ object: 'list', data: events }))
-      }
-      const lastEventId = headerOf(event, 'last-event-id')
-      const messages = new EventMessages(lastEventId)
-      if (isLive && !isComplete) {
-        streams.set(event, { job, messages, lease: await takeLease(event) })
-        return streamResult('')
-      }
-      const body = messages.next(events)
-      if (isComplete && body === '' && lastEventId !== undefined) {
-        return { statusCode: 204, headers: {}, body: '' }
-      }
-      return streamResult(isComplete ? body : `${RETRY.snapshot}${body}`)
-    },
-  )
+  const options = {
+    openTable: table,
+    lookUpKey: (open: Table, { event, ...key }: ShownKey) =>
+      findCallerWithJob(open, { ...key, jobId: jobIdOf(event.pathParameters) }),
+  }
+  return keyedChain(getVideoEvents, options).handler(async (event) => {
+    const nowSeconds = Date.now() / 1000
+    const { job } = event
+    if (job === undefined || !isVisible(job, nowSeconds)) {
+      throw new VideoJobNotFoundError()
+    }
+    const { events, isComplete } = readingOf(job, nowSeconds)
+    if (!prefersEventStream(event)) {
+      return jsonResult(200, JSON.stringify({ object: 'list', data: events }))
+    }
+    const lastEventId = headerOf(event, 'last-event-id')
+    const messages = new EventMessages(lastEventId)
+    if (isLive && !isComplete) {
+      streams.set(event, { job, messages, lease: await takeLease(event) })
+      return streamResult('')
+    }
+    const body = messages.next(events)
+    if (isComplete && body === '' && lastEventId !== undefined) {
+      return { statusCode: 204, headers: {}, body: '' }
+    }
+    return streamResult(isComplete ? body : `${RETRY.snapshot}${body}`)
+  })
 }
 
 function jobIdOf(parameters: Readonly<Record<string, string | undefined>> | null): string | undefined {

@@ -1,8 +1,8 @@
 import { VideoJobNotFoundError } from '#core/errors.ts'
 import { isJobId } from '#core/ids.ts'
 import { isVisible } from '#core/jobs/video-job.ts'
-import { jsonResult } from '#middleware/api-event.ts'
 import { apiHandler } from '#middleware/api-handler.ts'
+import { getVideoJob } from '#routes/video-jobs.ts'
 import { openBucket } from '#store/bucket/bucket.ts'
 import { createCallerWithJobReader } from '#store/jobs/caller-with-job.ts'
 import { createJobRenderer } from '../../pipeline/render-video-job.ts'
@@ -10,10 +10,9 @@ import { createJobRenderer } from '../../pipeline/render-video-job.ts'
 const render = createJobRenderer(openBucket)
 const findCallerWithJob = createCallerWithJobReader()
 
-/** GET /v1/video/generations/{job_id} */
 export const handler = apiHandler(
+  getVideoJob,
   {
-    operation: 'get-video-job',
     lookUpKey: (table, { event, ...key }) => findCallerWithJob(table, { ...key, jobId: jobIdOf(event.pathParameters) }),
   },
   async ({ job }) => {
@@ -21,7 +20,7 @@ export const handler = apiHandler(
     if (job === undefined || !isVisible(job, nowSeconds)) {
       throw new VideoJobNotFoundError()
     }
-    return jsonResult(200, await render(job, nowSeconds))
+    return await render(job, nowSeconds)
   },
 )
 

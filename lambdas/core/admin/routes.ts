@@ -1,4 +1,4 @@
-import { matchPath } from '../api/routes.ts'
+import { matchPath } from '../api/paths.ts'
 
 const READ_ERRORS = [400, 401, 403, 404, 500, 503] as const
 

@@ -34,8 +34,8 @@ export function isAffordable(
 export function balanceView({ balance, key }: AccountView, nowMilliseconds: number) {
   const { id, name, models, expiresAt } = key
   return {
-    object: 'balance',
-    unit: 'credit',
+    object: 'balance' as const,
+    unit: 'credit' as const,
     ...balanceAmounts(balance),
     key: {
       id,

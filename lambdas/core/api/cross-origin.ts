@@ -1,5 +1,4 @@
 import { MethodNotAllowedError, OriginNotAllowedError, RouteNotFoundError } from '../errors.ts'
-import { allowedMethods } from './routes.ts'
 
 /** Origins whose scripts may read responses: exact ones such as `https://app.example.com`, or `*` for all. Empty if there are none. */
 export type AllowedOrigins = readonly string[]
@@ -78,6 +77,8 @@ export function preflightHeaders({ methods, requestHeaders }: Preflight): Record
 export type OtherRequest = {
   readonly method: string
   readonly path: string
+  /** The methods of its path; empty for an unknown one. */
+  readonly methods: readonly string[]
   readonly origin: string | undefined
   /** Its `Access-Control-Request-Headers`. */
   readonly requestHeaders: string | undefined
@@ -89,8 +90,7 @@ export type OtherRequest = {
  * @throws OriginNotAllowedError; and RouteNotFoundError or MethodNotAllowedError for every request that is not a preflight.
  */
 export function preflightOf(request: OtherRequest, allowed: AllowedOrigins): Record<string, string> {
-  const { method, path, origin, requestHeaders } = request
-  const methods = allowedMethods(path)
+  const { method, path, methods, origin, requestHeaders } = request
   if (method !== 'OPTIONS' || !path.startsWith('/v1/') || methods.length === 0 || allowed.length === 0) {
     throw methods.length === 0 ? new RouteNotFoundError() : new MethodNotAllowedError(methods)
   }

@@ -2,7 +2,7 @@ import type { Catalogue } from '../catalogue/catalogue.ts'
 import type { ImageModel, Model, VideoModel } from '../catalogue/model.ts'
 import type { MODALITIES } from '../catalogue/parameters.ts'
 import { ModelNotFoundError } from '../errors.ts'
-import { ROUTES, type Route } from './routes.ts'
+import { MODEL_PATHS } from './paths.ts'
 
 /** A model as clients see it: the fields of the interface, what it takes and gives, and its prices. Nothing of its channels. */
 export function modelView(model: Model, catalogue: Pick<Catalogue, 'config' | 'videoChannels'>) {
@@ -14,7 +14,7 @@ export function modelView(model: Model, catalogue: Pick<Catalogue, 'config' | 'v
     owned_by,
     kind,
     ...abilitiesOf(model, catalogue),
-    endpoints: ENDPOINTS[kind],
+    endpoints: MODEL_PATHS[kind],
     pricing: { unit: catalogue.config.unit, billing: model.billing, prices: model.prices.map(publicPrice) },
   }
 }
@@ -33,18 +33,6 @@ export function allowedModelView(id: string, catalogue: Catalogue, allowed: read
   return modelView(model, catalogue)
 }
 
-/** The routes that take a model of each kind, in the order of ROUTES. */
-const ENDPOINTS = {
-  chat: endpointsOf('chat'),
-  embedding: endpointsOf('embedding'),
-  image: endpointsOf('image'),
-  video: endpointsOf('video'),
-} as const satisfies Readonly<Record<Model['kind'], readonly string[]>>
-
-function endpointsOf(kind: Model['kind']): string[] {
-  return ROUTES.filter(({ takes }: Route) => takes === kind).map(({ path }) => path)
-}
-
 type Modality = (typeof MODALITIES)[number] | 'embedding'
 type Range = { readonly min: number; readonly max: number }
 
@@ -54,7 +42,7 @@ type Abilities = {
   readonly input_modalities: readonly Modality[]
   readonly output_modalities: readonly Modality[]
   readonly durations?: Range
-  readonly resolutions?: readonly string[]
+  readonly resolutions?: VideoModel['resolutions']
   readonly references?: { readonly images: Range; readonly videos: Range; readonly audios: Range }
   readonly sizes?: readonly string[]
   readonly qualities?: readonly string[]

@@ -230,7 +230,7 @@ type GroupedQuery = { readonly from: string; readonly to: string; readonly group
 /** A page of groups with the total of all pages, as a response shows them. */
 export function usagePage({ from, to, groupBy }: GroupedQuery, page: readonly UsageGroup[], total: UsageSums) {
   return {
-    object: 'list',
+    object: 'list' as const,
     from,
     to,
     group_by: groupBy,

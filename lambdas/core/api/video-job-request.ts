@@ -391,7 +391,7 @@ export function offerVideoJob(body: unknown, context: OfferContext): VideoOffer 
 /** The body of a quote: what a create would reserve, and whether it could at this moment. */
 export function videoQuote({ request, line }: VideoOffer, account: AccountView, nowMilliseconds: number) {
   return {
-    object: 'video.quote',
+    object: 'video.quote' as const,
     model: request.model,
     estimate: formatCredits(line.amount),
     lines: [priceLineView(line)],

@@ -182,7 +182,7 @@ type Resolved = ReceiptRow & {
 export function videoReceipt(jobId: string, rows: ReceiptRows) {
   const { reserve, resolution } = rows
   return {
-    object: 'video.receipt',
+    object: 'video.receipt' as const,
     id: jobId,
     model: reserve.model,
     billing: reserve.billing,
@@ -199,7 +199,7 @@ export function videoReceipt(jobId: string, rows: ReceiptRows) {
   }
 }
 
-function entry(kind: string, { amount, at }: ReceiptRow, actual: Microcredits | null) {
+function entry(kind: 'reserve' | Resolved['kind'], { amount, at }: ReceiptRow, actual: Microcredits | null) {
   return {
     kind,
     amount: formatCredits(amount),

@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals'
-import { ROUTES } from '#core/api/routes.ts'
+import { ROUTES } from '#routes/index.ts'
 import { apiEvent, captureLog, context, seen } from '../../middleware/api-exchange.ts'
 
 const APP = 'https://app.example.com'
 // Handlers read the origins when they are loaded.
 process.env.CORS_ORIGINS = `${APP} http://localhost:5173`
-const { handler } = await import('#lambdas/api/fallback/handler.ts')
+const { handler } = await import('#lambdas/api/public/handler.ts')
 
 beforeEach(() => {
   captureLog()

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, jest } from '@jest/globals'
-import { handler } from '#lambdas/api/get-health/handler.ts'
+import { handler } from '#lambdas/api/public/handler.ts'
 import { apiEvent, captureLog, context } from '../../middleware/api-exchange.ts'
 
 afterEach(() => {

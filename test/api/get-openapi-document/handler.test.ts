@@ -11,7 +11,7 @@ beforeEach(async () => {
   process.env.LAMBDA_TASK_ROOT = REPOSITORY_ROOT
   // Each test with a process that has read nothing yet.
   jest.resetModules()
-  handler = (await import('#lambdas/api/get-openapi-document/handler.ts')).handler
+  handler = (await import('#lambdas/api/public/handler.ts')).handler
 })
 afterEach(() => {
   jest.restoreAllMocks()

@@ -7,6 +7,7 @@ import {
   preflightOf,
 } from '#core/api/cross-origin.ts'
 import { MethodNotAllowedError, OriginNotAllowedError, RouteNotFoundError } from '#core/errors.ts'
+import { allowedMethods } from '#routes/index.ts'
 
 const APP = 'https://app.example.com'
 const allowed = [APP, 'http://localhost:5173']
@@ -89,8 +90,9 @@ describe('preflightHeaders', () => {
 })
 
 function preflight(request: Partial<OtherRequest>, allowed: readonly string[] = [APP]) {
-  const asked = { method: 'OPTIONS', path: '/v1/models', origin: APP, requestHeaders: 'authorization', ...request }
-  return preflightOf(asked, allowed)
+  const path = request.path ?? '/v1/models'
+  const asked = { method: 'OPTIONS', path, methods: allowedMethods(path), origin: APP, requestHeaders: 'authorization' }
+  return preflightOf({ ...asked, ...request }, allowed)
 }
 
 describe('preflightOf', () => {

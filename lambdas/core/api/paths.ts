@@ -1,0 +1,53 @@
+import type { Model } from '../catalogue/model.ts'
+
+/** The two shapes of an error body. */
+export type ErrorShape = 'video' | 'openai'
+
+/** Paths of the routes that make something with a model of each kind. */
+export const MODEL_PATHS = {
+  chat: ['/v1/chat/completions', '/v1/completions'],
+  embedding: ['/v1/embeddings'],
+  image: ['/v1/images/generations'],
+  video: ['/v1/video/generations'],
+} as const satisfies Readonly<Record<Model['kind'], readonly string[]>>
+
+/** Paths under `/v1/video/` have the shape `{"error": string}`; all others, unknown ones included, have the OpenAI shape. */
+export function errorShapeOf(path: string): ErrorShape {
+  return path === '/v1/video' || path.startsWith('/v1/video/') ? 'video' : 'openai'
+}
+
+/** The percent-decoded path parameters; undefined if the concrete path does not match the template. */
+export function matchPath(template: string, path: string): Record<string, string> | undefined {
+  const expected = template.split('/')
+  const actual = path.split('/')
+  if (expected.length !== actual.length) {
+    return undefined
+  }
+  const parameters: Record<string, string> = {}
+  for (const [index, segment] of expected.entries()) {
+    const value = actual[index] ?? ''
+    const name = /^\{(.+)\}$/.exec(segment)?.[1]
+    if (name === undefined ? segment !== value : value === '') {
+      return undefined
+    }
+    if (name !== undefined) {
+      parameters[name] = decodeSegment(value)
+    }
+  }
+  return parameters
+}
+
+/** A malformed escape stays as it is: an id that does not exist. */
+function decodeSegment(segment: string): string {
+  try {
+    return decodeURIComponent(segment)
+  } catch {
+    return segment
+  }
+}
+
+/**
+ * The server in the committed OpenAPI document: the address of `npm start`. A deployment serves the document with its own
+ * address, without a trailing slash, because clients append paths to it (OpenAPI 3.1, "Paths Object").
+ */
+export const DOCUMENT_SERVER = 'http://127.0.0.1:8787'

@@ -1,0 +1,38 @@
+import { matchPath } from '../core/api/paths.ts'
+import { methodsOf } from './define-route.ts'
+import { getModel, listModels } from './models.ts'
+import { createChatCompletion, createCompletion, createEmbedding, createImage } from './relayed.ts'
+import { getHealth, getOpenapiDocument } from './service.ts'
+import { getBalance, getUsage } from './usage.ts'
+import * as videoJobs from './video-jobs.ts'
+
+/** Every operation of the client API, in the order of the OpenAPI document. */
+export const ROUTES = [
+  videoJobs.createVideoJob,
+  videoJobs.listVideoJobs,
+  videoJobs.getVideoJob,
+  videoJobs.deleteVideoJob,
+  videoJobs.getVideoReceipt,
+  videoJobs.cancelVideoJob,
+  videoJobs.resendVideoCallback,
+  videoJobs.getVideoEvents,
+  videoJobs.createVideoQuote,
+  listModels,
+  getModel,
+  createChatCompletion,
+  createCompletion,
+  createEmbedding,
+  createImage,
+  getUsage,
+  getBalance,
+  getOpenapiDocument,
+  getHealth,
+] as const
+
+/** Name of an operation, such as `create-video-job`. */
+export type Operation = (typeof ROUTES)[number]['operation']
+
+/** The methods of a concrete path; empty for an unknown one. */
+export function allowedMethods(path: string): readonly string[] {
+  return ROUTES.filter((route) => matchPath(route.path, path) !== undefined).flatMap(methodsOf)
+}

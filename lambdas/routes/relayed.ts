@@ -1,0 +1,62 @@
+import { MODEL_PATHS } from '../core/api/paths.ts'
+import { defineRoute, type RouteNeeds } from './define-route.ts'
+
+/** Reserves, relays and settles. Without streaming, API Gateway gives up after 29 seconds, and the function continues to settle. */
+const RELAY = {
+  table: [
+    { actions: ['GetItem'], partitions: ['SWITCHES'] },
+    {
+      actions: ['PutItem', 'UpdateItem', 'ConditionCheckItem'],
+      partitions: ['BAL#*', 'BUDGET#*', 'K#*', 'L#*', 'RL#*', 'T#*', 'U#*'],
+    },
+  ],
+  transacts: true,
+  readsConfiguration: true,
+  callsUpstreams: true,
+} as const satisfies RouteNeeds
+
+export const createChatCompletion = /* @__PURE__ */ defineRoute({
+  operation: 'create-chat-completion',
+  method: 'POST',
+  path: MODEL_PATHS.chat[0],
+  input: 'CreateChatCompletionRequest',
+  output: 'ChatCompletion',
+  relays: true,
+  streams: true,
+  // A chat holds 32 MiB at most, and mostly waits: the time that Lambda bills is the upstream's.
+  needs: { ...RELAY, memoryMegabytes: 512 },
+})
+
+export const createCompletion = /* @__PURE__ */ defineRoute({
+  operation: 'create-completion',
+  method: 'POST',
+  path: MODEL_PATHS.chat[1],
+  input: 'CreateCompletionRequest',
+  output: 'Completion',
+  relays: true,
+  streams: true,
+  // Here and below: room for the largest replies that are held whole, for which 440 to 740 MB were measured.
+  needs: RELAY,
+})
+
+export const createEmbedding = /* @__PURE__ */ defineRoute({
+  operation: 'create-embedding',
+  method: 'POST',
+  path: MODEL_PATHS.embedding[0],
+  input: 'CreateEmbeddingRequest',
+  output: 'EmbeddingList',
+  relays: true,
+  streams: true,
+  needs: { ...RELAY, shipsTokenizer: true },
+})
+
+export const createImage = /* @__PURE__ */ defineRoute({
+  operation: 'create-image',
+  method: 'POST',
+  path: MODEL_PATHS.image[0],
+  input: 'CreateImageRequest',
+  output: 'ImageList',
+  relays: true,
+  streams: true,
+  needs: RELAY,
+})

@@ -1,0 +1,23 @@
+import { defineRoute } from './define-route.ts'
+
+export const getOpenapiDocument = /* @__PURE__ */ defineRoute({
+  operation: 'get-openapi-document',
+  method: 'GET',
+  path: '/openapi.json',
+  auth: 'none',
+  output: 'OpenapiDocument',
+  errors: [500],
+  isRevalidated: true,
+  function: 'public',
+  needs: { table: [], shipsOpenapi: true },
+})
+
+export const getHealth = /* @__PURE__ */ defineRoute({
+  operation: 'get-health',
+  method: 'GET',
+  path: '/health',
+  auth: 'none',
+  output: 'Health',
+  function: 'public',
+  needs: { table: [] },
+})

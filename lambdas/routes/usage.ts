@@ -1,0 +1,21 @@
+import { defineRoute } from './define-route.ts'
+
+export const getUsage = /* @__PURE__ */ defineRoute({
+  operation: 'get-usage',
+  method: 'GET',
+  path: '/v1/usage',
+  query: ['from', 'to', 'group_by', 'limit', 'after'],
+  output: 'Usage',
+  function: 'account',
+  needs: { table: [{ actions: ['Query'], partitions: ['U#*'] }] },
+})
+
+export const getBalance = /* @__PURE__ */ defineRoute({
+  operation: 'get-balance',
+  method: 'GET',
+  path: '/v1/balance',
+  output: 'Balance',
+  function: 'account',
+  // One request reads the record of the key, its listing with its name, and the balance.
+  needs: { table: [{ actions: ['BatchGetItem', 'GetItem'], partitions: ['BAL#*', 'BUDGET#*', 'K#*', 'KEYS'] }] },
+})
