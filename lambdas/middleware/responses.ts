@@ -1,6 +1,7 @@
 import type { MiddlewareObj } from '@middy/core'
 import { type AllowedOrigins, crossOriginHeaders } from '#core/api/cross-origin.ts'
-import { type ErrorShape, errorShapeOf } from '#core/api/paths.ts'
+import { type ErrorForm, OPENAI_ERRORS } from '#core/api/error-form.ts'
+import { errorShapeOf } from '#core/api/paths.ts'
 import { BudgetExceededError, budgetShortfallMessage } from '#core/budgets.ts'
 import {
   type ErrorKind,
@@ -19,7 +20,7 @@ import { type ApiEvent, type ApiResult, headerOf } from './api-event.ts'
 /** The public message of every fault of the gateway. */
 const INTERNAL_ERROR = 'internal error'
 
-/** Turns errors into responses. The shape of the body follows the path, and a 5xx never shows its cause. */
+/** Turns errors into responses. The form of the body follows the path, and a 5xx never shows its cause. */
 export function errorResponse(): MiddlewareObj<ApiEvent, ApiResult> {
   const onError = (request: { event: ApiEvent; error: unknown; response: unknown }) => {
     const { path, requestContext } = request.event
@@ -28,30 +29,41 @@ export function errorResponse(): MiddlewareObj<ApiEvent, ApiResult> {
   return { onError }
 }
 
-/** The response to a request that failed, in the shape of its path. Faults of the gateway are logged. */
-export function errorResult(
-  thrown: unknown,
-  { path, requestId }: { readonly path: string; readonly requestId: string | undefined },
-): ApiResult {
-  const shape = errorShapeOf(path)
+/** A failed request: its errors have the form of its path, or the one of its protocol. */
+type FailedRequest = { readonly requestId: string | undefined } & (
+  | { readonly path: string }
+  | { readonly errors: ErrorForm }
+)
+
+/** The response to a request that failed. Faults of the gateway are logged. */
+export function errorResult(thrown: unknown, failed: FailedRequest): ApiResult {
+  const { requestId } = failed
+  const form = 'errors' in failed ? failed.errors : formOf(failed.path)
   // The table throttles or is out of reach: a retry may help, unlike after a fault of the gateway.
   const error = isContention(thrown) ? new ServiceUnavailableError({ cause: thrown }) : thrown
   if (!(error instanceof HttpError)) {
     logger.error('request failed', { requestId, error: error instanceof Error ? error : new Error(String(error)) })
-    return result(500, bodyOf({ message: INTERNAL_ERROR, statusCode: 500 }, shape), {})
+    return result(500, bodyOf({ message: INTERNAL_ERROR, statusCode: 500 }, form), {})
   }
   if (error.statusCode >= 500) {
     logger.error('request failed', { requestId, error })
   }
-  return result(error.statusCode, errorBody(error, shape), headersOf(error))
+  return result(error.statusCode, errorBody(error, form), headersOf(error))
 }
 
-function errorBody(error: HttpError, shape: ErrorShape): object {
+/** Undefined stands for the form of videos, which shows all details. */
+type Form = ErrorForm | undefined
+
+function formOf(path: string): Form {
+  return errorShapeOf(path) === 'video' ? undefined : OPENAI_ERRORS
+}
+
+function errorBody(error: HttpError, form: Form): object {
   if (error instanceof InvalidRequestError) {
-    return invalidRequestBody(error, shape)
+    return invalidRequestBody(error, form)
   }
   const explanation = explanationOf(error)
-  return explanation === undefined ? bodyOf(error, shape) : explainedBody(error, explanation, shape)
+  return explanation === undefined ? bodyOf(error, form) : explainedBody(error, explanation, form)
 }
 
 /** The amounts of a refusal, where they are known. */
@@ -63,10 +75,10 @@ function explanationOf(error: HttpError): string | undefined {
 }
 
 /** The message of the video shape is fixed, so the explanation stands beside it. */
-function explainedBody({ message, statusCode, kind }: HttpError, explanation: string, shape: ErrorShape): object {
-  return shape === 'video'
+function explainedBody({ message, statusCode, kind }: HttpError, explanation: string, form: Form): object {
+  return form === undefined
     ? { error: message, details: [{ path: '', message: explanation }] }
-    : bodyOf({ message: `${message}: ${explanation}`, statusCode, kind }, shape)
+    : bodyOf({ message: `${message}: ${explanation}`, statusCode, kind }, form)
 }
 
 function headersOf(error: HttpError): Record<string, string> {
@@ -81,19 +93,19 @@ function result(statusCode: number, body: object, headers: Record<string, string
   return { statusCode, headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(body) }
 }
 
-function invalidRequestBody(error: InvalidRequestError, shape: ErrorShape): object {
-  if (shape === 'video') {
-    return { error: error.message, details: error.issues }
+function invalidRequestBody(error: InvalidRequestError, form: Form): object {
+  const { statusCode, message, issues, summary } = error
+  if (form === undefined) {
+    return { error: message, details: issues }
   }
-  const [issue] = error.issues
-  return {
-    error: {
-      message: error.summary ?? issue?.message ?? error.message,
-      type: 'invalid_request_error',
-      param: issue?.path || null,
-      code: null,
-    },
-  }
+  const [issue] = issues
+  return form.body({
+    statusCode,
+    message: summary ?? issue?.message ?? message,
+    type: 'invalid_request_error',
+    param: issue?.path || null,
+    code: null,
+  })
 }
 
 /** Type and code of the OpenAI shape, by status. */
@@ -106,14 +118,14 @@ const OPENAI_KINDS: Readonly<Record<number, ErrorKind>> = {
   429: { type: 'rate_limit_error', code: 'rate_limit_exceeded' },
 }
 
-type ErrorFacts = Pick<HttpError, 'message' | 'statusCode'> & Partial<Pick<HttpError, 'kind'>>
+type Refusal = Pick<HttpError, 'message' | 'statusCode'> & Partial<Pick<HttpError, 'kind'>>
 
-function bodyOf({ message, statusCode, kind }: ErrorFacts, shape: ErrorShape): object {
-  if (shape === 'video') {
+function bodyOf({ message, statusCode, kind }: Refusal, form: Form): object {
+  if (form === undefined) {
     return { error: message }
   }
   const { type, code, param = null } = kind ?? kindOf(statusCode)
-  return { error: { message, type, param, code } }
+  return form.body({ statusCode, message, type, param, code })
 }
 
 function kindOf(statusCode: number): ErrorKind {

@@ -1,6 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Abort, type AbortNotice } from '#core/abort-notice.ts'
-import { isEventStream } from '#core/relay/sse-events.ts'
 import type { ReceivedRequest } from '#middleware/api-event.ts'
 import { BAD_RESPONSE, SHUTTING_DOWN, sendGatewayError } from '#platform/http-server/gateway-error.ts'
 import {
@@ -10,7 +9,7 @@ import {
   whenClosed,
   writeInSlices,
 } from '#platform/http-server/unread-responses.ts'
-import { type ClientResponse, OUT_OF_TIME, type ResponseHead, type ResponseHeaders } from '../relay/client-response.ts'
+import type { ClientResponse, ResponseHead, ResponseHeaders } from '../relay/client-response.ts'
 
 type Options = {
   readonly requestId: string
@@ -30,8 +29,8 @@ export class HttpResponse implements ClientResponse {
   readonly #ending = new Abort()
   readonly #closed: Promise<void>
   #statusCode: number | undefined
-  /** A stream of events can say in an event that it ends early. */
-  #isEventStream = false
+  /** The event by which a stream says that it ends early. */
+  #outOfTime: string | undefined
   /** Bytes that the head's content-length still promises; undefined without one. */
   #promised: number | undefined
   #held: HeldResponse | undefined
@@ -71,7 +70,7 @@ export class HttpResponse implements ClientResponse {
   }
 
   /** Does nothing the second time, for example after an error that was due at the front door. */
-  open({ statusCode, headers }: ResponseHead): void {
+  open({ statusCode, headers, outOfTime }: ResponseHead): void {
     if (this.isOpen) {
       return
     }
@@ -82,7 +81,7 @@ export class HttpResponse implements ClientResponse {
     // Throws for a header that HTTP does not allow; the response can then still be an error.
     this.#response.writeHead(statusCode, this.#options.headers.complete(headers))
     this.#statusCode = statusCode
-    this.#isEventStream = isEventStream(headers['content-type'])
+    this.#outOfTime = outOfTime
     const length = headers['content-length']
     if (length !== undefined) {
       this.#promised = Number(length)
@@ -142,8 +141,8 @@ export class HttpResponse implements ClientResponse {
    * stream of events ends with an error, so that no client takes the part for the whole; JSON ends before it is complete.
    */
   giveUp(): void {
-    if (this.#isEventStream && !(this.#hasEnded || this.#gone.aborted)) {
-      this.#response.write(OUT_OF_TIME)
+    if (this.#outOfTime !== undefined && !(this.#hasEnded || this.#gone.aborted)) {
+      this.#response.write(this.#outOfTime)
     }
     this.#gone.abort()
   }

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { OPENAI_ERRORS } from '#core/api/error-form.ts'
 import { allowedModelView, modelListView } from '#core/api/model-view.ts'
 import { matchPath } from '#core/api/paths.ts'
 import { timeOrderedId } from '#core/ids.ts'
@@ -10,15 +11,15 @@ import { InFlight, RunningWork } from '#platform/http-server/in-flight.ts'
 import { BodiesBeingRead, REQUEST_BYTES_MAX, readBody, refusalOf } from '#platform/http-server/request-bodies.ts'
 import { type HeldResponse, UnreadResponses } from '#platform/http-server/unread-responses.ts'
 import { ROUTES } from '#routes/index.ts'
-import { createChatCompletion } from '../api/create-chat-completion/create-chat-completion.ts'
-import { createCompletion } from '../api/create-completion/create-completion.ts'
-import { createEmbedding } from '../api/create-embedding/create-embedding.ts'
-import { createImage } from '../api/create-image/create-image.ts'
 import { ResponseHeaders } from '../relay/client-response.ts'
+import { chat } from '../relay/protocols/chat.ts'
+import { completion } from '../relay/protocols/completion.ts'
+import { embedding } from '../relay/protocols/embedding.ts'
+import { image } from '../relay/protocols/image.ts'
 import { boundSilence, RelayExchange } from '../relay/relay-exchange.ts'
 import { REQUEST_MILLISECONDS_MAX } from '../relay/run-request.ts'
 import { sendJson } from '../relay/send-response.ts'
-import { type Relay, serveRelay } from '../relay/serve-relay.ts'
+import { type Relay, type RelayRoute, serveRelay } from '../relay/serve-relay.ts'
 import { HttpResponse, type RequestTarget, receivedOverHttp } from './http-response.ts'
 
 type Options = {
@@ -64,7 +65,7 @@ export class RelayServer {
   }
 
   async #serve(
-    { operation, relay, takesBody }: RelayRoute,
+    { operation, errors, relay, takesBody }: RelayRoute,
     target: RequestTarget,
     { request, response }: HttpPair,
   ): Promise<void> {
@@ -86,7 +87,7 @@ export class RelayServer {
     const received = receivedOverHttp(request, target, body)
     const hold = (bytes: number) => this.#hold({ request, response }, bytes)
     const outgoing = new HttpResponse(response, { requestId, headers, hold })
-    const exchange = new RelayExchange({ operation, request: received, requestId, headers, response: outgoing })
+    const exchange = new RelayExchange({ operation, errors, request: received, requestId, headers, response: outgoing })
     const place = this.#open.add(outgoing)
     const timeUp = setTimeout(() => outgoing.giveUp(), endsAt - performance.now())
     const endBound = boundSilence(exchange, outgoing)
@@ -132,21 +133,18 @@ async function send({ response }: RelayExchange, body: object): Promise<void> {
   await sendJson(response, { statusCode: 200, pieces: [Buffer.from(JSON.stringify(body))] })
 }
 
-/** An operation of the relay server. */
-export type RelayRoute = { readonly operation: string; readonly relay: Relay; readonly takesBody: boolean }
+const OPERATIONS: readonly RelayRoute[] = [
+  chat,
+  completion,
+  embedding,
+  image,
+  { operation: 'list-models', errors: OPENAI_ERRORS, relay: listModels, takesBody: false },
+  { operation: 'get-model', errors: OPENAI_ERRORS, relay: getModel, takesBody: false },
+]
 
-const RELAYS: Readonly<Record<string, Relay>> = {
-  'create-chat-completion': createChatCompletion,
-  'create-completion': createCompletion,
-  'create-embedding': createEmbedding,
-  'create-image': createImage,
-  'list-models': listModels,
-  'get-model': getModel,
-}
-
-const SERVED = ROUTES.flatMap(({ operation, method, path, input }) => {
-  const relay = RELAYS[operation]
-  return relay === undefined ? [] : [{ method, path, served: { operation, relay, takesBody: input !== undefined } }]
+const SERVED = ROUTES.flatMap(({ operation, method, path }) => {
+  const served = OPERATIONS.find((each) => each.operation === operation)
+  return served === undefined ? [] : [{ method, path, served }]
 })
 
 /** Routes without path parameters, by method and path. */

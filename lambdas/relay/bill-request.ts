@@ -2,7 +2,7 @@ import { BudgetExceededError } from '#core/budgets.ts'
 import type { RelayModel } from '#core/catalogue/model.ts'
 import { InsufficientQuotaError, NoChannelAvailableError } from '#core/errors.ts'
 import { type Microcredits, ZERO } from '#core/money.ts'
-import type { Charge, Priced } from '#core/pricing/usage.ts'
+import type { Billing, Charge, Priced } from '#core/pricing/usage.ts'
 import { logger } from '#platform/telemetry/logger.ts'
 import { count, creditsForGraphs } from '#platform/telemetry/measures.ts'
 import type { RelayReservation, RelayResolution } from '#store/relay-ledger/relay-reservation.ts'
@@ -32,11 +32,7 @@ type BilledExchange = Pick<
 
 type Billed = {
   readonly exchange: BilledExchange
-  readonly request: {
-    readonly model: RelayModel
-    /** Advises which smaller request an amount above zero would cover; undefined if no smaller request is possible. */
-    advise(available: Microcredits): string | undefined
-  }
+  readonly request: { readonly model: RelayModel; readonly billing: Pick<Billing<never>, 'advise'> }
   /** An upper bound of the price. */
   readonly estimate: Charge
 }
@@ -120,7 +116,7 @@ function resolutionOf(
 
 /** Adds advice to an error about the balance or a budget: what it would have covered, if anything. @throws always */
 function throwAdvised(error: unknown, { request }: Billed): never {
-  const advice = (amount: Microcredits) => (amount > ZERO ? request.advise(amount) : undefined)
+  const advice = (amount: Microcredits) => (amount > ZERO ? request.billing.advise(amount) : undefined)
   if (error instanceof InsufficientQuotaError && error.shortfall !== undefined) {
     const { shortfall } = error
     throw new InsufficientQuotaError('request', { ...shortfall, advice: advice(shortfall.available) })

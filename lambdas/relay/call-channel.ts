@@ -16,6 +16,7 @@ import {
   type UpstreamError,
 } from '#upstream/providers/reply-reading.ts'
 import type { AdmittedCall } from './breakers.ts'
+import type { CallTarget, UpstreamRequest } from './relay-protocol.ts'
 
 /** Why a channel did not take a request. */
 export type ChannelFailure = {
@@ -160,10 +161,8 @@ export type ChannelContext = {
 export type ChannelCall = {
   /** Public id of the model. */
   readonly modelId: string
-  /** Below the base url of a channel, such as `/chat/completions`. */
-  readonly path: string
-  /** Writes the JSON for one channel: each upstream has its own id of the model and its own list of allowed fields. */
-  readonly body: (upstreamModelId: string, channel: RelayChannel) => string
+  /** Writes the request for one channel: each upstream has its own id of the model and its own list of allowed fields. */
+  readonly write: (target: CallTarget) => Pick<UpstreamRequest, 'path' | 'text'>
   /** When the wait for the head of the reply ends, besides the channel's own timeouts: a time of `performance.now()`. */
   readonly deadline: number
   /**
@@ -187,14 +186,14 @@ type Unwanted = { readonly kind: 'aborted' | 'given_up' }
 /**
  * Sends a request to one channel. When the upstream refuses the key and the key has been replaced since it was read, the
  * request is posted once more with the new key: an upstream that refuses a key has not looked at the request.
- * @throws whatever `body` throws.
+ * @throws whatever `write` throws.
  */
 export async function callChannel(
   context: ChannelContext,
   channel: RelayChannel,
   call: ChannelCall & { readonly requestId: string },
 ): Promise<TakenReply | ChannelFailure | Unwanted> {
-  const body = call.body(channel.models[call.modelId] ?? call.modelId, channel)
+  const request = call.write({ channel, upstreamModel: channel.models[call.modelId] ?? call.modelId })
   let credential: string
   try {
     credential = await context.credential(channel)
@@ -202,12 +201,12 @@ export async function callChannel(
     return { kind: 'refused', reason: 'credential not available' }
   }
   const credentials = [credential]
-  let outcome = await postOnce(context, channel, { ...call, body, credential })
+  let outcome = await postOnce(context, channel, { ...call, request, credential })
   if (outcome.kind === 'refused' && outcome.isKeyRefused === true) {
     const replacement = await context.renewedCredential?.(channel, credential)
     if (replacement !== undefined) {
       credentials.push(replacement)
-      outcome = await postOnce(context, channel, { ...call, body, credential: replacement })
+      outcome = await postOnce(context, channel, { ...call, request, credential: replacement })
     }
   }
   const withoutCredentials = credentialFilter(credentials)
@@ -218,24 +217,24 @@ export async function callChannel(
   return 'reason' in outcome ? { ...outcome, reason: withoutCredentials(outcome.reason) } : outcome
 }
 
-type Posted = Omit<ChannelCall, 'body'> & {
+type Posted = Omit<ChannelCall, 'write'> & {
   readonly requestId: string
-  readonly body: string
+  readonly request: Pick<UpstreamRequest, 'path' | 'text'>
   readonly credential: string
 }
 
 async function postOnce(
   { connections, nowMilliseconds }: ChannelContext,
   channel: RelayChannel,
-  { path, requestId, body, credential, deadline, signal, givenUp }: Posted,
+  { request, requestId, credential, deadline, signal, givenUp }: Posted,
 ): Promise<HttpResponse | ChannelFailure | Unwanted> {
   const { connect_seconds, first_byte_seconds, idle_seconds } = channel.timeouts
   const startedAt = performance.now()
   const outcome = await connections.post({
-    url: `${channel.base_url}${path}`,
+    url: `${channel.base_url}${request.path}`,
     credential,
     requestId,
-    body,
+    body: request.text,
     timeouts: {
       connectMilliseconds: connect_seconds * 1_000,
       firstByteMilliseconds: first_byte_seconds * 1_000,

@@ -1,8 +1,14 @@
 import type { AbortNotice } from '#core/abort-notice.ts'
+import { type ErrorFacts, type ErrorForm, upstreamError } from '#core/api/error-form.ts'
 import { NO_SNIFFING } from '#core/http.ts'
 
 /** Status and headers of a response, as the client gets them. */
-export type ResponseHead = { readonly statusCode: number; readonly headers: Readonly<Record<string, string>> }
+export type ResponseHead = {
+  readonly statusCode: number
+  readonly headers: Readonly<Record<string, string>>
+  /** The one event that stands for the rest of a stream when its time is up. */
+  readonly outOfTime?: string
+}
 
 /** The response to a relayed request. Nothing reaches the client before `open`; no method throws because the client left. */
 export interface ClientResponse {
@@ -86,28 +92,33 @@ export const STREAM_HEADERS = {
   'x-accel-buffering': 'no',
 } as const
 
-/** The one event that stands for the rest of a response when the upstream breaks off. */
-export const UPSTREAM_BROKE_OFF = `data: ${JSON.stringify({
-  error: { message: 'the upstream broke off its answer', type: 'server_error', param: null, code: 'upstream_error' },
-})}\n\n`
-
-/** The one event that stands for the rest of a response when the function's time is nearly up. */
-export const OUT_OF_TIME = `data: ${JSON.stringify({
-  error: {
-    message: 'the answer took too long and ends here',
-    type: 'server_error',
-    param: null,
-    code: 'answer_timeout',
-  },
-})}\n\n`
+const OUT_OF_TIME: ErrorFacts = {
+  statusCode: 504,
+  message: 'the answer took too long and ends here',
+  type: 'server_error',
+  param: null,
+  code: 'answer_timeout',
+}
 
 /** Sends events to the client. Opens the response with the first event: a failure before it can have a status of its own. */
 export class EventSender {
   readonly #response: ClientResponse
+  readonly #errors: ErrorForm
   #keepAlive: NodeJS.Timeout | undefined
 
-  constructor(response: ClientResponse) {
+  constructor(response: ClientResponse, errors: ErrorForm) {
     this.#response = response
+    this.#errors = errors
+  }
+
+  /** The one event that stands for the rest of a stream when the upstream breaks off. */
+  get brokeOff(): string {
+    return this.#errors.event(this.#errors.body(upstreamError('the upstream broke off its answer')))
+  }
+
+  /** The one event that stands for the rest of a stream when its time is up. */
+  get outOfTime(): string {
+    return this.#errors.event(this.#errors.body(OUT_OF_TIME))
   }
 
   /** From now on sends a comment after every {@link KEEP_ALIVE_MILLISECONDS} of silence. */
@@ -118,7 +129,7 @@ export class EventSender {
   /** False when the client is behind; {@link drained} resolves when there is room again. */
   write(events: Buffer | string): boolean {
     if (!this.#response.isOpen) {
-      this.#response.open({ statusCode: 200, headers: STREAM_HEADERS })
+      this.#response.open({ statusCode: 200, headers: STREAM_HEADERS, outOfTime: this.outOfTime })
     }
     this.#keepAlive?.refresh()
     return this.#response.gone.aborted || this.#response.write(events)

@@ -55,7 +55,7 @@ export function replyDeadline({ catalogue }: { readonly catalogue: Pick<Catalogu
  * it, and bill it.
  * @param relay throws NothingRelayedError for a reply that another channel may replace.
  * @throws RateLimitedError, UpstreamFailedError, NoChannelAvailableError, UpstreamTimeoutError, ClientGoneError,
- *   CallGivenUpError, ServiceUnavailableError when the switches cannot be read, and whatever `body` and `relay` throw.
+ *   CallGivenUpError, ServiceUnavailableError when the switches cannot be read, and whatever `write` and `relay` throw.
  */
 export async function callUpstream<Relayed>(
   context: UpstreamContext,

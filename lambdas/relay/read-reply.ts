@@ -1,4 +1,5 @@
 import type { AbortNotice } from '#core/abort-notice.ts'
+import type { ErrorFacts, ErrorForm } from '#core/api/error-form.ts'
 import { hiddenInRefusal } from '#core/catalogue/hidden-fields.ts'
 import { UpstreamFailedError, UpstreamTimeoutError } from '#core/errors.ts'
 import type { FieldTree } from '#core/json/json-fields.ts'
@@ -306,17 +307,17 @@ type RefusalReading = {
   readonly deadline: number
   /** What no client sees of a reply. */
   readonly hidden: FieldTree
+  readonly errors: ErrorForm
 }
 
 /** Stands for a refusal that does not say anything in the fields of an error. */
-const REFUSED = JSON.stringify({
-  error: {
-    message: 'the upstream refused the request without a message for clients',
-    type: 'invalid_request_error',
-    param: null,
-    code: null,
-  },
-})
+const REFUSED: ErrorFacts = {
+  statusCode: 400,
+  message: 'the upstream refused the request without a message for clients',
+  type: 'invalid_request_error',
+  param: null,
+  code: null,
+}
 
 /** Whether a text is an error in JSON: an object that says something, or a list of such objects. Its `error` is a string or an object. */
 function isError(text: string): boolean {
@@ -342,9 +343,9 @@ function saysSomething(value: unknown): boolean {
  * upstream: an error of ours takes its place.
  * @throws as {@link readReply}
  */
-export async function readRefusal(reply: UpstreamReply, { deadline, hidden }: RefusalReading): Promise<Buffer> {
+export async function readRefusal(reply: UpstreamReply, { deadline, hidden, errors }: RefusalReading): Promise<Buffer> {
   const bytes = (await readReply(reply, { bytesMax: REFUSAL_BYTES_MAX, deadline })).toString('latin1')
   const shown = withoutHidden(reply.withoutCredentials(bytes), hiddenInRefusal(hidden))
   const refusal = Buffer.from(shown, 'latin1')
-  return isError(refusal.toString()) ? refusal : Buffer.from(REFUSED)
+  return isError(refusal.toString()) ? refusal : Buffer.from(JSON.stringify(errors.body(REFUSED)))
 }

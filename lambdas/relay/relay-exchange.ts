@@ -1,3 +1,4 @@
+import type { ErrorForm } from '#core/api/error-form.ts'
 import { IGNORED_HEADER, refuseIgnored } from '#core/api/ignored-fields.ts'
 import { UpstreamTimeoutError } from '#core/errors.ts'
 import { FRONT_DOOR_HEADER, FRONT_DOOR_SILENCE_SECONDS } from '#core/http.ts'
@@ -26,6 +27,7 @@ type FailedBill = {
 
 type Received = {
   readonly operation: string
+  readonly errors: ErrorForm
   readonly request: ReceivedRequest
   /**
    * Lambda's own id with the time in front: API Gateway lets a client choose its request id, and this one names money. Rows of the
@@ -60,6 +62,7 @@ export class CallerChangedError extends Error {
 /** One relayed request and its response, from the key to the log line. The middleware fills in the caller and the body. */
 export class RelayExchange {
   readonly operation: string
+  readonly #errors: ErrorForm
   readonly request: ReceivedRequest
   /** The one id of this request: in the logs, on the response, in the ledger. */
   readonly requestId: string
@@ -78,8 +81,9 @@ export class RelayExchange {
   #handling: Handling = { isStrict: false, ignored: { query: [], fields: [] } }
   #isFailureTold = false
 
-  constructor({ operation, request, requestId, headers, response }: Received) {
+  constructor({ operation, errors, request, requestId, headers, response }: Received) {
     this.operation = operation
+    this.#errors = errors
     this.request = request
     this.requestId = requestId
     this.headers = headers
@@ -184,8 +188,7 @@ export class RelayExchange {
   tellFailure(error: unknown, { isBilled, cost }: FailedBill): void {
     if (!this.#isFailureTold) {
       this.#isFailureTold = true
-      const { path } = this.request
-      sendError(this.response, error, { path, requestId: this.requestId, isBilled, cost })
+      sendError(this.response, error, { errors: this.#errors, requestId: this.requestId, isBilled, cost })
     }
   }
 }

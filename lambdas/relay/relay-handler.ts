@@ -4,7 +4,7 @@ import { type ApiEvent, type ApiResult, receivedRequest } from '#middleware/api-
 import { allowedOrigins } from '#middleware/responses.ts'
 import { type ClientResponse, type ResponseHead, ResponseHeaders } from './client-response.ts'
 import { boundSilence, RelayExchange } from './relay-exchange.ts'
-import { type Relay, serveRelay } from './serve-relay.ts'
+import { type RelayRoute, serveRelay } from './serve-relay.ts'
 import { type LambdaResponseStream, StreamingResponse, streamifyResponse } from './streaming-response.ts'
 
 /** Lambda does not tell a buffered function that its client has left. */
@@ -64,12 +64,12 @@ const SETTLING_MILLISECONDS = 95_000
  * The two forms of a relayed operation: `handler` responds in one piece, `streamHandler` byte by byte through Lambda's
  * response stream. The stack picks one of them.
  */
-export function relayHandlers(operation: string, relay: Relay) {
-  const relayed = { relay, allowedOrigins: allowedOrigins() }
+export function relayHandlers({ operation, errors, relay, takesBody }: RelayRoute) {
+  const relayed = { relay, takesBody, allowedOrigins: allowedOrigins() }
   const handler = async (event: ApiEvent, lambda: Context): Promise<ApiResult> => {
     const received = receive(event, lambda)
     const response = new BufferedResponse(received.headers)
-    await serveRelay(new RelayExchange({ operation, ...received, response }), relayed)
+    await serveRelay(new RelayExchange({ operation, errors, ...received, response }), relayed)
     return response.result()
   }
   const streamHandler = streamifyResponse(
@@ -77,7 +77,7 @@ export function relayHandlers(operation: string, relay: Relay) {
       const received = receive(event, lambda)
       const response = new StreamingResponse(responseStream, received.headers)
       const timeUp = setTimeout(() => response.giveUp(), lambda.getRemainingTimeInMillis() - SETTLING_MILLISECONDS)
-      const exchange = new RelayExchange({ operation, ...received, response })
+      const exchange = new RelayExchange({ operation, errors, ...received, response })
       const endBound = boundSilence(exchange, response)
       await serveRelay(exchange, relayed)
       endBound()

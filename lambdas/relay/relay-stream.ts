@@ -1,32 +1,13 @@
-import type { Pushed } from '#core/relay/chat-stream.ts'
 import { EndlessEventError } from '#core/relay/sse-events.ts'
 import { nextTurn } from '#platform/concurrency.ts'
 import { ResponseBrokenError } from '#platform/http/response-body.ts'
 import { NothingRelayedError, type UpstreamReply } from './call-channel.ts'
-import { type ClientResponse, type EventSender, hasLeft, UPSTREAM_BROKE_OFF } from './client-response.ts'
+import { type ClientResponse, type EventSender, hasLeft } from './client-response.ts'
 import { boundWhenGone, type CutReply, readLastBytes, reportCutReply } from './read-reply.ts'
+import type { RelayedStream } from './relay-protocol.ts'
 
 /** How a stream ended for its client: whole, broken off by the upstream, cut by the gateway's own bound, or left early. */
 export type StreamEnd = 'whole' | 'broken' | 'cut' | 'abandoned'
-
-/** Reads the stream of an upstream for its client: bytes in, bytes out, one character for each byte, whole events only. */
-export interface EventStream<Usage> {
-  /** What to relay for a chunk of the upstream. @throws EndlessEventError */
-  push(bytes: string): Pushed
-  /** What to relay when the upstream has ended; undefined when it ended inside an event. */
-  end(): string | undefined
-  /** `finished`: only the end is missing. `done`: nothing more comes. `failed`: the upstream reported an error. */
-  readonly state: 'open' | 'finished' | 'done' | 'failed'
-  /** Whether the reply has begun. Before that, nothing is lost when another upstream starts anew. */
-  readonly hasBegun: boolean
-  /** Whether anything was generated: an error before that is no part of a reply. */
-  readonly hasGenerated: boolean
-  /** Whether the upstream is at work. */
-  readonly hasChoices: boolean
-  readonly usage: Usage | undefined
-  /** Bytes that were generated. */
-  readonly relayedTextBytes: number
-}
 
 type RelayedReply = Pick<UpstreamReply, 'body' | 'completed' | 'failed'> & CutReply
 
@@ -41,7 +22,7 @@ export type StreamClient = { readonly sender: EventSender; readonly response: Cl
  */
 export async function relayEvents(
   reply: RelayedReply,
-  stream: EventStream<unknown>,
+  stream: RelayedStream<unknown>,
   { sender, response }: StreamClient,
 ): Promise<StreamEnd> {
   const stopWaiting = boundWhenGone(reply.body, response)
@@ -82,7 +63,7 @@ const HELD_BYTES_MAX = 64 * 1024
 /** @returns how the reading ended: at the end of the stream, or before it. */
 async function pump(
   reply: Pick<UpstreamReply, 'body' | 'completed'> & CutReply,
-  stream: EventStream<unknown>,
+  stream: RelayedStream<unknown>,
   client: Client,
 ): Promise<'over' | 'broken' | 'cut'> {
   const { body, completed } = reply
@@ -138,22 +119,22 @@ async function inTurns(steps: Generator<undefined, string>): Promise<string> {
  * Whether the request must not go to another upstream. A client that has left gets no second one, and owes its prompt where
  * this upstream was at work on it.
  */
-function isBound(stream: EventStream<unknown>, { hasBytes, response }: Client): boolean {
-  return hasBytes || stream.hasBegun || (hasLeft(response) && stream.hasChoices)
+function isBound(stream: RelayedStream<unknown>, { hasBytes, response }: Client): boolean {
+  return hasBytes || stream.hasBegun || (hasLeft(response) && stream.isAtWork)
 }
 
 /** An upstream may reply 200 and report a failure before anything was generated. The client then gets a status. */
-function refuseBeforeTheFirstByte(stream: EventStream<unknown>, { hasBytes }: Client): void {
+function refuseBeforeTheFirstByte(stream: RelayedStream<unknown>, { hasBytes }: Client): void {
   if (stream.state === 'failed' && !hasBytes && !stream.hasGenerated) {
     throw new NothingRelayedError('the upstream reported an error before its first byte')
   }
 }
 
-function finish(read: 'over' | 'broken' | 'cut', stream: EventStream<unknown>, client: Client): StreamEnd {
+function finish(read: 'over' | 'broken' | 'cut', stream: RelayedStream<unknown>, client: Client): StreamEnd {
   const { sender, response, held } = client
   if (read === 'cut') {
     if (response.isOpen) {
-      sender.write(UPSTREAM_BROKE_OFF)
+      sender.write(sender.brokeOff)
     }
     return 'cut'
   }
@@ -163,9 +144,7 @@ function finish(read: 'over' | 'broken' | 'cut', stream: EventStream<unknown>, c
   if (!isBound(stream, client)) {
     throw new NothingRelayedError('the upstream ended before its first byte')
   }
-  // The usage comes last, so nothing is missing after it.
-  const isAtEnd = rest !== undefined && (stream.state === 'finished' || stream.usage !== undefined)
-  const isWhole = stream.hasBegun && (stream.state === 'done' || isAtEnd)
+  const isWhole = stream.hasBegun && (stream.state === 'done' || (rest !== undefined && stream.state === 'finished'))
   const due = held + (rest ?? '')
   if (due !== '') {
     sender.write(Buffer.from(due, 'latin1'))
@@ -175,7 +154,7 @@ function finish(read: 'over' | 'broken' | 'cut', stream: EventStream<unknown>, c
   }
   if (!isWhole) {
     const separator = rest === undefined || rest === '' ? '' : '\n\n'
-    sender.write(separator + UPSTREAM_BROKE_OFF)
+    sender.write(separator + sender.brokeOff)
   }
   return isWhole ? 'whole' : response.gone.aborted ? 'abandoned' : 'broken'
 }

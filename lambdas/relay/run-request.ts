@@ -1,20 +1,20 @@
-import { type AllowedList, fieldsIgnoredBySome, type PassedBody } from '#core/allowed-fields.ts'
-import type { RelayChannel } from '#core/catalogue/channel.ts'
-import type { RelayModel } from '#core/catalogue/model.ts'
+import { fieldsIgnoredBySome } from '#core/allowed-fields.ts'
+import type { ErrorForm } from '#core/api/error-form.ts'
+import { hiddenFields } from '#core/catalogue/hidden-fields.ts'
 import { HttpError } from '#core/errors.ts'
 import { DO_NOT_RETRY } from '#core/http.ts'
 import { parseJsonObject } from '#core/json/parse-json-text.ts'
 import { type Microcredits, ZERO } from '#core/money.ts'
-import type { CallEnd, Charge, CheckedUsage, Priced } from '#core/pricing/usage.ts'
+import type { CallEnd } from '#core/pricing/usage.ts'
 import { logWord } from '#core/redaction.ts'
 import type { ReplyRules } from '#core/relay/reply-scan.ts'
 import { isEventStream } from '#core/relay/sse-events.ts'
-import type { StreamedJsonForm } from '#core/relay/streamed-json-reply.ts'
+import type { ReplyReader, WholeReply } from '#core/relay/whole-reply.ts'
 import { logger } from '#platform/telemetry/logger.ts'
 import { count } from '#platform/telemetry/measures.ts'
 import { type Bill, billRequest } from './bill-request.ts'
 import { isSuccess, NothingRelayedError, type UpstreamReply } from './call-channel.ts'
-import { ClientGoneError, EventSender, hasLeft, UPSTREAM_BROKE_OFF } from './client-response.ts'
+import { ClientGoneError, EventSender, hasLeft } from './client-response.ts'
 import { callUpstream, replyDeadline } from './failover.ts'
 import {
   boundWhenGone,
@@ -28,108 +28,40 @@ import {
 } from './read-reply.ts'
 import type { RelayContext } from './relay-context.ts'
 import type { RelayExchange } from './relay-exchange.ts'
-import { type EventStream, relayEvents, type StreamEnd } from './relay-stream.ts'
+import type { CallTarget, RelayProtocol, RelayRequest, RequestStream } from './relay-protocol.ts'
+import { relayEvents, type StreamEnd } from './relay-stream.ts'
 import { costHeaders, sendJson } from './send-response.ts'
+import type { RelayRoute } from './serve-relay.ts'
 
-/** One kind of relayed request. The relay knows a protocol by this alone: how requests are read, written, priced and billed. */
-export type RelayProtocol<Usage> = {
-  /** Where upstreams serve it, below the base url of a channel. */
-  readonly path: string
-  /** The fields that pass upstream, besides those that a channel adds. */
-  readonly fields: AllowedList
-  /** Checks a request, before anything is reserved. @throws InvalidRequestError, ModelNotFoundError */
-  readonly read: (
-    exchange: Pick<RelayExchange, 'body' | 'caller' | 'requestId'>,
-    context: Pick<RelayContext, 'catalogue' | 'nowMilliseconds'>,
-  ) => RelayRequest<Usage>
+/** The relayed operation of a protocol: its requests are validated, reserved, relayed, and settled by what the upstreams report. */
+export function defineRelayRoute<Usage>(protocol: RelayProtocol<Usage>): RelayRoute {
+  const { operation, errors } = protocol
+  return { operation, errors, takesBody: true, relay: (exchange, context) => runRequest(exchange, context, protocol) }
 }
 
-/** One request in the terms of its protocol. */
-export interface RelayRequest<Usage> {
-  readonly model: RelayModel
-  /** For the log line. */
-  readonly facts: Readonly<Record<string, string | number | boolean>>
-  /** Calls of upstreams, one after the other. Their replies make one response, and the end of one ends all. */
-  readonly calls: number
-  readonly rules: ReplyRules
-  /** The top-level list of a whole reply that has what was asked for. */
-  readonly list: StreamedJsonForm['list']
-  /** Bytes of all whole replies that are held; undefined for the most of any. */
-  readonly bytesMax?: number
-  /** Whether a larger reply is the response, but for its model, its cost and what is hidden. */
-  readonly passesLarge: boolean
-  /** For a client that wants events. */
-  readonly streaming?: RequestStream<Usage> | undefined
-  /** An upper bound of the price. @throws InvalidRequestError */
-  estimate(): Charge | Promise<Charge>
-  /** The smaller request that an amount would cover; undefined if none is possible. */
-  advise(available: Microcredits): string | undefined
-  /** The JSON of one call for a channel. */
-  body(call: number, target: CallTarget): PassedBody
-  /** Reads a reply of status 2xx while it arrives, and keeps it for {@link respond}. */
-  reader(call: number): ReplyReader<Usage>
-  /** The usage of a reply that is too large to be held; undefined for none that can be believed. */
-  usageOfLarge(read: { readonly usage: unknown; readonly entries: number }): Usage | undefined
-  /** Limits a reported usage to what the model can have used. */
-  check(usage: Usage): CheckedUsage<Usage>
-  /** What the calls cost that were made, in their order; undefined for nothing. */
-  price(ends: readonly CallEnd<Usage>[]): Priced | undefined
-  /** The response of the replies that were read. @param cost shown in it; undefined for none. */
-  respond(ends: readonly CallEnd<Usage>[], cost: Microcredits | undefined): readonly Uint8Array[]
-}
-
-/** The channel that gets a call, and the id under which its upstream knows the model. */
-export type CallTarget = { readonly channel: RelayChannel; readonly upstreamModel: string }
-
-/** How a request is streamed. */
-export type RequestStream<Usage> = {
-  /** @param costOf the cost of a usage to show; undefined where nothing is billed. */
-  open(
-    call: number,
-    reply: Pick<UpstreamReply, 'withoutCredentials'>,
-    costOf: (usage: Usage) => Microcredits | undefined,
-  ): EventStream<Usage>
-  /** The events for the whole reply that was read last; undefined for one that cannot be sent as a stream. */
-  events(call: number, cost: Microcredits | undefined): string | undefined
-  /** The last events, after those of all replies. */
-  end(ends: readonly CallEnd<Usage>[], cost: Microcredits | undefined): string
-}
-
-/** Reads a whole reply piece by piece. */
-export interface ReplyReader<Usage> {
-  push(bytes: Buffer): void
-  /** To be called after the last piece. */
-  end(): WholeReply<Usage>
-}
-
-/** A reply of status 2xx. `error`: the upstream reports an error of its own. `reason` is for the log and holds nothing of the reply. */
-export type WholeReply<Usage> =
-  | { readonly kind: 'reply'; readonly usage: Usage | undefined }
-  | { readonly kind: 'error' }
-  | { readonly kind: 'unusable'; readonly reason: string }
-
-/** Serves one request of a protocol: validates, reserves, relays, and settles by what the upstreams report. */
-export async function runRequest<Usage>(
+async function runRequest<Usage>(
   exchange: RelayExchange,
   context: RelayContext,
-  { path, fields, read }: RelayProtocol<Usage>,
+  { fields, errors, read }: RelayProtocol<Usage>,
 ): Promise<void> {
   const request = read(exchange, context)
-  const { model } = request
-  const channels = context.catalogue.relayChannels(model.id)
-  exchange.refuseIgnored(() => fieldsIgnoredBySome(exchange.body.text, fields, channels))
-  const estimate = await request.estimate()
+  const { model, billing } = request
+  const { catalogue } = context
+  exchange.refuseIgnored(() => fieldsIgnoredBySome(exchange.body.text, fields, catalogue.relayChannels(model.id)))
+  const estimate = await billing.estimate()
   exchange.note({ model: model.id, ...request.facts })
+  const rules = { publicModel: model.id, hidden: hiddenFields(catalogue.config) }
   await billRequest(context, { exchange, request, estimate }, async (bill) => {
-    await new RequestRun({ exchange, context, path, request, bill }).run()
+    await new RequestRun({ exchange, context, errors, request, rules, bill }).run()
   })
 }
 
 type Run<Usage> = {
   readonly exchange: RelayExchange
   readonly context: RelayContext
-  readonly path: string
+  readonly errors: ErrorForm
   readonly request: RelayRequest<Usage>
+  readonly rules: ReplyRules
   readonly bill: Bill
 }
 
@@ -155,6 +87,8 @@ class RequestRun<Usage> {
   readonly #run: Run<Usage>
   readonly #sender: EventSender
   readonly #ends: CallEnd<Usage>[] = []
+  /** Of a client that wants no events. */
+  readonly #replies: Extract<WholeReply<Usage>, { kind: 'reply' }>[] = []
   #heldBytes = 0
   #statusCode = 200
   #ignored: readonly string[] = []
@@ -163,7 +97,7 @@ class RequestRun<Usage> {
 
   constructor(run: Run<Usage>) {
     this.#run = run
-    this.#sender = new EventSender(run.exchange.response)
+    this.#sender = new EventSender(run.exchange.response, run.errors)
   }
 
   async run(): Promise<void> {
@@ -189,9 +123,11 @@ class RequestRun<Usage> {
       return
     }
     if (request.streaming !== undefined) {
-      this.#sender.end(end === 'whole' ? request.streaming.end(this.#ends, bill.cost) : '')
+      this.#sender.end(end === 'whole' ? request.streaming.end?.(this.#ends, bill.cost) : '')
     } else if (end === 'whole') {
-      const pieces = request.respond(this.#ends, bill.cost)
+      const cost = request.respond === undefined ? bill.cost : undefined
+      const parts = this.#replies.flatMap((reply) => reply.relayed(cost))
+      const pieces = request.respond?.(parts, this.#ends, bill.cost) ?? parts
       await sendJson(exchange.response, { statusCode: this.#statusCode, pieces, headers: costHeaders(bill.cost) })
     }
   }
@@ -203,7 +139,7 @@ class RequestRun<Usage> {
       return 'abandoned'
     }
     if (response.isOpen && this.#ends.length > 0 && error instanceof HttpError) {
-      return this.#breakOff(UPSTREAM_BROKE_OFF)
+      return this.#breakOff(this.#sender.brokeOff)
     }
     if (response.isOpen || error instanceof ReplyTooLargeError || this.#ends.at(-1)?.how === 'unread') {
       this.#settle()
@@ -219,7 +155,7 @@ class RequestRun<Usage> {
 
   #settle(): void {
     const { exchange, request, bill } = this.#run
-    const priced = request.price(this.#ends)
+    const priced = request.billing.price(this.#ends)
     if (priced !== undefined) {
       exchange.note(priced.facts ?? {})
       bill.settle(priced)
@@ -228,23 +164,23 @@ class RequestRun<Usage> {
 
   /** A client that has bytes of a stream waits anew for each reply. */
   async #call(call: number): Promise<RunEnd> {
-    const { exchange, context, path, request } = this.#run
+    const { exchange, context, request } = this.#run
     const { receivedAt, response } = exchange
     const since = response.isOpen ? performance.now() : receivedAt
     const deadline = Math.min(replyDeadline(context, since), receivedAt + REQUEST_MILLISECONDS_MAX)
     const upstreamCall = {
       exchange,
       modelId: request.model.id,
-      path,
       signal: response.gone,
       givenUp: response.ending,
       deadline,
-      body: (upstreamModel: string, channel: RelayChannel) => {
-        const { text, ignored } = request.body(call, { channel, upstreamModel })
+      write: (target: CallTarget) => {
+        const written = request.write(call, target)
+        const { ignored } = written
         // Calls may go to several channels: the client hears of every field that one of them leaves out.
         this.#ignored = request.calls === 1 ? ignored : [...new Set([...this.#ignored, ...ignored])]
         exchange.tellIgnored(this.#ignored)
-        return text
+        return written
       },
     }
     return await callUpstream(context, upstreamCall, (reply) => this.#relay(reply, call, deadline))
@@ -280,10 +216,12 @@ class RequestRun<Usage> {
 
   /** Relays what an upstream says against a call. Only the calls before it are billed. */
   async #refuse(reply: UpstreamReply, deadline: number): Promise<RunEnd> {
-    const { exchange, request, bill } = this.#run
-    const body = await readRefusal(reply, { deadline, hidden: request.rules.hidden })
+    const { exchange, errors, rules, bill } = this.#run
+    const body = await readRefusal(reply, { deadline, hidden: rules.hidden, errors })
     if (exchange.response.isOpen) {
-      return this.#breakOff(refusalEvent(body))
+      const refusal = parseJsonObject(body.toString('utf8'))
+      const hasError = refusal !== undefined && 'error' in refusal
+      return this.#breakOff(hasError ? errors.event({ error: refusal.error }) : this.#sender.brokeOff)
     }
     this.#settle()
     const headers = bill.isBilled ? { ...DO_NOT_RETRY, ...costHeaders(bill.cost) } : {}
@@ -292,9 +230,10 @@ class RequestRun<Usage> {
   }
 
   async #relayStream(reply: UpstreamReply, call: number, streaming: RequestStream<Usage>): Promise<RunEnd> {
-    const { exchange } = this.#run
+    const { exchange, rules } = this.#run
     const { response } = exchange
-    const stream = streaming.open(call, reply, (usage) => this.#costOf(usage))
+    const { withoutCredentials } = reply
+    const stream = streaming.open(call, { ...rules, withoutCredentials, costOf: (usage) => this.#costOf(usage) })
     const sender = this.#sender
     sender.keepAlive()
     let end: StreamEnd
@@ -321,8 +260,8 @@ class RequestRun<Usage> {
   }
 
   async #relayWhole(reply: UpstreamReply, call: number, deadline: number): Promise<RunEnd> {
-    const { request } = this.#run
-    const reader = request.reader(call)
+    const { request, rules } = this.#run
+    const reader = request.reader(call, rules)
     if (!(await this.#readWhole(reply, deadline, reader))) {
       return 'sent'
     }
@@ -334,21 +273,28 @@ class RequestRun<Usage> {
     if (read.kind === 'unusable') {
       return refuseReply(reply, read.reason)
     }
+    if (request.streaming === undefined) {
+      this.#keepWhole(reply, read)
+      this.#replies.push(read)
+      return 'whole'
+    }
     // Made before anything is billed: a reply that cannot become a stream costs nothing.
-    const events = request.streaming?.events(call, this.#costOf(read.usage))
-    if (request.streaming !== undefined && events === undefined) {
+    const events = read.events?.(this.#costOf(read.usage))
+    if (events === undefined) {
       return refuseReply(reply, 'the reply has choices that cannot be sent as a stream')
     }
-    this.#statusCode = reply.status
-    this.#keepEnd(reply, { how: 'whole', usage: read.usage, textBytes: 0 })
-    if (events !== undefined) {
-      const hasRoom = this.#sender.write(events)
-      if (call + 1 < request.calls) {
-        this.#sender.keepAlive()
-        await (hasRoom ? undefined : this.#sender.drained())
-      }
+    this.#keepWhole(reply, read)
+    const hasRoom = this.#sender.write(events)
+    if (call + 1 < request.calls) {
+      this.#sender.keepAlive()
+      await (hasRoom ? undefined : this.#sender.drained())
     }
     return 'whole'
+  }
+
+  #keepWhole(reply: UpstreamReply, { usage }: { readonly usage: Usage | undefined }): void {
+    this.#statusCode = reply.status
+    this.#keepEnd(reply, { how: 'whole', usage, textBytes: 0 })
   }
 
   /**
@@ -357,10 +303,11 @@ class RequestRun<Usage> {
    * @returns false when the reply was relayed.
    * @throws UpstreamFailedError, UpstreamTimeoutError, ReplyTooLargeError.
    */
-  async #readWhole(reply: UpstreamReply, deadline: number, reader: ReplyReader<Usage>): Promise<boolean> {
+  async #readWhole(reply: UpstreamReply, deadline: number, reader: Pick<ReplyReader<Usage>, 'push'>): Promise<boolean> {
     const { exchange, request } = this.#run
     const { response } = exchange
-    const bytesMax = request.bytesMax === undefined ? undefined : request.bytesMax - this.#heldBytes
+    const { bytesMax: most } = request.large
+    const bytesMax = most === undefined ? undefined : most - this.#heldBytes
     const bounds = { bytesMax, deadline: response.isOpen ? undefined : deadline, gone: response.gone }
     const stopWaiting = boundWhenGone(reply.body, response)
     try {
@@ -387,21 +334,24 @@ class RequestRun<Usage> {
     unfinished: Unfinished,
     { deadline }: { readonly deadline: number | undefined },
   ): Promise<void> {
-    const { exchange, request } = this.#run
+    const { exchange, request, rules } = this.#run
     const { response } = exchange
-    const { list, rules } = request
+    const {
+      billing,
+      large: { list, areRelayed },
+    } = request
     const costOf = (read: { readonly usage: unknown; readonly entries: number }) => {
-      const usage = read.entries === 0 ? undefined : request.usageOfLarge(read)
+      const usage = read.entries === 0 ? undefined : billing.usageOf(read)
       return usage === undefined ? undefined : this.#costOf(usage)
     }
     const form = { ...rules, list, costOf }
-    const isCut = request.streaming !== undefined || !request.passesLarge || response.isBuffered === true
+    const isCut = request.streaming !== undefined || !areRelayed || response.isBuffered === true
     const large = isCut
       ? await cutReply(reply, unfinished, { form, deadline })
       : await passOn(unfinished, { form, status: reply.status, response })
     if (large.entries > 0 || large.end === 'abandoned') {
       const how = large.end === 'abandoned' ? 'unread' : large.end
-      this.#keepEnd(reply, { how, usage: request.usageOfLarge(large), textBytes: large.bytes })
+      this.#keepEnd(reply, { how, usage: billing.usageOf(large), textBytes: large.bytes })
     }
     if (isCut) {
       throw new ReplyTooLargeError()
@@ -414,8 +364,8 @@ class RequestRun<Usage> {
   /** The cost of a whole reply with this usage, for the client; undefined for a model without a price. */
   #costOf(usage: Usage | undefined): Microcredits | undefined {
     const { request, bill } = this.#run
-    const checked = usage === undefined ? undefined : request.check(usage).usage
-    const priced = request.price([{ how: 'whole', usage: checked, textBytes: 0 }])
+    const checked = usage === undefined ? undefined : request.billing.check(usage).usage
+    const priced = request.billing.price([{ how: 'whole', usage: checked, textBytes: 0 }])
     return bill.estimate.amount === ZERO ? undefined : priced?.charge.amount
   }
 
@@ -426,7 +376,7 @@ class RequestRun<Usage> {
       this.#ends.push(end)
       return
     }
-    const { usage, doubts } = request.check(end.usage)
+    const { usage, doubts } = request.billing.check(end.usage)
     this.#ends.push({ ...end, usage })
     for (const { kind, reported } of doubts) {
       const words = Object.entries(reported).map(([name, value]) => [name, logWord(String(value))])
@@ -445,11 +395,3 @@ const DOUBTS = {
   above_bound: 'the upstream reported a usage above the bound of its model',
   contradictory: 'the upstream reported more cached tokens than its prompt has',
 } as const
-
-/** The refusal of a later call, for a client that has events: on one line, as an event needs it. */
-function refusalEvent(body: Buffer): string {
-  const refusal = parseJsonObject(body.toString('utf8'))
-  return refusal !== undefined && 'error' in refusal
-    ? `data: ${JSON.stringify({ error: refusal.error })}\n\n`
-    : UPSTREAM_BROKE_OFF
-}

@@ -1,3 +1,4 @@
+import type { ErrorForm } from '#core/api/error-form.ts'
 import { DO_NOT_RETRY } from '#core/http.ts'
 import { formatCredits, type Microcredits } from '#core/money.ts'
 import { errorResult } from '#middleware/responses.ts'
@@ -52,7 +53,7 @@ export async function sendPiece(response: ClientResponse, piece: Uint8Array): Pr
 }
 
 type Failed = {
-  readonly path: string
+  readonly errors: ErrorForm
   readonly requestId: string
   /** The failed request was billed: a retry would be billed again. */
   readonly isBilled: boolean
@@ -60,7 +61,11 @@ type Failed = {
 }
 
 /** Tells the client what went wrong, unless the client has left, has a part of its response, or is told that the process ends. */
-export function sendError(response: ClientResponse, error: unknown, { path, requestId, isBilled, cost }: Failed): void {
+export function sendError(
+  response: ClientResponse,
+  error: unknown,
+  { errors, requestId, isBilled, cost }: Failed,
+): void {
   if (error instanceof ClientGoneError || response.ending?.aborted === true) {
     return
   }
@@ -72,7 +77,7 @@ export function sendError(response: ClientResponse, error: unknown, { path, requ
     response.end()
     return
   }
-  const { statusCode, headers = {}, body } = errorResult(error, { path, requestId })
+  const { statusCode, headers = {}, body } = errorResult(error, { errors, requestId })
   const strings = Object.entries(headers).map(([name, value]) => [name, String(value)])
   response.open({
     statusCode,

@@ -1,4 +1,5 @@
 import { type AllowedOrigins, crossOriginHeaders } from '#core/api/cross-origin.ts'
+import type { ErrorForm } from '#core/api/error-form.ts'
 import {
   InvalidApiKeyError,
   InvalidRequestError,
@@ -61,10 +62,15 @@ const DEPTH_MAX = 128
 export type Relay = (exchange: RelayExchange, context: RelayContext) => Promise<void>
 
 /** A relayed operation. */
-export type RelayedOperation = {
+export type RelayRoute = {
+  /** As in the table of routes. */
+  readonly operation: string
+  readonly errors: ErrorForm
   readonly relay: Relay
-  /** False for an operation without a body. Default: true. */
-  readonly takesBody?: boolean
+  readonly takesBody: boolean
+}
+
+type Served = Pick<RelayRoute, 'relay' | 'takesBody'> & {
   /** Whose scripts may read the response. */
   readonly allowedOrigins: AllowedOrigins
 }
@@ -75,8 +81,8 @@ export type RelayedOperation = {
  * stream: here the settlement follows the last byte, and a client that leaves is noticed.
  * Never rejects: every failure has been sent or logged.
  */
-export async function serveRelay(exchange: RelayExchange, operation: RelayedOperation): Promise<void> {
-  const { relay, takesBody = true } = operation
+export async function serveRelay(exchange: RelayExchange, operation: Served): Promise<void> {
+  const { relay, takesBody } = operation
   crossOrigin(exchange, operation)
   await requestLog(exchange, () =>
     errorResponse(exchange, async () => {
@@ -97,7 +103,7 @@ export async function serveRelay(exchange: RelayExchange, operation: RelayedOper
 }
 
 /** Lets scripts of the allowed origins read the response, whatever it is. */
-function crossOrigin({ headers, request }: RelayExchange, { allowedOrigins: allowed }: RelayedOperation): void {
+function crossOrigin({ headers, request }: RelayExchange, { allowedOrigins: allowed }: Served): void {
   if (allowed.length > 0) {
     headers.add(crossOriginHeaders(headerValue(request, 'origin'), { allowed }))
   }

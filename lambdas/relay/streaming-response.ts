@@ -1,9 +1,8 @@
 import { finished } from 'node:stream/promises'
 import type { StreamifyHandler } from 'aws-lambda'
-import { isEventStream } from '#core/relay/sse-events.ts'
 import { outliveStreamError } from '#lambdas/relay/outlive-stream-error.ts'
 import type { ApiEvent } from '#middleware/api-event.ts'
-import { type ClientResponse, OUT_OF_TIME, type ResponseHead, type ResponseHeaders } from './client-response.ts'
+import type { ClientResponse, ResponseHead, ResponseHeaders } from './client-response.ts'
 
 /** Lambda's stream to the caller of a streaming function. */
 export type LambdaResponseStream = awslambda.HttpResponseStream
@@ -28,8 +27,8 @@ export class StreamingResponse implements ClientResponse {
   readonly #gone = new AbortController()
   #stream: LambdaResponseStream | undefined
   #statusCode: number | undefined
-  /** A stream of events can say in an event that it ends early. */
-  #isEventStream = false
+  /** The event by which a stream says that it ends early. */
+  #outOfTime: string | undefined
 
   constructor(responseStream: LambdaResponseStream, responseHeaders: ResponseHeaders) {
     this.#responseStream = responseStream
@@ -55,7 +54,7 @@ export class StreamingResponse implements ClientResponse {
     return this.#statusCode
   }
 
-  open({ statusCode, headers }: ResponseHead): void {
+  open({ statusCode, headers, outOfTime }: ResponseHead): void {
     const { HttpResponseStream } = lambdaGlobal()
     if (HttpResponseStream === undefined) {
       throw new TypeError('a streaming function runs on a Lambda runtime only')
@@ -68,7 +67,7 @@ export class StreamingResponse implements ClientResponse {
     if (this.#gone.signal.aborted) {
       return
     }
-    this.#isEventStream = isEventStream(headers['content-type'])
+    this.#outOfTime = outOfTime
     this.#stream = HttpResponseStream.from(this.#responseStream, {
       statusCode,
       headers: this.#responseHeaders.complete(headers),
@@ -98,8 +97,8 @@ export class StreamingResponse implements ClientResponse {
    * The stream is never destroyed, because Lambda's runtime client then ends the process before the settlement.
    */
   giveUp(): void {
-    if (this.#isEventStream && !(this.#stream?.writableEnded || this.#gone.signal.aborted)) {
-      this.#stream?.write(OUT_OF_TIME)
+    if (this.#outOfTime !== undefined && !(this.#stream?.writableEnded || this.#gone.signal.aborted)) {
+      this.#stream?.write(this.#outOfTime)
     }
     this.#gone.abort()
   }

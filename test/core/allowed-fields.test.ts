@@ -10,8 +10,8 @@ import {
 } from '#core/allowed-fields.ts'
 import { imageRequestBody, parseImageRequest } from '#core/api/image-request.ts'
 import { parseJsonText } from '#core/json/parse-json-text.ts'
-import { upstreamChatBody } from '#core/relay/chat-call.ts'
-import { CHAT_MODEL, chatCall, PLAIN_CHANNEL } from './relay/completing.ts'
+import { upstreamChatBody } from '#lambdas/relay/protocols/chat.ts'
+import { CHAT_MODEL, chatCall, PLAIN_CHANNEL } from '../relay/protocols/completing.ts'
 import { shippedCatalogue } from './shipped-catalogue.ts'
 
 const chat = (text: string, added: readonly string[] = []) => keepAllowedFields(text, allowedFields('chat', added))

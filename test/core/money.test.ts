@@ -11,7 +11,7 @@ import {
   parseCredits,
   parseSignedCredits,
 } from '#core/money.ts'
-import { chatChargeMax } from '#core/pricing/relay-cost.ts'
+import { tokenChargeMax } from '#core/pricing/relay-cost.ts'
 import { shippedCatalogue } from './shipped-catalogue.ts'
 
 const amounts = fc.bigInt({ min: 0n, max: AMOUNT_MICROCREDITS_MAX }).map(microcredits)
@@ -137,7 +137,7 @@ describe('affordableCount for a balance', () => {
     fc.assert(
       fc.property(fc.integer(numbers), fc.integer({ min: 1, max: 8 }), fc.integer(numbers), (prompt, choices, have) => {
         const costOf = (outputTokensMax: number): Microcredits =>
-          chatChargeMax(model, { promptTokensMax: prompt, choices, outputTokensMax }).amount
+          tokenChargeMax(model, { promptTokensMax: prompt, choices, outputTokensMax }).amount
         const available = microcredits(have)
         const count = affordableCount(available, { most: model.max_output_tokens, costOf })
         expect(count === 0 || costOf(count) <= available).toBe(true)

@@ -1,5 +1,4 @@
 import { beforeEach, describe, expect, it } from '@jest/globals'
-import { ROLE_CHOICES, roleEvent } from '../core/relay/role-chunks.ts'
 import {
   CHAT,
   chatAnswer,
@@ -14,6 +13,7 @@ import {
   word,
 } from '../engines/relay-rig.ts'
 import { useOpened } from '../engines/use-opened.ts'
+import { ROLE_CHOICES, roleEvent } from '../relay/protocols/role-chunks.ts'
 
 const BODY = { model: CHAT, messages: [{ role: 'user', content: 'Say hi' }], max_tokens: 100 }
 const STREAMED = { ...BODY, stream: true }

@@ -2,7 +2,6 @@ import { once } from 'node:events'
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals'
 import { keyIdOf } from '#core/api-key.ts'
 import { revokeApiKey } from '#store/keys/api-keys.ts'
-import { ROLE_CHOICES, roleEvent } from '../core/relay/role-chunks.ts'
 import {
   CHAT,
   chatAnswer,
@@ -19,6 +18,7 @@ import {
 } from '../engines/relay-rig.ts'
 import { useOpened } from '../engines/use-opened.ts'
 import { TESTER } from '../engines/video-jobs.ts'
+import { ROLE_CHOICES, roleEvent } from '../relay/protocols/role-chunks.ts'
 import { asPublic, BODY, BROKEN, COST, ROLE, type StreamingTenant, startStreamRelay } from './stream-relay.ts'
 
 const relay = useOpened(startStreamRelay)

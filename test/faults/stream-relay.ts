@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { expect } from '@jest/globals'
-import { ROLE_CHOICES, roleEvent } from '../core/relay/role-chunks.ts'
 import { CHAT, startRelayRig } from '../engines/relay-rig.ts'
+import { ROLE_CHOICES, roleEvent } from '../relay/protocols/role-chunks.ts'
 
 export const BODY = { model: CHAT, messages: [{ role: 'user', content: 'Say hi' }], max_tokens: 100, stream: true }
 /** What USAGE comes to: 9 tokens at 1,000 and 3 at 2,000 per million. */

@@ -43,7 +43,7 @@ async function failing(run: (bill: Bill, exchange: RelayExchange) => void, estim
   const context = { catalogue: shippedCatalogue, ledger, nowMilliseconds: () => 0 }
   const failed = billRequest(
     context,
-    { exchange, request: { model, advise: () => undefined }, estimate },
+    { exchange, request: { model, billing: { advise: () => undefined } }, estimate },
     async (bill) => {
       run(bill, exchange)
       throw new TypeError('after all')
@@ -91,7 +91,7 @@ describe('billRequest: a refused reservation', () => {
     const context = { catalogue: shippedCatalogue, ledger, nowMilliseconds: () => 0 }
     return await billRequest(
       context,
-      { exchange: fakeExchange(), request: { model, advise }, estimate: charge(100) },
+      { exchange: fakeExchange(), request: { model, billing: { advise } }, estimate: charge(100) },
       run,
     ).catch((thrown) => thrown)
   }

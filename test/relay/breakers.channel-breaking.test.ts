@@ -299,7 +299,7 @@ describe('a trial that tells nothing', () => {
     [
       'the body cannot be made',
       {
-        body: () => {
+        write: () => {
           throw new TypeError('no body')
         },
       },

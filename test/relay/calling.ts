@@ -101,8 +101,10 @@ function fresh(): CallState {
 const CALL: Omit<UpstreamCall, 'deadline'> = {
   exchange: fakeExchange(),
   modelId: 'chat',
-  path: '/chat/completions',
-  body: (upstreamModelId) => JSON.stringify({ model: upstreamModelId, prompt: 'secret words' }),
+  write: ({ upstreamModel }) => ({
+    path: '/chat/completions',
+    text: JSON.stringify({ model: upstreamModel, prompt: 'secret words' }),
+  }),
 }
 
 function contextOf(state: CallState, connections: UpstreamConnections): UpstreamContext {

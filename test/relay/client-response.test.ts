@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals'
+import { OPENAI_ERRORS } from '#core/api/error-form.ts'
 import { EventSender, ResponseHeaders } from '#lambdas/relay/client-response.ts'
 import { FakeResponse } from './fake-response.ts'
 
@@ -45,7 +46,7 @@ describe('EventSender', () => {
 
   it('breaks a quarter of a minute of silence, counted from the last event', () => {
     const answer = new FakeResponse()
-    const sender = new EventSender(answer)
+    const sender = new EventSender(answer, OPENAI_ERRORS)
     sender.keepAlive()
     for (const second of [10, 20, 30]) {
       jest.advanceTimersByTime(10_000)

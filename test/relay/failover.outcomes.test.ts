@@ -158,7 +158,7 @@ describe('a body that cannot be made', () => {
     const broken = new TypeError('not a body')
     await expect(
       call({
-        body: () => {
+        write: () => {
           throw broken
         },
       }),

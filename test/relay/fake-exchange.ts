@@ -1,3 +1,4 @@
+import { OPENAI_ERRORS } from '#core/api/error-form.ts'
 import { type ClientResponse, ResponseHeaders } from '#lambdas/relay/client-response.ts'
 import { RelayExchange } from '#lambdas/relay/relay-exchange.ts'
 import { receivedRequest } from '#middleware/api-event.ts'
@@ -23,6 +24,7 @@ export function fakeExchange(faked: Faked = {}): RelayExchange {
   const request = receivedRequest(apiEvent({ path: '/v1/chat/completions', headers, body: text }))
   const exchange = new RelayExchange({
     operation,
+    errors: OPENAI_ERRORS,
     request,
     requestId,
     headers: new ResponseHeaders(requestId),

@@ -2,7 +2,7 @@ import { jest } from '@jest/globals'
 import { createCatalogue } from '#core/catalogue/catalogue.ts'
 import { gatewayConfigSchema } from '#core/catalogue/gateway-config.ts'
 import { AdmittedCall } from '#lambdas/relay/breakers.ts'
-import type { Relay } from '#lambdas/relay/serve-relay.ts'
+import type { RelayRoute } from '#lambdas/relay/serve-relay.ts'
 import type { SendOutcome } from '#platform/http/send-once.ts'
 import type { RelayResolution } from '#store/relay-ledger/relay-reservation.ts'
 import type { UpstreamPost } from '#upstream/providers/openai.ts'
@@ -77,7 +77,10 @@ export type FakedRequest = {
 }
 
 /** @param json the body of the request. */
-export function startRequest(relay: Relay, operation: string, json: object): FakedRequest {
+export function startRequest(
+  { operation, relay }: Pick<RelayRoute, 'operation' | 'relay'>,
+  json: object,
+): FakedRequest {
   const calls: FakeCall[] = []
   const admitted: string[][] = []
   const reserved: bigint[] = []

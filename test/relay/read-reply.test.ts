@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals'
+import { OPENAI_ERRORS } from '#core/api/error-form.ts'
 import { UpstreamFailedError, UpstreamTimeoutError } from '#core/errors.ts'
 import {
   ABANDONED_MILLISECONDS_MAX,
@@ -104,17 +105,17 @@ describe('readRefusal', () => {
   it('removes the keys of the call, and keeps every other byte', async () => {
     const { reply, body } = fakeReply({ withoutCredentials: (text) => text.replace('sk-1', '[redacted]') })
     body.end('{"error":"the key sk-1 of Zürich"}')
-    expect((await readRefusal(reply, { deadline: inAMinute(), hidden: HIDDEN })).toString()).toBe(
-      '{"error":"the key [redacted] of Zürich"}',
-    )
+    expect(
+      (await readRefusal(reply, { deadline: inAMinute(), hidden: HIDDEN, errors: OPENAI_ERRORS })).toString(),
+    ).toBe('{"error":"the key [redacted] of Zürich"}')
   })
 
   it('holds no more than a mebibyte', async () => {
     const { reply, body } = fakeReply()
     body.write('x'.repeat(1024 * 1024), 'x')
-    await expect(readRefusal(reply, { deadline: inAMinute(), hidden: HIDDEN })).rejects.toBeInstanceOf(
-      UpstreamFailedError,
-    )
+    await expect(
+      readRefusal(reply, { deadline: inAMinute(), hidden: HIDDEN, errors: OPENAI_ERRORS }),
+    ).rejects.toBeInstanceOf(UpstreamFailedError)
     expect(body.isDestroyed).toBe(true)
   })
 })

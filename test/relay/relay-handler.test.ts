@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { OPENAI_ERRORS } from '#core/api/error-form.ts'
 import { UpstreamFailedError } from '#core/errors.ts'
 import type { RelayExchange } from '#lambdas/relay/relay-exchange.ts'
 import { relayHandlers } from '#lambdas/relay/relay-handler.ts'
@@ -21,9 +22,14 @@ async function serve(
   { key, relay = respond }: { readonly key: string; readonly relay?: typeof respond },
 ) {
   const relayed: RelayExchange[] = []
-  const { handler, streamHandler } = relayHandlers('create-image', async (exchange) => {
-    relayed.push(exchange)
-    await relay(exchange)
+  const { handler, streamHandler } = relayHandlers({
+    operation: 'create-image',
+    errors: OPENAI_ERRORS,
+    takesBody: true,
+    relay: async (exchange) => {
+      relayed.push(exchange)
+      await relay(exchange)
+    },
   })
   const event = () => apiEvent({ path: '/v1/images/generations', headers: { authorization: `Bearer ${key}` }, body })
   const whole = await handler(event(), context)

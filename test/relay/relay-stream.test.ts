@@ -1,13 +1,14 @@
 import { describe, expect, it } from '@jest/globals'
-import { ChatStream } from '#core/relay/chat-stream.ts'
+import { OPENAI_ERRORS } from '#core/api/error-form.ts'
 import { NothingRelayedError } from '#lambdas/relay/call-channel.ts'
 import { EventSender } from '#lambdas/relay/client-response.ts'
+import { ChatStream } from '#lambdas/relay/protocols/chat-stream.ts'
 import { relayEvents } from '#lambdas/relay/relay-stream.ts'
 import { rulesOf } from '../core/relay/reply-rules.ts'
-import { ROLE_CHOICES, roleEvent } from '../core/relay/role-chunks.ts'
 import { USAGE_CHUNK, word } from '../engines/relay-rig.ts'
 import { FakeBody } from './fake-body.ts'
 import { FakeResponse } from './fake-response.ts'
+import { ROLE_CHOICES, roleEvent } from './protocols/role-chunks.ts'
 import { relayChannel } from './relay-channel.ts'
 
 const ROLE = roleEvent(ROLE_CHOICES['a refusal that is null'])
@@ -25,7 +26,12 @@ function start() {
     withoutCredentials: (text) => text,
     costOf: () => undefined,
   })
-  return { body, answer, told, over: relayEvents(reply, stream, { sender: new EventSender(answer), response: answer }) }
+  return {
+    body,
+    answer,
+    told,
+    over: relayEvents(reply, stream, { sender: new EventSender(answer, OPENAI_ERRORS), response: answer }),
+  }
 }
 
 describe('relayEvents: what comes before anything was generated', () => {

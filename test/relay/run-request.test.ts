@@ -1,18 +1,18 @@
 import { describe, expect, it } from '@jest/globals'
 import { NoChannelAvailableError, UpstreamFailedError } from '#core/errors.ts'
-import { createChatCompletion } from '#lambdas/api/create-chat-completion/create-chat-completion.ts'
-import { ROLE_CHOICES, roleEvent } from '../core/relay/role-chunks.ts'
+import { chat } from '#lambdas/relay/protocols/chat.ts'
 import { captureTelemetry } from '../engines/emitted-metrics.ts'
 import { chatAnswer, DONE, FINISH, USAGE_CHUNK, word } from '../engines/relay-rig.ts'
 import { captureLog } from '../middleware/api-exchange.ts'
 import { type FakedRequest, MODEL, startRequest } from './faked-request.ts'
+import { ROLE_CHOICES, roleEvent } from './protocols/role-chunks.ts'
 
 const PROMPT = 'hello'
 const JSON_REPLY = { contentType: 'application/json' }
 const telemetry = captureTelemetry()
 
 const startChat = (members: object = {}) =>
-  startRequest(createChatCompletion, 'create-chat-completion', {
+  startRequest(chat, {
     model: MODEL,
     messages: [{ role: 'user', content: PROMPT }],
     max_tokens: 10,

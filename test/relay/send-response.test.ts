@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
+import { OPENAI_ERRORS } from '#core/api/error-form.ts'
 import { UpstreamFailedError } from '#core/errors.ts'
 import { microcredits } from '#core/money.ts'
 import { costHeaders, sendError, sendJson } from '#lambdas/relay/send-response.ts'
@@ -14,7 +15,7 @@ describe('sendError: an error', () => {
   ])('after a bill says that SDKs are not to try it again: %s', (error, statusCode) => {
     const headers = [true, false].map((isBilled) => {
       const response = new FakeResponse()
-      sendError(response, error, { path: '/v1/completions', requestId: 'request-1', isBilled })
+      sendError(response, error, { errors: OPENAI_ERRORS, requestId: 'request-1', isBilled })
       expect(response.head?.statusCode).toBe(statusCode)
       return response.head?.headers
     })

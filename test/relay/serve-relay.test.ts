@@ -1,12 +1,13 @@
 import { Metrics } from '@aws-lambda-powertools/metrics'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals'
+import { OPENAI_ERRORS } from '#core/api/error-form.ts'
 import { keyIdOf } from '#core/api-key.ts'
 import { UpstreamFailedError } from '#core/errors.ts'
 import { tokenCounts, tokenFacts } from '#core/pricing/token-usage.ts'
 import { ResponseHeaders } from '#lambdas/relay/client-response.ts'
 import { RelayExchange } from '#lambdas/relay/relay-exchange.ts'
 import { sendJson } from '#lambdas/relay/send-response.ts'
-import { measureRequest, type RelayedOperation, serveRelay } from '#lambdas/relay/serve-relay.ts'
+import { measureRequest, serveRelay } from '#lambdas/relay/serve-relay.ts'
 import { receivedRequest } from '#middleware/api-event.ts'
 import { revokeApiKey } from '#store/keys/api-keys.ts'
 import { type RelayRig, startRelayRig } from '../engines/relay-rig.ts'
@@ -21,7 +22,10 @@ describe('serveRelay', () => {
   })
   afterAll(() => rig.close())
 
-  type Served = Partial<RelayedOperation> & { readonly key: string; readonly headers?: Record<string, string> }
+  type Served = Partial<Parameters<typeof serveRelay>[1]> & {
+    readonly key: string
+    readonly headers?: Record<string, string>
+  }
 
   /** Serves one request, and shows what was responded and which exchanges reached the operation. */
   async function serve(body: string | null, { key, headers = {}, ...operation }: Served) {
@@ -38,12 +42,13 @@ describe('serveRelay', () => {
     })
     const exchange = new RelayExchange({
       operation: 'create-image',
+      errors: OPENAI_ERRORS,
       request: receivedRequest(event),
       requestId: 'request-1',
       headers: new ResponseHeaders('request-1'),
       response,
     })
-    await serveRelay(exchange, { relay, allowedOrigins: [], ...operation })
+    await serveRelay(exchange, { relay, takesBody: true, allowedOrigins: [], ...operation })
     return { statusCode: response.head?.statusCode, body: response.text, exchange, relayed }
   }
 

@@ -1,5 +1,5 @@
+import { chat } from '../../relay/protocols/chat.ts'
 import { relayHandlers } from '../../relay/relay-handler.ts'
-import { createChatCompletion } from './create-chat-completion.ts'
 
 /** POST /v1/chat/completions */
-export const { handler, streamHandler } = relayHandlers('create-chat-completion', createChatCompletion)
+export const { handler, streamHandler } = relayHandlers(chat)

@@ -1,5 +1,5 @@
+import { completion } from '../../relay/protocols/completion.ts'
 import { relayHandlers } from '../../relay/relay-handler.ts'
-import { createCompletion } from './create-completion.ts'
 
 /** POST /v1/completions */
-export const { handler, streamHandler } = relayHandlers('create-completion', createCompletion)
+export const { handler, streamHandler } = relayHandlers(completion)

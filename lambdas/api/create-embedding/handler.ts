@@ -1,5 +1,5 @@
+import { embedding } from '../../relay/protocols/embedding.ts'
 import { relayHandlers } from '../../relay/relay-handler.ts'
-import { createEmbedding } from './create-embedding.ts'
 
 /** POST /v1/embeddings */
-export const { handler, streamHandler } = relayHandlers('create-embedding', createEmbedding)
+export const { handler, streamHandler } = relayHandlers(embedding)

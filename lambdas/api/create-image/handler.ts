@@ -1,5 +1,5 @@
+import { image } from '../../relay/protocols/image.ts'
 import { relayHandlers } from '../../relay/relay-handler.ts'
-import { createImage } from './create-image.ts'
 
 /** POST /v1/images/generations */
-export const { handler, streamHandler } = relayHandlers('create-image', createImage)
+export const { handler, streamHandler } = relayHandlers(image)

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Context } from 'aws-lambda'
+import { OPENAI_ERRORS } from '#core/api/error-form.ts'
 import { TooManyEventStreamsError, VideoJobNotFoundError } from '#core/errors.ts'
 import { isJobId } from '#core/ids.ts'
 import { isVisible, type VideoJob } from '#core/jobs/video-job.ts'
@@ -109,12 +110,14 @@ export const streamHandler = streamifyResponse(
     const strings = Object.entries(headers).map(([name, value]) => [name, String(value)])
     const length =
       stream === undefined && statusCode !== 204 ? { 'content-length': String(Buffer.byteLength(body)) } : {}
-    response.open({ statusCode, headers: { ...Object.fromEntries(strings), ...length } })
+    const sender = new EventSender(response, OPENAI_ERRORS)
+    const { outOfTime } = sender
+    response.open({ statusCode, headers: { ...Object.fromEntries(strings), ...length }, outOfTime })
     if (stream === undefined) {
       response.write(body)
       response.end()
     } else {
-      await follow(stream, { event, response, requestId, lambda })
+      await follow(stream, { event, response, sender, requestId, lambda })
     }
     await response.finished()
   },
@@ -123,18 +126,18 @@ export const streamHandler = streamifyResponse(
 type Following = {
   readonly event: ApiEvent
   readonly response: StreamingResponse
+  readonly sender: EventSender
   readonly requestId: string
   readonly lambda: Context
 }
 
 async function follow({ job, messages, lease }: Stream, following: Following): Promise<void> {
-  const { event, response, requestId, lambda } = following
+  const { event, response, sender, requestId, lambda } = following
   const { tenantId } = authenticatedCaller(event)
   const startedAt = Date.now()
   const time = Math.min(STREAM_MILLISECONDS_MAX, lambda.getRemainingTimeInMillis() - CLOSING_MILLISECONDS)
   // A client that takes nothing is not waited for.
   const timeUp = setTimeout(() => response.giveUp(), time + CLOSING_MILLISECONDS / 2)
-  const sender = new EventSender(response)
   sender.keepAlive()
   try {
     await sender.send(RETRY.live)

@@ -1,16 +1,28 @@
 import type { ChatModel, EmbeddingModel, ImageModel, TokenPrices } from '../catalogue/model.ts'
 import { findImagePrice, type ImagePriceTier } from '../catalogue/price-rows.ts'
-import { atLeastOne, divideHalfUp, type Microcredits, parseCredits, ZERO } from '../money.ts'
 import {
+  adviseOnOutput,
+  affordableCount,
+  atLeastOne,
+  divideHalfUp,
+  type Microcredits,
+  parseCredits,
+  ZERO,
+} from '../money.ts'
+import {
+  believedUsage,
+  checkTokenCounts,
   countedTokens,
   INPUT_PARTS,
+  readPromptTokens,
+  readTokenUsage,
   sumOfTokenCounts,
   type TokenCounts,
   tokenCounts,
   tokenFacts,
   tokensByLength,
 } from './token-usage.ts'
-import { type CallEnd, type Charge, countedUsage, type Priced } from './usage.ts'
+import { type Billing, type CallEnd, type Charge, checkCount, countedUsage, type Priced } from './usage.ts'
 import { NoPriceError } from './video-cost.ts'
 
 /** The price of a million tokens of each part of a usage. */
@@ -57,21 +69,21 @@ export function ratedCounts(counts: TokenCounts, rates: TokenRates): bigint {
 /** Token prices are per million tokens, so costs are summed in millionths of a microcredit and rounded once. */
 const PICOCREDITS_PER_MICROCREDIT = 1_000_000n
 
-/** Bounds of one chat call. */
-export type ChatBounds = {
+/** Bounds of one call. */
+export type TokenBounds = {
   readonly promptTokensMax: number
   readonly outputTokensMax: number
   readonly choices: number
 }
 
 /** The exact cost of a usage, in millionths of a microcredit: tokens times prices, or the fixed price of a request. */
-function chatPicocredits(model: ChatModel, counts: TokenCounts): bigint {
+function tokenPicocredits(model: ChatModel, counts: TokenCounts): bigint {
   const row = priceRow(model)
   return 'price' in row ? parseCredits(row.price) * PICOCREDITS_PER_MICROCREDIT : ratedCounts(counts, tokenRates(row))
 }
 
 /** An upper bound of the exact cost of a call: all of its input may have the highest rate. */
-function chatPicocreditsMax(model: ChatModel, bounds: ChatBounds): bigint {
+function tokenPicocreditsMax(model: ChatModel, bounds: TokenBounds): bigint {
   const row = priceRow(model)
   if ('price' in row) {
     return parseCredits(row.price) * PICOCREDITS_PER_MICROCREDIT
@@ -82,7 +94,7 @@ function chatPicocreditsMax(model: ChatModel, bounds: ChatBounds): bigint {
 }
 
 /** The usage of a call at its bounds. No upstream has said yet what a cache has to do with it. */
-function countsMax({ promptTokensMax, outputTokensMax, choices }: ChatBounds): TokenCounts {
+function countsMax({ promptTokensMax, outputTokensMax, choices }: TokenBounds): TokenCounts {
   return tokenCounts({ input: promptTokensMax, output: outputTokensMax * choices })
 }
 
@@ -94,37 +106,80 @@ function roundedCost(model: ChatModel, picocredits: bigint): Microcredits {
 }
 
 /** The cost of a usage, rounded once, and the usage. */
-export function chatCharge(model: ChatModel, counts: TokenCounts): Charge {
-  return { amount: roundedCost(model, chatPicocredits(model, counts)), usage: countedTokens(counts) }
+export function tokenCharge(model: ChatModel, counts: TokenCounts): Charge {
+  return { amount: roundedCost(model, tokenPicocredits(model, counts)), usage: countedTokens(counts) }
 }
 
-/** What to reserve before chat calls: an upper bound of their cost. */
-export function chatChargeMax(model: ChatModel, ...calls: readonly ChatBounds[]): Charge {
+/** What to reserve before calls: an upper bound of their cost. */
+export function tokenChargeMax(model: ChatModel, ...calls: readonly TokenBounds[]): Charge {
   return rounded(
     model,
     calls.map((bounds) => costMax(model, bounds)),
   )
 }
 
-/** Bounds of one chat call, and the likely tokens of its prompt. */
-export type ChatCall = ChatBounds & { readonly promptTokensEstimate: number }
+/** Bounds of one call, and the likely tokens of its prompt. */
+export type TokenCall = TokenBounds & {
+  readonly promptTokensEstimate: number
+  /** Tokens of images, which some upstreams bill on top of the context. */
+  readonly imageTokensMax?: number
+}
+
+/** The field by which a request limits its output. */
+type OutputLimit = {
+  readonly name: string
+  /** What the field adds to the bound of a prompt that lacks it. */
+  readonly addedTokens?: number
+}
 
 /**
- * What is billed for chat calls: the sum of their costs, rounded once. A call costs the usage that its upstream reported.
+ * Bills calls by the tokens that their upstreams report.
+ * @param calls all with the same number of completions, of the same length.
+ */
+export function tokenBilling(
+  model: ChatModel,
+  calls: readonly TokenCall[],
+  { name, addedTokens = 0 }: OutputLimit,
+): Billing<TokenCounts> {
+  const [first] = calls
+  const most = first?.outputTokensMax ?? 0
+  const usageMax = {
+    input: model.context_tokens + (first?.imageTokensMax ?? 0),
+    output: model.max_output_tokens * (first?.choices ?? 1),
+  }
+  const costOf = (outputTokensMax: number) => {
+    const shortened = calls.map((call) => ({
+      ...call,
+      outputTokensMax,
+      promptTokensMax: Math.min(usageMax.input, call.promptTokensMax + addedTokens),
+    }))
+    return tokenChargeMax(model, ...shortened).amount
+  }
+  return {
+    estimate: () => tokenChargeMax(model, ...calls),
+    advise: (available) => adviseOnOutput(available, { model, name, most, costOf }),
+    usageOf: ({ usage, entries }) => believedUsage(readTokenUsage(usage), entries > 0),
+    check: (usage) => checkTokenCounts(usage, usageMax),
+    price: (ends) => priceTokenCalls(model, calls, ends),
+  }
+}
+
+/**
+ * What is billed for calls: the sum of their costs, rounded once. A call costs the usage that its upstream reported.
  * Without one, a reply that broke off or was abandoned costs the estimated prompt and its text, counted by its length, and any
  * other reply costs its share of the reservation, which is also the most that is estimated. A reply that broke off before any
  * text is free.
  * @param ends of the calls that were made, in the order of `calls`.
  * @returns undefined if nothing is billed.
  */
-export function priceChatCalls(
+export function priceTokenCalls(
   model: ChatModel,
-  calls: readonly ChatCall[],
+  calls: readonly TokenCall[],
   ends: readonly CallEnd<TokenCounts>[],
 ): Priced | undefined {
   const [only] = ends
   if (ends.length === 1 && only?.usage !== undefined) {
-    return { charge: chatCharge(model, only.usage), isEstimated: false, facts: tokenFacts(only.usage) }
+    return { charge: tokenCharge(model, only.usage), isEstimated: false, facts: tokenFacts(only.usage) }
   }
   const billed = calls.flatMap((call, index) => {
     const end = ends[index]
@@ -149,7 +204,7 @@ function isWorthless({ how, usage, textBytes }: CallEnd<TokenCounts>): boolean {
 /** A usage, and its exact cost. */
 type Cost = { readonly counts: TokenCounts; readonly picocredits: bigint }
 
-function callCost(model: ChatModel, call: ChatCall, { how, usage, textBytes }: CallEnd<TokenCounts>): Cost {
+function callCost(model: ChatModel, call: TokenCall, { how, usage, textBytes }: CallEnd<TokenCounts>): Cost {
   if (usage !== undefined) {
     return costOf(model, usage)
   }
@@ -162,12 +217,12 @@ function callCost(model: ChatModel, call: ChatCall, { how, usage, textBytes }: C
   return generated.picocredits < most.picocredits ? generated : most
 }
 
-function costMax(model: ChatModel, bounds: ChatBounds): Cost {
-  return { counts: countsMax(bounds), picocredits: chatPicocreditsMax(model, bounds) }
+function costMax(model: ChatModel, bounds: TokenBounds): Cost {
+  return { counts: countsMax(bounds), picocredits: tokenPicocreditsMax(model, bounds) }
 }
 
 function costOf(model: ChatModel, counts: TokenCounts): Cost {
-  return { counts, picocredits: chatPicocredits(model, counts) }
+  return { counts, picocredits: tokenPicocredits(model, counts) }
 }
 
 function rounded(model: ChatModel, costs: readonly Cost[]): Charge {
@@ -227,23 +282,37 @@ export function embeddingChargeMax(model: EmbeddingPrices, tokenBounds: readonly
   )
 }
 
-/** What is billed for an embedding response. */
-export type EmbeddingSettlement = {
-  readonly charge: Charge
-  /** Whether the reserved estimate is billed, because the upstream reported no credible usage. */
-  readonly billedAtEstimate: boolean
-}
-
-/** Applies the price to the usage that `readEmbeddingReply` found; undefined for none. */
-export function settleEmbeddingCost(
-  model: EmbeddingPrices,
-  { estimate, promptTokens }: { estimate: Charge; promptTokens: number | undefined },
-): EmbeddingSettlement {
+/**
+ * Bills an embedding by the tokens that the upstream reports, of which zero means none.
+ * @param tokenBounds the most tokens of each input. @throws InvalidRequestError
+ */
+export function embeddingBilling(
+  model: EmbeddingPrices & Pick<EmbeddingModel, 'max_input_tokens'>,
+  inputs: number,
+  tokenBounds: () => Promise<readonly number[]>,
+): Billing<number> {
   const isPerRequest = model.prices.some((row) => 'price' in row)
-  if (promptTokens === undefined && !isPerRequest) {
-    return { charge: estimate, billedAtEstimate: true }
+  let estimate: Charge | undefined
+  return {
+    estimate: async () => {
+      estimate = embeddingChargeMax(model, await tokenBounds())
+      return estimate
+    },
+    // No single number would help.
+    advise: () => 'send fewer or shorter inputs',
+    usageOf: ({ usage }) => readPromptTokens(usage),
+    check: (tokens) => checkCount('promptTokens', tokens, model.max_input_tokens * inputs),
+    price: ([end]) => {
+      if (end === undefined || estimate === undefined) {
+        return undefined
+      }
+      const tokens = end.usage
+      if (tokens === undefined || (tokens === 0 && !isPerRequest)) {
+        return { charge: estimate, isEstimated: true }
+      }
+      return { charge: embeddingCharge(model, tokens), isEstimated: false, facts: { inputTokens: tokens || undefined } }
+    },
   }
-  return { charge: embeddingCharge(model, promptTokens ?? 0), billedAtEstimate: false }
 }
 
 /** The fields of an image model that billing needs. */
@@ -281,11 +350,29 @@ export function imageChargeMax(request: PricedImages): Charge {
   return imageCharge(request, request.count)
 }
 
-/**
- * What is billed for a response: its images, never more than were asked for.
- * @param images as `readImageReply` counts them.
- */
-export function imageCharge(request: PricedImages, images: number): Charge {
-  const count = Math.min(images, request.count)
-  return { amount: imageCost(request.model, request, count), usage: countedUsage({ images: count }) }
+function imageCharge(request: PricedImages, images: number): Charge {
+  return { amount: imageCost(request.model, request, images), usage: countedUsage({ images }) }
+}
+
+/** Bills a request by the images of its reply, never more than were asked for. */
+export function imageBilling(request: PricedImages): Billing<number> {
+  const estimate = () => imageChargeMax(request)
+  return {
+    estimate,
+    advise: (available) => {
+      const costOf = (count: number) => imageChargeMax({ ...request, count }).amount
+      const count = affordableCount(available, { most: request.count, costOf })
+      return count > 0 ? `set n to at most ${count}` : undefined
+    },
+    usageOf: ({ entries }) => entries,
+    check: (images) => checkCount('images', images, request.count),
+    price: ([end]) => {
+      if (end === undefined) {
+        return undefined
+      }
+      return end.usage === undefined
+        ? { charge: estimate(), isEstimated: true }
+        : { charge: imageCharge(request, end.usage), isEstimated: false }
+    },
+  }
 }

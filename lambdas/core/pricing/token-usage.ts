@@ -1,11 +1,10 @@
-import type { ChatModel, EmbeddingModel } from '../catalogue/model.ts'
 import { isJsonObject, type JsonObject } from '../json/parse-json-text.ts'
 import { type CheckedUsage, type CountedUsage, countedUsage } from './usage.ts'
 
 /** The parts of the input, each with a price of its own. */
 export const INPUT_PARTS = ['input', 'cachedInput', 'cachedInputExplicit', 'cacheWrite', 'cacheWrite1h'] as const
 
-/** The tokens of one or more calls of a chat upstream, in parts that never overlap. Each part is a non-negative integer. */
+/** The tokens of one or more calls of an upstream, in parts that never overlap. Each part is a non-negative integer. */
 export type TokenCounts = Readonly<Record<(typeof INPUT_PARTS)[number], number>> & {
   /** Reasoning included. */
   readonly output: number
@@ -80,7 +79,7 @@ export function tokenFacts(counts: TokenCounts) {
 const COUNT_MAX = 2 ** 48
 
 /**
- * Reads the `usage` of a chat upstream, in any form of the interfaces for chats, responses and messages, as parts that never
+ * Reads the `usage` of an upstream, in any form of the interfaces for chats, responses and messages, as parts that never
  * overlap and sum to the whole. Which names and forms upstreams use: docs/decisions/0132.
  *
  * A count that is missing follows from `total_tokens`. A part above its whole is cut to the whole (`isCorrected`).
@@ -109,8 +108,17 @@ export function believedUsage(usage: TokenCounts | undefined, isGenerated: boole
   return isGenerated && usage !== undefined && isNothing(usage) ? undefined : usage
 }
 
-/** Reads a number of tokens; undefined for anything else. Callers bound the number before billing (`usage-bounds.ts`). */
-export function tokenCount(value: unknown): number | undefined {
+/**
+ * The tokens of the `usage` of an embedding; zero for no plausible number. An embedding has no output, so the total is the prompt.
+ * No input is empty, so zero tokens mean that the upstream left them out.
+ */
+export function readPromptTokens(usage: unknown): number {
+  const { prompt_tokens, total_tokens }: JsonObject = isJsonObject(usage) ? usage : {}
+  return tokenCount(prompt_tokens) || tokenCount(total_tokens) || 0
+}
+
+/** Reads a number of tokens; undefined for anything else. Callers bound the number before billing. */
+function tokenCount(value: unknown): number | undefined {
   return typeof value === 'number' && Number.isInteger(value) && value >= 0 ? value : undefined
 }
 
@@ -240,25 +248,13 @@ function difference(total: number | undefined, part: number | undefined): number
  * request: a client that asks for less may be billed more than was reserved if its upstream ignores the limit or counts
  * reasoning on top.
  */
-export type ChatUsageMax = { readonly input: number; readonly output: number }
-
-/**
- * The bound of one chat call with this number of completions.
- * @param imageTokens of the request's images, which some upstreams bill on top of the context.
- */
-export function chatUsageMax(
-  { context_tokens, max_output_tokens }: Pick<ChatModel, 'context_tokens' | 'max_output_tokens'>,
-  choices: number,
-  imageTokens = 0,
-): ChatUsageMax {
-  return { input: context_tokens + imageTokens, output: max_output_tokens * choices }
-}
+export type TokenUsageMax = { readonly input: number; readonly output: number }
 
 /**
  * Reduces a reported usage to the bound. Where the input exceeds the bound, cached tokens are kept and fresh tokens
  * are cut. Returns the same object if nothing exceeds the bound.
  */
-export function boundTokenCounts(counts: TokenCounts, most: ChatUsageMax): TokenCounts {
+export function boundTokenCounts(counts: TokenCounts, most: TokenUsageMax): TokenCounts {
   let room = most.input
   const take = (tokens: number): number => {
     const taken = Math.min(tokens, room)
@@ -283,8 +279,8 @@ export function boundTokenCounts(counts: TokenCounts, most: ChatUsageMax): Token
   return isWithin ? counts : bounded
 }
 
-/** Reduces what one chat call reported to the bound ({@link chatUsageMax}). */
-export function checkTokenCounts(counts: TokenCounts, most: ChatUsageMax): CheckedUsage<TokenCounts> {
+/** Reduces what one call reported to the bound. */
+export function checkTokenCounts(counts: TokenCounts, most: TokenUsageMax): CheckedUsage<TokenCounts> {
   const usage = boundTokenCounts(counts, most)
   if (usage === counts && counts.isCorrected !== true) {
     return { usage, doubts: NO_DOUBTS }
@@ -298,14 +294,6 @@ export function checkTokenCounts(counts: TokenCounts, most: ChatUsageMax): Check
 }
 
 const NO_DOUBTS = [] as const
-
-/** The bound of one embedding request. */
-export function embeddingTokensMax(
-  { max_input_tokens }: Pick<EmbeddingModel, 'max_input_tokens'>,
-  inputs: number,
-): number {
-  return max_input_tokens * inputs
-}
 
 /** A rough average of common tokenizers. */
 const BYTES_PER_TOKEN = 4

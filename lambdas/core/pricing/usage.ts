@@ -73,6 +73,27 @@ export type CheckedUsage<Usage> = {
   }[]
 }
 
+/** How a request is bounded and billed. */
+export type Billing<Usage> = {
+  /** An upper bound of the price. @throws InvalidRequestError */
+  readonly estimate: () => Charge | Promise<Charge>
+  /** The smaller request that an amount would cover; undefined if none is possible. */
+  readonly advise: (available: Microcredits) => string | undefined
+  /** The usage of a reply that is too large to be held; undefined for none that can be believed. */
+  readonly usageOf: (read: { readonly usage: unknown; readonly entries: number }) => Usage | undefined
+  /** Limits a reported usage to what the model can have used. */
+  readonly check: (usage: Usage) => CheckedUsage<Usage>
+  /** What the calls cost that were made, in their order; undefined for nothing. */
+  readonly price: (ends: readonly CallEnd<Usage>[]) => Priced | undefined
+}
+
+/** Limits a count. @param name for the log. */
+export function checkCount(name: string, reported: number, most: number): CheckedUsage<number> {
+  return reported <= most
+    ? { usage: reported, doubts: [] }
+    : { usage: most, doubts: [{ kind: 'above_bound', reported: { [name]: reported } }] }
+}
+
 /** What distinguishes a usage counter from the others of its tenant. */
 export type UsageDimensions = {
   /** UTC, `yyyy-mm-dd`: the day of the settlements. */

@@ -72,7 +72,10 @@ export function applyEdits(text: string, edits: readonly Edit[]): string {
   return pieces.join('')
 }
 
-/** Where a value stands, for those who read a reply: a reader of a list adds places of its own. */
+/**
+ * Where a value stands, for those who read a reply: a reader of a list adds places of its own. `TOP` is the object of the reply, which an
+ * event may hold in a field.
+ */
 export const TOP = 0
 export const LIST = 1
 export const ENTRY = 2
@@ -255,7 +258,10 @@ export class ReplyScan {
     return length
   }
 
-  /** A value begins in the top-level object, in the list, in an entry or in a value that is looked at. @returns the place of what is in it. */
+  /**
+   * A value begins in the top-level object, in the list, in an entry or in a value that is looked at.
+   * @returns the place of what is in it: `TOP` for an object that has the model, the usage and the list of the reply.
+   */
   protected begin(_place: number, _name: string, _code: number): number {
     return ELSEWHERE
   }
@@ -282,7 +288,7 @@ export class ReplyScan {
     if (hidden === 'whole') {
       frame.way = frame.isLate ? REPLACE : REMOVE
       frame.replacement = 'null'
-    } else if (name === 'model' && this.#level === 1 && this.#modelJson !== undefined) {
+    } else if (name === 'model' && frame.place === TOP && frame.isObject && this.#modelJson !== undefined) {
       frame.way = REPLACE
       frame.replacement = this.#modelJson
       this.#lacksModel = false
@@ -435,7 +441,7 @@ export class ReplyScan {
 
   /** The cost goes after the last field of the usage that has just ended. */
   #addCost(parent: Frame): void {
-    const usage = this.#frames[1]
+    const usage = this.#frames[this.#level]
     if (usage?.isObject !== true || parent.way !== KEEP || parent.inner === undefined) {
       return
     }

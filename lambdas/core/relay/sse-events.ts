@@ -27,7 +27,10 @@ const BLANK_LINE = /(?:\r\n|\r(?!\n)|\n)[\r\n]/g
 /** Bytes of a blank line that may have come before the chunk in which it is found. */
 const OVERLAP = 3
 
-/** No chat sends a larger event. Without a bound, an upstream could send one without end. */
+/** The data of the event that ends the streams of the OpenAI API, except those of responses. */
+export const END_OF_STREAM = '[DONE]'
+
+/** No upstream sends a larger event. Without a bound, an upstream could send one without end. */
 const EVENT_BYTES_MAX = 16 * 1024 * 1024
 
 /** One event is larger than the bounds. */
@@ -143,7 +146,7 @@ function afterLineFeed(text: string): number {
 const DATA_NAME = 'data:'
 const SPACE = 0x20
 
-/** An event of one data line and a blank line, as every chat sends them: read without patterns. Undefined for others. */
+/** An event of one data line and a blank line, as most upstreams send them: read without patterns. Undefined for others. */
 function oneLineEvent(raw: string): SseEvent | undefined {
   const end = raw.length - 2
   const isOneLine = raw.indexOf('\n') === end && raw.charCodeAt(end + 1) === LINE_FEED && !raw.includes('\r')
@@ -161,7 +164,7 @@ const DATA_FIELD = /^data(?:: ?|$)/
 
 type Part = { readonly dataStart: number; readonly rawStart: number }
 
-/** Lines of one event: the data of a chat stands on one, or on a few. */
+/** Lines of one event: data stands on one, or on a few. */
 const LINES_MAX = 16_384
 
 /** @throws EndlessEventError */
@@ -204,7 +207,7 @@ function eventOfLines(bytes: string): SseEvent {
 const ERROR_LINE = /(?:^|[\r\n])event:[ \t]*error[ \t]*(?:[\r\n]|$)/i
 
 /**
- * A line that no client of a chat reads: a comment, or a whole line of `id`, `retry` or an unknown field. Upstreams tell their names there.
+ * A line that no client reads: a comment, or a whole line of `id`, `retry` or an unknown field. Upstreams tell their names there.
  * It begins at the begin of a line, and ends with it. An unfinished line stays: it may be the begin of data.
  */
 const UNSHOWN = /(?<=^|[\r\n])(?::[^\r\n]*(?:\r\n|\r|\n|$)|(?!(?:data|event)(?::|[\r\n]))[^\r\n]+(?:\r\n|\r|\n))/g
@@ -258,13 +261,13 @@ export function editEvent({ raw, toRaw }: SseEvent, edits: readonly Edit[]): str
 }
 
 /**
- * Whether a chat stream ended, without a blank line, inside an event: the rest is neither `[DONE]` nor complete JSON.
+ * Whether a stream ended, without a blank line, inside an event: the rest is neither `[DONE]` nor complete JSON.
  */
 export function isHalfEvent({ raw, data }: Pick<SseEvent, 'raw' | 'data'>): boolean {
   if (data === undefined) {
     return /[^\r\n]/.test(raw)
   }
-  return data.trim() !== '[DONE]' && !isJson(data)
+  return data.trim() !== END_OF_STREAM && !isJson(data)
 }
 
 function isJson(text: string): boolean {

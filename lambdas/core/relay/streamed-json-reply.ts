@@ -5,7 +5,7 @@ import { latin1Of, ReplyPieces, type ReplyRules, ReplyScan } from './reply-scan.
 /** What is read from a large reply, and changed in it. */
 export type StreamedJsonForm = ReplyRules & {
   /** The top-level list of what was asked for. */
-  readonly list: 'choices' | 'data'
+  readonly list: string
   /** The cost to show in a usage, by what was read so far; left out where nothing of the reply is shown. */
   readonly costOf?: (read: { readonly usage: unknown; readonly entries: number }) => Microcredits | undefined
 }

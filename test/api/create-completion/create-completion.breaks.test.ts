@@ -1,6 +1,5 @@
 import type { ServerResponse } from 'node:http'
 import { expect, it } from '@jest/globals'
-import { textsOf } from '../../core/relay/completion-chunks.ts'
 import {
   CHAT,
   chatEvent,
@@ -14,6 +13,7 @@ import {
   word,
 } from '../../engines/relay-rig.ts'
 import { useOpened } from '../../engines/use-opened.ts'
+import { textsOf } from '../../relay/protocols/completion-chunks.ts'
 
 const BODIES = {
   'create-chat-completion': { model: CHAT, stream: true, messages: [{ role: 'user', content: 'hi' }], max_tokens: 900 },

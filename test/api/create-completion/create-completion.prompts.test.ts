@@ -1,11 +1,11 @@
 import { afterEach, describe, expect, it, jest } from '@jest/globals'
 import fc from 'fast-check'
 import { NoChannelAvailableError, UpstreamFailedError } from '#core/errors.ts'
-import { createCompletion } from '#lambdas/api/create-completion/create-completion.ts'
 import { ClientGoneError } from '#lambdas/relay/client-response.ts'
-import { textsOf } from '../../core/relay/completion-chunks.ts'
+import { completion } from '#lambdas/relay/protocols/completion.ts'
 import { chatAnswer, chatEvent, DONE, FINISH, USAGE, USAGE_CHUNK, word } from '../../engines/relay-rig.ts'
 import { type FakedRequest, MODEL, startRequest } from '../../relay/faked-request.ts'
+import { textsOf } from '../../relay/protocols/completion-chunks.ts'
 
 /** What one prompt costs by its usage: 9 tokens at 1,000 and 3 at 2,000. */
 const BY_USAGE = 15_000n
@@ -14,8 +14,7 @@ const JSON_REPLY = { contentType: 'application/json' }
 const WHOLE = JSON.stringify(chatAnswer())
 const STREAM = [word('Hi'), FINISH, USAGE_CHUNK, DONE]
 
-const startCompletion = (members: object) =>
-  startRequest(createCompletion, 'create-completion', { model: MODEL, max_tokens: 10, ...members })
+const startCompletion = (members: object) => startRequest(completion, { model: MODEL, max_tokens: 10, ...members })
 
 afterEach(() => {
   jest.useRealTimers()

@@ -1,6 +1,4 @@
 import { describe, expect, it } from '@jest/globals'
-import { chunksOf, textsOf } from '../../core/relay/completion-chunks.ts'
-import { mapExchanges } from '../../core/relay/completion-fixture.ts'
 import {
   CHAT,
   chatAnswer,
@@ -15,6 +13,8 @@ import {
   word,
 } from '../../engines/relay-rig.ts'
 import { useOpened } from '../../engines/use-opened.ts'
+import { chunksOf, textsOf } from '../../relay/protocols/completion-chunks.ts'
+import { mapExchanges } from '../../relay/protocols/completion-fixture.ts'
 import { readFixture } from '../../upstream/providers/upstream-fixture.ts'
 
 const operation = 'create-completion'

@@ -5,24 +5,24 @@ import type { ChatModel, ImageModel, TokenPrices } from '#core/catalogue/model.t
 import { imagePriceTiers } from '#core/catalogue/price-rows.ts'
 import { formatCredits, microcredits, parseCredits } from '#core/money.ts'
 import {
-  type ChatCall,
-  chatCharge,
-  chatChargeMax,
+  embeddingBilling,
   embeddingChargeMax,
   embeddingCost,
   highestInputRate,
-  imageCharge,
+  imageBilling,
   imageChargeMax,
   imageCost,
-  priceChatCalls,
+  priceTokenCalls,
   ratedCounts,
-  settleEmbeddingCost,
+  type TokenCall,
+  tokenCharge,
+  tokenChargeMax,
   tokenRates,
 } from '#core/pricing/relay-cost.ts'
 import { boundTokenCounts, readTokenUsage, type TokenCounts, tokenCounts } from '#core/pricing/token-usage.ts'
 import { type CallEnd, countedUsage } from '#core/pricing/usage.ts'
 import { NoPriceError } from '#core/pricing/video-cost.ts'
-import { ChatStream } from '#core/relay/chat-stream.ts'
+import { ChatStream } from '#lambdas/relay/protocols/chat-stream.ts'
 import { rulesOf } from '../relay/reply-rules.ts'
 import { shippedCatalogue } from '../shipped-catalogue.ts'
 
@@ -34,35 +34,35 @@ function chatModel(prices?: ChatModel['prices']): ChatModel {
   return prices === undefined ? model : { ...model, prices }
 }
 
-describe('chatCharge', () => {
+describe('tokenCharge', () => {
   it('is tokens times prices, input and output', () => {
-    expect(chatCharge(chatModel(), tokenCounts({ input: 1_000_000, output: 2_000_000 })).amount).toBe(1_350_000n)
+    expect(tokenCharge(chatModel(), tokenCounts({ input: 1_000_000, output: 2_000_000 })).amount).toBe(1_350_000n)
   })
 
   it.each([
     [9, 1n],
     [10, 2n],
   ])('rounds half up once at the end: %i tokens at 0.15 are %s millionths', (input, expected) => {
-    expect(chatCharge(chatModel(), tokenCounts({ input })).amount).toBe(expected)
+    expect(tokenCharge(chatModel(), tokenCounts({ input })).amount).toBe(expected)
   })
 
   it('adds input and output before it rounds', () => {
-    expect(chatCharge(chatModel(), tokenCounts({ input: 2, output: 1 })).amount).toBe(1n)
+    expect(tokenCharge(chatModel(), tokenCounts({ input: 2, output: 1 })).amount).toBe(1n)
   })
 
   it.each([0, 1, 3])('is a millionth of a credit at least where there is a price (%d tokens in)', (input) => {
-    expect(chatCharge(chatModel(), tokenCounts({ input })).amount).toBe(1n)
+    expect(tokenCharge(chatModel(), tokenCounts({ input })).amount).toBe(1n)
   })
 
   it('is nothing where every price is nothing', () => {
     const free = chatModel([{ input: '0', output: '0' }])
-    expect(chatCharge(free, tokenCounts({ input: 1_000, output: 1_000 })).amount).toBe(0n)
-    expect(chatChargeMax(free, { promptTokensMax: 1_000, outputTokensMax: 1_000, choices: 1 }).amount).toBe(0n)
-    expect(chatCharge(chatModel([{ price: '0' }]), tokenCounts({ input: 1_000, output: 1_000 })).amount).toBe(0n)
+    expect(tokenCharge(free, tokenCounts({ input: 1_000, output: 1_000 })).amount).toBe(0n)
+    expect(tokenChargeMax(free, { promptTokensMax: 1_000, outputTokensMax: 1_000, choices: 1 }).amount).toBe(0n)
+    expect(tokenCharge(chatModel([{ price: '0' }]), tokenCounts({ input: 1_000, output: 1_000 })).amount).toBe(0n)
   })
 
   it('is the fixed price where a model is billed by request', () => {
-    expect(chatCharge(chatModel([{ price: '0.25' }]), tokenCounts({ input: 9, output: 9 })).amount).toBe(250_000n)
+    expect(tokenCharge(chatModel([{ price: '0.25' }]), tokenCounts({ input: 9, output: 9 })).amount).toBe(250_000n)
   })
 
   it('never exceeds the bound that was reserved, for any usage within the bounds', () => {
@@ -96,8 +96,8 @@ describe('chatCharge', () => {
           const model = chatModel([row])
           const { promptTokensMax, outputTokensMax, choices } = bounds
           const bounded = boundTokenCounts(counts, { input: promptTokensMax, output: outputTokensMax * choices })
-          const reserved = chatChargeMax(model, bounds)
-          expect(chatCharge(model, bounded).amount).toBeLessThanOrEqual(reserved.amount)
+          const reserved = tokenChargeMax(model, bounds)
+          expect(tokenCharge(model, bounded).amount).toBeLessThanOrEqual(reserved.amount)
           expect(reserved.usage).toMatchObject({
             inputTokens: promptTokensMax,
             outputTokens: outputTokensMax * choices,
@@ -115,11 +115,11 @@ describe('chatCharge', () => {
     ['cache_write_1h', { input: '2', output: '1', cache_write: '2.5', cache_write_1h: '9' }, 9n],
   ] as const)('reserves all input at the highest rate: %s', (_, row, rate) => {
     const bounds = { promptTokensMax: 1_000, outputTokensMax: 0, choices: 1 }
-    expect(chatChargeMax(chatModel([row]), bounds).amount).toBe(1_000n * rate)
+    expect(tokenChargeMax(chatModel([row]), bounds).amount).toBe(1_000n * rate)
   })
 
   it('stands beside the usage that it is the price of', () => {
-    expect(chatCharge(chatModel(), tokenCounts({ input: 9, output: 3 })).usage).toStrictEqual(
+    expect(tokenCharge(chatModel(), tokenCounts({ input: 9, output: 3 })).usage).toStrictEqual(
       countedUsage({ inputTokens: 9, outputTokens: 3 }),
     )
   })
@@ -127,7 +127,7 @@ describe('chatCharge', () => {
 
 /** A token in costs 1,000 millionths, a token out 2,000. */
 const PRICED = chatModel([{ input: '1000', output: '2000' }])
-const CALL: ChatCall = { promptTokensEstimate: 20, promptTokensMax: 80, outputTokensMax: 10, choices: 2 }
+const CALL: TokenCall = { promptTokensEstimate: 20, promptTokensMax: 80, outputTokensMax: 10, choices: 2 }
 const RESERVED = 80n * 1_000n + 20n * 2_000n
 const USAGE = tokenCounts({ input: 9, output: 3 })
 
@@ -137,22 +137,22 @@ const end = (how: CallEnd<TokenCounts>['how'], usage?: TokenCounts, textBytes = 
   textBytes,
 })
 
-describe('chatChargeMax', () => {
+describe('tokenChargeMax', () => {
   it('reserves the sum over the calls', () => {
-    expect(chatChargeMax(PRICED, CALL).amount).toBe(RESERVED)
-    expect(chatChargeMax(PRICED, CALL, CALL, CALL).amount).toBe(3n * RESERVED)
+    expect(tokenChargeMax(PRICED, CALL).amount).toBe(RESERVED)
+    expect(tokenChargeMax(PRICED, CALL, CALL, CALL).amount).toBe(3n * RESERVED)
   })
 
   it('reserves and bills a fixed price once for each call', () => {
     const model = chatModel([{ price: '0.5' }])
     const calls = [CALL, CALL]
-    expect(chatChargeMax(model, ...calls).amount).toBe(1_000_000n)
+    expect(tokenChargeMax(model, ...calls).amount).toBe(1_000_000n)
     const ends = [end('whole', USAGE), end('whole', USAGE)]
-    expect(priceChatCalls(model, calls, ends)).toMatchObject({ charge: { amount: 1_000_000n }, isEstimated: false })
+    expect(priceTokenCalls(model, calls, ends)).toMatchObject({ charge: { amount: 1_000_000n }, isEstimated: false })
   })
 })
 
-describe('priceChatCalls', () => {
+describe('priceTokenCalls', () => {
   it.each<[string, CallEnd<TokenCounts>, bigint, boolean]>([
     ['the usage of a reply', end('whole', USAGE), 15_000n, false],
     ['the share of a reply without a usage', end('whole'), RESERVED, true],
@@ -166,17 +166,17 @@ describe('priceChatCalls', () => {
     ['the usage of a reply that was cut', end('cut', USAGE), 15_000n, false],
     ['a reported usage above the share', end('whole', tokenCounts({ input: 500 })), 500_000n, false],
   ])('bills %s', (_, callEnd, amount, isEstimated) => {
-    expect(priceChatCalls(PRICED, [CALL], [callEnd])).toMatchObject({ charge: { amount }, isEstimated })
+    expect(priceTokenCalls(PRICED, [CALL], [callEnd])).toMatchObject({ charge: { amount }, isEstimated })
   })
 
   it('bills nothing for a stream that broke before its first word, and for no call', () => {
-    expect(priceChatCalls(PRICED, [CALL], [end('broken')])).toBeUndefined()
-    expect(priceChatCalls(PRICED, [CALL], [])).toBeUndefined()
+    expect(priceTokenCalls(PRICED, [CALL], [end('broken')])).toBeUndefined()
+    expect(priceTokenCalls(PRICED, [CALL], [])).toBeUndefined()
   })
 
   it('adds up the calls, leaves out those without an end, and says when one is estimated', () => {
     const ends = [end('whole', USAGE), end('whole')]
-    expect(priceChatCalls(PRICED, [CALL, CALL, CALL], ends)).toMatchObject({
+    expect(priceTokenCalls(PRICED, [CALL, CALL, CALL], ends)).toMatchObject({
       charge: { amount: 15_000n + RESERVED, usage: { inputTokens: 89, outputTokens: 23 } },
       isEstimated: true,
       facts: undefined,
@@ -188,7 +188,7 @@ describe('priceChatCalls', () => {
     const calls = Array.from({ length: 10 }, () => CALL)
     const ends = calls.map(() => end('whole', tokenCounts({ input: 1 })))
     const priced = { charge: { amount: 4n }, facts: { inputTokens: 10, outputTokens: 0 } }
-    expect(priceChatCalls(model, calls, ends)).toMatchObject(priced)
+    expect(priceTokenCalls(model, calls, ends)).toMatchObject(priced)
   })
 
   it('never bills more than was reserved while no usage exceeds its bounds', () => {
@@ -218,8 +218,8 @@ describe('priceChatCalls', () => {
       fc.property(fc.array(anyEnd, { maxLength: 8 }), fc.nat(3), prices, (ends, unsent, row) => {
         const model = chatModel(row)
         const calls = Array.from({ length: ends.length + unsent }, () => CALL)
-        const amount = priceChatCalls(model, calls, ends)?.charge.amount ?? 0n
-        expect(amount).toBeLessThanOrEqual(chatChargeMax(model, ...calls).amount)
+        const amount = priceTokenCalls(model, calls, ends)?.charge.amount ?? 0n
+        expect(amount).toBeLessThanOrEqual(tokenChargeMax(model, ...calls).amount)
       }),
     )
   })
@@ -229,7 +229,7 @@ const shipped = shippedCatalogue.findRelayModel('chat-default', { kind: 'chat', 
 
 /** The bill of a usage, in millionths of a credit. */
 function billOf(usage: TokenCounts | undefined, prices: TokenPrices): bigint | undefined {
-  return shipped && usage && chatCharge({ ...shipped, prices: [prices] }, usage).amount
+  return shipped && usage && tokenCharge({ ...shipped, prices: [prices] }, usage).amount
 }
 
 type WorkedBill = {
@@ -381,7 +381,7 @@ const WORKED_BILLS: readonly WorkedBill[] = [
   },
 ]
 
-describe('chatCharge: the bill', () => {
+describe('tokenCharge: the bill', () => {
   it.each(WORKED_BILLS)('of $upstream is $bill', ({ usage, prices, bill }) => {
     expect(billOf(readTokenUsage(usage), prices)).toBe(bill)
   })
@@ -520,31 +520,38 @@ describe('embeddingChargeMax', () => {
   })
 })
 
-describe('settleEmbeddingCost', () => {
-  const estimate = { amount: parseCredits('0.9'), usage: countedUsage({ inputTokens: 45_000_000 }) }
-  const billed = (amount: bigint, inputTokens: number) => ({
-    charge: { amount, usage: countedUsage({ inputTokens }) },
-    billedAtEstimate: false,
+describe('embeddingBilling', () => {
+  /** Bills a reply with these tokens after a reservation of 45 million. */
+  async function billed(model: Parameters<typeof embeddingCost>[0], tokens: number | undefined) {
+    const { estimate, price } = embeddingBilling({ ...model, max_input_tokens: 1 }, 1, async () => [45_000_000])
+    await estimate()
+    return price([{ how: 'whole', usage: tokens, textBytes: 0 }])
+  }
+  const bill = (amount: bigint, inputTokens: number) => ({ amount, usage: countedUsage({ inputTokens }) })
+
+  it('bills the usage', async () => {
+    expect(await billed(perToken('0.02'), 100)).toMatchObject({ charge: bill(2n, 100), isEstimated: false })
   })
 
-  it('is the usage', () => {
-    const settlement = settleEmbeddingCost(perToken('0.02'), { estimate, promptTokens: 100 })
-    expect(settlement).toStrictEqual(billed(2n, 100))
+  it('never bills nothing where there is a price, however little was embedded', async () => {
+    expect(await billed(perToken('0.02'), 1)).toMatchObject({ charge: bill(1n, 1), isEstimated: false })
   })
 
-  it('is never nothing where there is a price, however little was embedded', () => {
-    const settlement = settleEmbeddingCost(perToken('0.02'), { estimate, promptTokens: 1 })
-    expect(settlement).toStrictEqual(billed(1n, 1))
+  it.each([undefined, 0])('bills what was locked for a usage of %p, and says so', async (tokens) => {
+    expect(await billed(perToken('0.02'), tokens)).toStrictEqual({
+      charge: bill(900_000n, 45_000_000),
+      isEstimated: true,
+    })
   })
 
-  it('is what was locked when there is no usage, and says so', () => {
-    const settlement = settleEmbeddingCost(perToken('0.02'), { estimate, promptTokens: undefined })
-    expect(settlement).toStrictEqual({ charge: estimate, billedAtEstimate: true })
+  it.each([0, 100])('bills the price of a request with a usage of %p', async (tokens) => {
+    expect(await billed(PER_REQUEST, tokens)).toMatchObject({ charge: bill(500_000n, tokens), isEstimated: false })
   })
 
-  it.each([undefined, 100])('of a request is its price with usage %p', (promptTokens) => {
-    const settlement = settleEmbeddingCost(PER_REQUEST, { estimate, promptTokens })
-    expect(settlement).toStrictEqual(billed(500_000n, promptTokens ?? 0))
+  it('limits a usage to the inputs', () => {
+    const { check } = embeddingBilling({ ...PER_REQUEST, max_input_tokens: 8 }, 2, async () => [8, 8])
+    expect(check(16)).toStrictEqual({ usage: 16, doubts: [] })
+    expect(check(17)).toStrictEqual({ usage: 16, doubts: [{ kind: 'above_bound', reported: { promptTokens: 17 } }] })
   })
 })
 
@@ -602,7 +609,7 @@ describe('imageCost', () => {
   })
 })
 
-describe('imageChargeMax and imageCharge: a request for images', () => {
+describe('imageChargeMax and imageBilling: a request for images', () => {
   it('locks the price of all that were asked for', () => {
     expect(formatCredits(imageChargeMax(request({ n: 3, size: '512x512' })).amount)).toBe('0.054')
     expect(formatCredits(imageChargeMax(request({ model: 'image-v3', quality: 'hd' })).amount)).toBe('0.08')
@@ -612,8 +619,9 @@ describe('imageChargeMax and imageCharge: a request for images', () => {
     ['the images that came', 2, '0.036'],
     ['no more than were asked for', 7, '0.054'],
   ])('is billed %s', (_, images, amount) => {
-    const charge = imageCharge(request({ n: 3, size: '512x512' }), images)
-    expect(formatCredits(charge.amount)).toBe(amount)
-    expect(charge.usage).toStrictEqual(countedUsage({ images: Math.min(images, 3) }))
+    const { check, price } = imageBilling(request({ n: 3, size: '512x512' }))
+    const priced = price([{ how: 'whole', usage: check(images).usage, textBytes: 0 }])
+    expect(priced && formatCredits(priced.charge.amount)).toBe(amount)
+    expect(priced?.charge.usage).toStrictEqual(countedUsage({ images: Math.min(images, 3) }))
   })
 })

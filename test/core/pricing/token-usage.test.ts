@@ -3,11 +3,10 @@ import fc from 'fast-check'
 import type { ChatModel } from '#core/catalogue/model.ts'
 import type { Resolution } from '#core/catalogue/parameters.ts'
 import { microcredits, parseCredits } from '#core/money.ts'
-import { chatCharge, chatChargeMax } from '#core/pricing/relay-cost.ts'
+import { tokenCharge, tokenChargeMax } from '#core/pricing/relay-cost.ts'
 import {
   believedUsage,
   boundTokenCounts,
-  chatUsageMax,
   countedTokens,
   INPUT_PARTS,
   inputTokensOf,
@@ -375,17 +374,17 @@ describe('readTokenUsage and boundTokenCounts, whatever is reported,', () => {
         // The parts sum to a whole that was stated, or to a part of one beside other parts that were stated.
         expect(wholes.some((whole) => typeof whole === 'number')).toBe(true)
         const model: ChatModel = { ...MODEL, prices: [row] }
-        const most = chatUsageMax(model, choices)
+        const most = { input: model.context_tokens, output: model.max_output_tokens * choices }
         const bounded = boundTokenCounts(counts, most)
         expect(inputTokensOf(bounded)).toBe(Math.min(inputTokensOf(counts), most.input))
         expect(bounded.output).toBe(Math.min(counts.output, most.output))
         for (const part of INPUT_PARTS) {
           expect(bounded[part] >= 0 && bounded[part] <= counts[part]).toBe(true)
         }
-        const { amount } = chatCharge(model, bounded)
+        const { amount } = tokenCharge(model, bounded)
         const bounds = { promptTokensMax: most.input, outputTokensMax: model.max_output_tokens, choices }
         expect(amount).toBeGreaterThanOrEqual(0n)
-        expect(amount).toBeLessThanOrEqual(chatChargeMax(model, bounds).amount)
+        expect(amount).toBeLessThanOrEqual(tokenChargeMax(model, bounds).amount)
       }),
       { numRuns: 2_000 },
     )

@@ -1,16 +1,16 @@
 import { describe, expect, it } from '@jest/globals'
-import { ImageReplyReader } from '#core/relay/image-reply.ts'
+import { ImageReplyReader } from '#lambdas/relay/protocols/image.ts'
+import { pushInPieces, rulesOf } from '../../core/relay/reply-rules.ts'
 import { fixtureAnswer } from './fixture-answer.ts'
-import { pushInPieces, rulesOf } from './reply-rules.ts'
 
 function read(text: string) {
   const reader = new ImageReplyReader(rulesOf('image-v2'))
   pushInPieces(reader, Buffer.from(text))
   const answer = reader.end()
-  if (answer.kind === 'unusable') {
+  if (answer.kind !== 'reply') {
     return answer
   }
-  return { text: Buffer.concat(answer.relayed(undefined)).toString(), images: answer.images }
+  return { text: Buffer.concat(answer.relayed(undefined)).toString(), images: answer.usage }
 }
 
 const data = (...images: string[]) => `{"created":1776678917,"data":[${images.join(', ')}]}`
@@ -90,7 +90,7 @@ describe('ImageReplyReader: a reply with images', () => {
     const reader = new ImageReplyReader(rulesOf('image-v2'))
     reader.push(bytes)
     const answer = reader.end()
-    expect(answer).toMatchObject({ kind: 'reply', images: 1 })
+    expect(answer).toMatchObject({ kind: 'reply', usage: 1 })
     const pieces = answer.kind === 'reply' ? answer.relayed(undefined) : []
     expect(pieces.map((piece) => piece.buffer === bytes.buffer)).toStrictEqual([true])
   })

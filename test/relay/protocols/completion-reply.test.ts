@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { type ChatChoices, CompletionWriter, readChatChoices } from '#core/relay/completion-reply.ts'
+import { type ChatChoices, CompletionWriter, readChatChoices } from '#lambdas/relay/protocols/completion-reply.ts'
 import { readFixture } from '../../upstream/providers/upstream-fixture.ts'
 import { CHAT_MODEL, completionRequest, FALLBACK } from './completing.ts'
 import { mapExchanges } from './completion-fixture.ts'
@@ -22,8 +22,8 @@ const chat = (...contents: readonly string[]) => ({
 /** The whole response to a request whose prompts got these replies, with the usage of the first. */
 function respond(members: object, ...replies: readonly unknown[]): string {
   const writer = new CompletionWriter(completionRequest(members), FALLBACK)
-  const choices = replies.flatMap((reply, promptIndex) => writer.elements(promptIndex, read(reply)))
-  return writer.whole(choices, read(replies[0]).usage, undefined)
+  const choices = replies.map((reply, promptIndex) => Buffer.from(writer.elements(promptIndex, read(reply))))
+  return Buffer.concat(writer.whole(choices, read(replies[0]).usage, undefined)).toString()
 }
 
 const choicesOf = (members: object, ...replies: readonly unknown[]) => JSON.parse(respond(members, ...replies)).choices

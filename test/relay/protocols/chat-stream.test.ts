@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
 import { tokenCounts } from '#core/pricing/token-usage.ts'
-import { ChatStream } from '#core/relay/chat-stream.ts'
+import { ChatStream } from '#lambdas/relay/protocols/chat-stream.ts'
+import { rulesOf } from '../../core/relay/reply-rules.ts'
 import { readFixture } from '../../upstream/providers/upstream-fixture.ts'
-import { rulesOf } from './reply-rules.ts'
 import { ROLE_CHOICES, roleEvent } from './role-chunks.ts'
 
 function relay(chunks: readonly string[], options: Partial<ConstructorParameters<typeof ChatStream>[0]> = {}) {

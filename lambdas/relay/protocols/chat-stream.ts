@@ -1,6 +1,21 @@
-import { CLOSE_BRACE, OPEN_BRACE, QUOTE } from '../json/json-scanner.ts'
-import { parsedOrUndefined } from '../json/parse-json-text.ts'
-import { ELSEWHERE, ENTRY, INSIDE, isList, LIST, ReplyScan, TOP, USAGE_MAX } from './reply-scan.ts'
+import { OPENAI_ERRORS } from '#core/api/error-form.ts'
+import { CLOSE_BRACE, OPEN_BRACE, QUOTE } from '#core/json/json-scanner.ts'
+import { parsedOrUndefined } from '#core/json/parse-json-text.ts'
+import type { Microcredits } from '#core/money.ts'
+import { believedUsage, readTokenUsage, type TokenCounts } from '#core/pricing/token-usage.ts'
+import { EventStream, type StreamRules } from '#core/relay/event-stream.ts'
+import {
+  ELSEWHERE,
+  ENTRY,
+  editsWithCost,
+  INSIDE,
+  isList,
+  LIST,
+  ReplyScan,
+  TOP,
+  USAGE_MAX,
+} from '#core/relay/reply-scan.ts'
+import { editEvent, type SseEvent } from '#core/relay/sse-events.ts'
 
 /** A message or a delta of a choice. */
 const MESSAGE = 6
@@ -129,4 +144,75 @@ export class ChatScan extends ReplyScan {
 
 function isMessage(name: string): boolean {
   return name === 'message' || name === 'delta'
+}
+
+type Options = StreamRules & {
+  /** Whether the client asked for the chunk that holds nothing but the usage; the upstream is always asked. */
+  readonly relaysUsage: boolean
+  /** Choices of the reply (`n`), each of which ends with a finish reason. */
+  readonly choices: number
+  /** The cost to show in a usage that the client asked for; undefined where nothing is billed. */
+  readonly costOf: (usage: TokenCounts) => Microcredits | undefined
+}
+
+/** Relays a chat stream, with the cost in a usage that the client asked for. */
+export class ChatStream extends EventStream<TokenCounts, ChatScan> {
+  readonly #options: Options
+  readonly #modelJson: string
+  #unfinished: number
+  #usage: TokenCounts | undefined
+
+  constructor(options: Options) {
+    super(options, OPENAI_ERRORS)
+    this.#options = options
+    this.#modelJson = JSON.stringify(options.publicModel)
+    this.#unfinished = options.choices
+  }
+
+  /** The last usage that was not null; never a sum, because some upstreams report a running total on every chunk. */
+  get usage(): TokenCounts | undefined {
+    return believedUsage(this.#usage, this.hasGenerated)
+  }
+
+  protected newScan(): ChatScan {
+    return new ChatScan({ hidden: this.rules.hidden, modelJson: this.#modelJson, list: 'choices' })
+  }
+
+  /** Zeros do not take the place of a usage that says something. */
+  protected keepUsage({ reportedUsage }: ChatScan): void {
+    this.#usage = believedUsage(readTokenUsage(reportedUsage), this.#usage !== undefined) ?? this.#usage
+  }
+
+  protected read(event: SseEvent, scan: ChatScan): string {
+    this.keepUsage(scan)
+    if (scan.hasChoices) {
+      this.#readChoices(scan)
+    } else if (scan.hasUsage) {
+      if (!this.#options.relaysUsage) {
+        return ''
+      }
+    } else if (scan.listCode === undefined || !scan.isOver) {
+      return this.relayUnknown(event, scan)
+    }
+    const isShown = scan.edits.some(({ cost }) => cost !== undefined)
+    return editEvent(event, editsWithCost(scan.edits, isShown ? this.#cost() : undefined))
+  }
+
+  /** What is billed for the usage so far, and stays the bill if no other usage comes. */
+  #cost(): Microcredits | undefined {
+    const { usage } = this
+    const { relaysUsage, costOf } = this.#options
+    return relaysUsage && usage !== undefined ? costOf(usage) : undefined
+  }
+
+  #readChoices(scan: ChatScan): void {
+    this.#unfinished -= scan.finished
+    this.state = this.#unfinished <= 0 ? 'finished' : 'open'
+    this.isAtWork = true
+    this.hasGenerated ||= scan.hasGenerated
+    if (this.hasGenerated) {
+      this.relayedTextBytes += scan.generatedBytes
+    }
+    this.hasBegun ||= this.hasGenerated || scan.finished > 0
+  }
 }

@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
 import type { EncodingFormat } from '#core/api/embedding-request.ts'
-import { EmbeddingReplyReader } from '#core/relay/embedding-reply.ts'
+import { EmbeddingReplyReader } from '#lambdas/relay/protocols/embedding.ts'
+import { pushInPieces, rulesOf } from '../../core/relay/reply-rules.ts'
 import { fixtureAnswer } from './fixture-answer.ts'
-import { pushInPieces, rulesOf } from './reply-rules.ts'
 
 /** What the SDKs do with the base64 that they ask for. */
 const floatsOf = (base64: string) => {
@@ -185,21 +185,21 @@ describe('EmbeddingReplyReader: the usage of a reply', () => {
     ['{"prompt_tokens":7.0}', 7],
     ['{"total_tokens":9}', 9],
     ['{"prompt_tokens":0,"total_tokens":9}', 9],
-    ['{"prompt_tokens":"7","total_tokens":null}', undefined],
-    ['{"prompt_tokens":-7}', undefined],
-    ['{"prompt_tokens":1.5}', undefined],
-    ['{"prompt_tokens":1e309}', undefined],
+    ['{"prompt_tokens":"7","total_tokens":null}', 0],
+    ['{"prompt_tokens":-7}', 0],
+    ['{"prompt_tokens":1.5}', 0],
+    ['{"prompt_tokens":1e309}', 0],
     ['{"prompt_tokens":1e99}', 1e99],
-    ['{"prompt_tokens":0,"total_tokens":0}', undefined],
-    ['{}', undefined],
-    ['[]', undefined],
-    ['null', undefined],
+    ['{"prompt_tokens":0,"total_tokens":0}', 0],
+    ['{}', 0],
+    ['[]', 0],
+    ['null', 0],
   ])('%s is %p tokens', (usage, promptTokens) => {
     expect(withUsage(usage)).toMatchObject({ promptTokens })
   })
 
   it('is unknown where there is none', () => {
-    expect(read(list(entry(0, '[1]')))).toMatchObject({ promptTokens: undefined })
+    expect(read(list(entry(0, '[1]')))).toMatchObject({ promptTokens: 0 })
   })
 })
 
@@ -319,10 +319,13 @@ function read(text: string, { publicModel = 'public', inputs = 1, encodingFormat
   const reader = new EmbeddingReplyReader({ ...rulesOf(publicModel), inputs, encodingFormat })
   pushInPieces(reader, Buffer.from(text))
   const answer = reader.end()
+  if (answer.kind === 'error') {
+    throw new TypeError('an embedding reports no errors')
+  }
   if (answer.kind === 'unusable') {
     return answer
   }
-  return { text: Buffer.concat(answer.relayed(undefined)).toString(), promptTokens: answer.promptTokens }
+  return { text: Buffer.concat(answer.relayed(undefined)).toString(), promptTokens: answer.usage }
 }
 
 /** The text of the answer that goes to the client. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { ChatScan } from '#core/relay/chat-scan.ts'
+import { ChatScan } from '#lambdas/relay/protocols/chat-stream.ts'
 import { ROLE_CHOICES } from './role-chunks.ts'
 
 const scanOf = (choices: unknown) => scanOfJson(JSON.stringify({ choices }))

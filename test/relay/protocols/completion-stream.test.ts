@@ -1,35 +1,25 @@
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
 import { tokenCounts } from '#core/pricing/token-usage.ts'
-import { ChatStream } from '#core/relay/chat-stream.ts'
-import { CompletionStream, CompletionWriter } from '#core/relay/completion-reply.ts'
+import { CompletionStream, CompletionWriter } from '#lambdas/relay/protocols/completion-reply.ts'
+import { rulesOf } from '../../core/relay/reply-rules.ts'
 import { readFixture } from '../../upstream/providers/upstream-fixture.ts'
 import { chunk, DONE, finish, head, piece, usage } from './chat-chunks.ts'
 import { CHAT_MODEL, completionRequest, FALLBACK } from './completing.ts'
 import { chunksOf, payloadsOf, textsOf } from './completion-chunks.ts'
-import { rulesOf } from './reply-rules.ts'
 
 const text = (bytes: string) => Buffer.from(bytes, 'latin1').toString('utf8')
 const bytesOf = (events: string) => Buffer.from(events).toString('latin1')
 const event = (payload: string) => bytesOf(`data: ${payload}\n\n`)
 
-function newChatStream(n: number): ChatStream {
-  const withoutCredentials = (words: string) => words.replaceAll('secret', '[redacted]')
-  return new ChatStream({
-    ...rulesOf('m'),
-    relaysUsage: false,
-    choices: n,
-    withoutCredentials,
-    costOf: () => undefined,
-  })
-}
+const RULES = { ...rulesOf('m'), withoutCredentials: (words: string) => words.replaceAll('secret', '[redacted]') }
 
 /** The streams of a request's prompts, which share the writer of the response. */
 function streamsOf(members: object = {}) {
   const request = completionRequest({ stream: true, ...members })
   const writer = new CompletionWriter(request, FALLBACK)
   const streams = request.prompts.map(
-    (_, promptIndex) => new CompletionStream({ chat: newChatStream(request.n), writer, promptIndex, n: request.n }),
+    (_, promptIndex) => new CompletionStream(RULES, { writer, promptIndex, n: request.n }),
   )
   return { writer, streams }
 }

@@ -1,8 +1,12 @@
-import type { EncodingFormat } from '../api/embedding-request.ts'
-import { OPEN_BRACE, QUOTE } from '../json/json-scanner.ts'
-import { parsedOrUndefined, parseJsonText } from '../json/parse-json-text.ts'
-import type { Microcredits } from '../money.ts'
-import { tokenCount } from '../pricing/token-usage.ts'
+import { allowedFields, keepAllowedFields } from '#core/allowed-fields.ts'
+import { type EmbeddingInputs, type EncodingFormat, parseEmbeddingRequest } from '#core/api/embedding-request.ts'
+import { OPENAI_ERRORS } from '#core/api/error-form.ts'
+import { replaceFields } from '#core/json/json-fields.ts'
+import { OPEN_BRACE, QUOTE } from '#core/json/json-scanner.ts'
+import { parsedOrUndefined, parseJsonText } from '#core/json/parse-json-text.ts'
+import type { Microcredits } from '#core/money.ts'
+import { embeddingBilling } from '#core/pricing/relay-cost.ts'
+import { readPromptTokens } from '#core/pricing/token-usage.ts'
 import {
   type Edit,
   ELSEWHERE,
@@ -10,25 +14,45 @@ import {
   editsWithCost,
   isList,
   LIST,
-  latin1Of,
-  ReplyPieces,
   type ReplyRules,
   ReplyScan,
   TOP,
   UNREAD,
-} from './reply-scan.ts'
+} from '#core/relay/reply-scan.ts'
+import { ScannedReply, type WholeReply } from '#core/relay/whole-reply.ts'
+import { boundInputTokens } from '#upstream/tokens/bound-input-tokens.ts'
+import { defineRelayRoute } from '../run-request.ts'
 
-/** How an upstream's 2xx reply to an embedding request is used. */
-export type EmbeddingReply =
-  | {
-      readonly kind: 'reply'
-      /** Tokens that the upstream bills; undefined when it reports no plausible number. */
-      readonly promptTokens: number | undefined
-      /** What the client gets. @param cost shown in the usage; undefined for none. */
-      readonly relayed: (cost: Microcredits | undefined) => readonly Uint8Array[]
+/** POST /v1/embeddings. The usage of a reply is its tokens, zero where the upstream reports none. */
+export const embedding = defineRelayRoute<number>({
+  operation: 'create-embedding',
+  fields: 'embeddings',
+  errors: OPENAI_ERRORS,
+  read: ({ body, caller }, { catalogue }) => {
+    const request = parseEmbeddingRequest(body.json, { catalogue, allowedModels: caller.models })
+    const { model, encodingFormat } = request
+    const inputs = countInputs(request.inputs)
+    return {
+      model,
+      facts: { inputs },
+      calls: 1,
+      billing: embeddingBilling(model, inputs, () => boundInputTokens(request.inputs, { model })),
+      write: (_, { channel, upstreamModel }) => {
+        const allowed = allowedFields('embeddings', channel.pass_members.embeddings)
+        const { text, ignored } = keepAllowedFields(body.text, allowed)
+        const written = replaceFields(text, new Map([['model', JSON.stringify(upstreamModel)]]))
+        return { path: '/embeddings', text: written, ignored }
+      },
+      reader: (_, rules) => new EmbeddingReplyReader({ ...rules, inputs, encodingFormat }),
+      // Numbers may have to become base64, which takes the whole reply.
+      large: { list: 'data', areRelayed: encodingFormat === 'float' },
     }
-  /** A failure of the upstream. `reason` is for the log and holds nothing of the reply. */
-  | { readonly kind: 'unusable'; readonly reason: string }
+  },
+})
+
+function countInputs(inputs: EmbeddingInputs): number {
+  return inputs.kind === 'texts' ? inputs.texts.length : inputs.counts.length
+}
 
 type Asked = ReplyRules & {
   /** How many inputs the request had. */
@@ -41,23 +65,16 @@ type Asked = ReplyRules & {
  * in the order of the inputs, vectors in the requested encoding, nothing that is hidden. Every other byte stays; mostly only the model
  * changes.
  */
-export class EmbeddingReplyReader {
-  readonly #scan: EmbeddingScan
-  readonly #pieces = new ReplyPieces()
+export class EmbeddingReplyReader extends ScannedReply<number, EmbeddingScan> {
   readonly #inputs: number
 
   constructor(asked: Asked) {
-    this.#scan = new EmbeddingScan(asked)
+    super(new EmbeddingScan(asked))
     this.#inputs = asked.inputs
   }
 
-  push(bytes: Uint8Array): void {
-    this.#pieces.add(bytes)
-    this.#scan.push(latin1Of(bytes))
-  }
-
-  end(): EmbeddingReply {
-    const scan = this.#scan
+  end(): WholeReply<number> {
+    const { scan } = this
     const { list } = scan
     const fault = scan.isWhole ? scan.fault : (scan.fault ?? 'the reply is not a JSON object')
     if (fault !== undefined) {
@@ -73,19 +90,17 @@ export class EmbeddingReplyReader {
     }
     return {
       kind: 'reply',
-      promptTokens: readPromptTokens(parsedOrUndefined(scan.usage)),
-      relayed: (cost) => this.#relayed(ordered, cost),
+      usage: readPromptTokens(parsedOrUndefined(scan.usage)),
+      relayed: (cost) =>
+        ordered.every((entry, index) => entry === list[index]) ? this.relayed(cost) : this.#placed(ordered, cost),
     }
   }
 
   /** Each place of an entry gets the entry that belongs there. */
-  #relayed(ordered: readonly Entry[], cost: Microcredits | undefined): readonly Uint8Array[] {
-    const pieces = this.#pieces
-    const edits = editsWithCost(this.#scan.edits, cost)
-    const { list } = this.#scan
-    if (ordered.every((entry, index) => entry === list[index])) {
-      return pieces.edited(0, pieces.length, edits)
-    }
+  #placed(ordered: readonly Entry[], cost: Microcredits | undefined): readonly Uint8Array[] {
+    const { pieces, scan } = this
+    const edits = editsWithCost(scan.edits, cost)
+    const { list } = scan
     const between = (start: number, end: number) =>
       pieces.edited(
         start,
@@ -98,18 +113,6 @@ export class EmbeddingReplyReader {
     ])
     return [...placed, ...between(list.at(-1)?.end ?? 0, pieces.length)]
   }
-}
-
-/**
- * The tokens of a `usage`; undefined for no plausible number. An embedding has no output, so the total is the prompt. No
- * input is empty, so zero tokens mean that the upstream left them out.
- */
-export function readPromptTokens(usage: unknown): number | undefined {
-  if (typeof usage !== 'object' || usage === null) {
-    return undefined
-  }
-  const { prompt_tokens, total_tokens }: Readonly<Record<string, unknown>> = { ...usage }
-  return tokenCount(prompt_tokens) || tokenCount(total_tokens) || undefined
 }
 
 /** One element of `data`, the input that it belongs to, and the edits that it needs. */

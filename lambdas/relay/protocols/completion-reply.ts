@@ -1,17 +1,20 @@
-import type { CompletionRequest } from '../api/completion-request.ts'
-import { isJsonObject, type JsonObject, parseJsonObject } from '../json/parse-json-text.ts'
-import type { Microcredits } from '../money.ts'
+import type { CompletionRequest } from '#core/api/completion-request.ts'
+import { OPENAI_ERRORS } from '#core/api/error-form.ts'
+import { isJsonObject, type JsonObject, parseJsonObject } from '#core/json/parse-json-text.ts'
+import type { Microcredits } from '#core/money.ts'
 import {
   believedUsage,
   countedTokens,
   inputTokensOf,
   readTokenUsage,
   type TokenCounts,
-} from '../pricing/token-usage.ts'
-import { ChatScan } from './chat-scan.ts'
-import { allSteps, type ChatStream } from './chat-stream.ts'
-import { costNumber } from './reply-scan.ts'
-import { SseEventReader } from './sse-events.ts'
+} from '#core/pricing/token-usage.ts'
+import { allSteps, type StreamRules } from '#core/relay/event-stream.ts'
+import { costNumber } from '#core/relay/reply-scan.ts'
+import { END_OF_STREAM, SseEventReader } from '#core/relay/sse-events.ts'
+import type { ReplyReader, WholeReply } from '#core/relay/whole-reply.ts'
+import type { RelayedStream } from '../relay-protocol.ts'
+import { ChatScan, ChatStream } from './chat-stream.ts'
 
 /** Id and time of every response and of every chunk of a stream. */
 export type CompletionHead = {
@@ -21,7 +24,7 @@ export type CompletionHead = {
 }
 
 /** One completion, or a piece of one: what an upstream generated, and why it ended. */
-export type GeneratedText = {
+type GeneratedText = {
   readonly text: string
   /** In the words of the legacy API; undefined until the completion ends. */
   readonly finishReason: string | undefined
@@ -68,7 +71,7 @@ export function readChatChoices(text: string): ChatChoices | undefined {
  * Reads a message or a delta of a choice: its content as such or in parts. A tool call and a refusal have no text, and a tool
  * call ends as a stop. Other reasons stay as they are.
  */
-export function readGenerated(message: unknown, { finish_reason: reason }: JsonObject): GeneratedText {
+function readGenerated(message: unknown, { finish_reason: reason }: JsonObject): GeneratedText {
   const { content } = fieldsOf(message)
   const text = Array.isArray(content)
     ? content.map((part) => stringOf(fieldsOf(part).text)).join('')
@@ -78,12 +81,12 @@ export function readGenerated(message: unknown, { finish_reason: reason }: JsonO
 }
 
 /** The `index` of a choice. */
-export function indexOf({ index }: JsonObject): number | undefined {
+function indexOf({ index }: JsonObject): number | undefined {
   return typeof index === 'number' ? index : undefined
 }
 
 /** The fields of what should be an object; no fields for anything else. */
-export function fieldsOf(value: unknown): JsonObject {
+function fieldsOf(value: unknown): JsonObject {
   return isJsonObject(value) ? value : {}
 }
 
@@ -106,18 +109,24 @@ export class CompletionWriter {
     this.#fallback = fallback
   }
 
-  /** The completions of one prompt, as elements of `choices`. Surplus choices of an upstream are dropped. */
-  elements(promptIndex: number, { reply, choices }: ChatChoices): object[] {
+  /** The completions of one prompt, as JSON elements of `choices`. Surplus choices of an upstream are dropped. */
+  elements(promptIndex: number, { reply, choices }: ChatChoices): string {
     this.#headOf(reply)
     return choices
       .slice(0, this.#request.n)
-      .map((piece, choice) => this.#element({ promptIndex, choice }, { ...piece, isFirst: true }))
+      .map((piece, choice) => JSON.stringify(this.#element({ promptIndex, choice }, { ...piece, isFirst: true })))
+      .join(',')
   }
 
-  /** The whole response as JSON. @param usage the sum; left out if undefined, because a part of a sum is no usage. */
-  whole(choices: readonly object[], usage: TokenCounts | undefined, cost: Microcredits | undefined): string {
-    const head = this.#openingFields({})
-    return JSON.stringify({ ...head, choices, ...(usage === undefined ? {} : { usage: completionUsage(usage, cost) }) })
+  /**
+   * The whole response.
+   * @param choices the elements of each prompt. @param usage the sum; left out if undefined, because a part of a sum is no usage.
+   */
+  whole(choices: readonly Uint8Array[], usage: TokenCounts | undefined, cost: Microcredits | undefined): Uint8Array[] {
+    const head = JSON.stringify(this.#openingFields({})).slice(0, -1)
+    const end = usage === undefined ? ']}' : `],"usage":${JSON.stringify(completionUsage(usage, cost))}}`
+    const parts = choices.flatMap((part, index) => (index === 0 ? [part] : [Buffer.from(','), part]))
+    return [Buffer.from(`${head},"choices":[`), ...parts, Buffer.from(end)]
   }
 
   /**
@@ -144,7 +153,7 @@ export class CompletionWriter {
     const isShown = this.#request.includeUsage && usage !== undefined
     const last = { ...this.#openingFields({}), choices: [] }
     const chunk = isShown ? toEvent(JSON.stringify({ ...last, usage: completionUsage(usage, cost) })) : ''
-    return chunk + toEvent('[DONE]')
+    return chunk + toEvent(END_OF_STREAM)
   }
 
   #element({ promptIndex, choice }: Place, { text, finishReason, isFirst }: GeneratedText & { isFirst: boolean }) {
@@ -179,7 +188,7 @@ export class CompletionWriter {
 const CHAT_ID_PREFIX = /^(?:chat)?cmpl-/
 
 /** One server-sent event. */
-export function toEvent(data: string): string {
+function toEvent(data: string): string {
   return `data: ${data}\n\n`
 }
 
@@ -200,9 +209,36 @@ function completionUsage(counts: TokenCounts, cost: Microcredits | undefined) {
   }
 }
 
-type Options = {
-  /** Reads the stream of the upstream: its end, its usage, its errors. */
-  readonly chat: ChatStream
+/** Reads the whole chat reply to one prompt. */
+export class CompletionReplyReader implements ReplyReader<TokenCounts> {
+  readonly #writer: CompletionWriter
+  readonly #promptIndex: number
+  readonly #held: Uint8Array[] = []
+
+  constructor(writer: CompletionWriter, promptIndex: number) {
+    this.#writer = writer
+    this.#promptIndex = promptIndex
+  }
+
+  push(bytes: Uint8Array): void {
+    this.#held.push(bytes)
+  }
+
+  end(): WholeReply<TokenCounts> {
+    const chat = readChatChoices(Buffer.concat(this.#held).toString('utf8'))
+    if (chat === undefined) {
+      return { kind: 'unusable', reason: 'the reply is not a chat completion' }
+    }
+    return {
+      kind: 'reply',
+      usage: chat.usage,
+      relayed: () => [Buffer.from(this.#writer.elements(this.#promptIndex, chat))],
+      events: () => this.#writer.events(this.#promptIndex, chat),
+    }
+  }
+}
+
+type Prompt = {
   readonly writer: CompletionWriter
   readonly promptIndex: number
   /** Completions of the prompt. */
@@ -213,7 +249,8 @@ type Options = {
  * Turns the chat stream of one prompt into events of a legacy completion: bytes in, bytes out, one character for each byte.
  * Each event has one choice.
  */
-export class CompletionStream {
+export class CompletionStream implements RelayedStream<TokenCounts> {
+  /** Reads the stream of the upstream: its end, its usage, its errors. */
   readonly #chat: ChatStream
   readonly #writer: CompletionWriter
   readonly #promptIndex: number
@@ -221,8 +258,8 @@ export class CompletionStream {
   readonly #states: ('unbegun' | 'begun' | 'finished')[]
   readonly #events = new SseEventReader()
 
-  constructor({ chat, writer, promptIndex, n }: Options) {
-    this.#chat = chat
+  constructor(rules: StreamRules, { writer, promptIndex, n }: Prompt) {
+    this.#chat = new ChatStream({ ...rules, relaysUsage: false, choices: n, costOf: () => undefined })
     this.#writer = writer
     this.#promptIndex = promptIndex
     this.#states = Array.from({ length: n }, () => 'unbegun')
@@ -242,8 +279,8 @@ export class CompletionStream {
     return this.hasBegun
   }
 
-  get hasChoices(): boolean {
-    return this.#chat.hasChoices
+  get isAtWork(): boolean {
+    return this.#chat.isAtWork
   }
 
   get usage(): TokenCounts | undefined {
@@ -258,7 +295,7 @@ export class CompletionStream {
   /** What to write for a chunk of the upstream. @throws EndlessEventError */
   push(bytes: string): string {
     const events = this.#translate(allSteps(this.#chat.push(bytes)))
-    return this.#chat.state === 'done' ? events + this.#finishBegun() : events
+    return this.state === 'done' ? events + this.#finishBegun() : events
   }
 
   /** What to write when the upstream has ended; undefined when the stream ended inside an event. */
@@ -269,9 +306,7 @@ export class CompletionStream {
     }
     // The last event may lack its blank line.
     const events = this.#translate(`${rest}\n\n`)
-    const { state, usage } = this.#chat
-    const isAtEnd = state === 'done' || state === 'finished' || (state === 'open' && usage !== undefined)
-    return isAtEnd ? events + this.#finishBegun() : events
+    return this.state === 'done' || this.state === 'finished' ? events + this.#finishBegun() : events
   }
 
   #translate(chatEvents: string): string {
@@ -279,7 +314,7 @@ export class CompletionStream {
     for (const { data } of this.#events.push(chatEvents)) {
       const chunk = data === undefined ? undefined : parseJsonObject(fromBytes(data))
       if (chunk?.error !== undefined && chunk.error !== null) {
-        events += toEvent(JSON.stringify({ error: chunk.error }))
+        events += OPENAI_ERRORS.event({ error: chunk.error })
       } else if (Array.isArray(chunk?.choices)) {
         events += chunk.choices.map((choice) => this.#write(fieldsOf(choice), chunk)).join('')
       }

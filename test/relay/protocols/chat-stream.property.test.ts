@@ -3,8 +3,9 @@ import fc from 'fast-check'
 import { fieldTree } from '#core/json/json-fields.ts'
 import { parseJsonText } from '#core/json/parse-json-text.ts'
 import { microcredits } from '#core/money.ts'
-import { allSteps, ChatStream } from '#core/relay/chat-stream.ts'
-import { bytesOf, writtenObject } from './written-json.ts'
+import { allSteps } from '#core/relay/event-stream.ts'
+import { ChatStream } from '#lambdas/relay/protocols/chat-stream.ts'
+import { bytesOf, writtenObject } from '../../core/relay/written-json.ts'
 
 const PUBLIC_MODEL = 'public "id"'
 const modelJson = JSON.stringify(PUBLIC_MODEL)

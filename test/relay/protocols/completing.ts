@@ -1,6 +1,7 @@
 import { parseCompletionRequest } from '#core/api/completion-request.ts'
-import { type ChatChannel, prepareCompletionCalls } from '#core/relay/chat-call.ts'
-import { shippedCatalogue } from '../shipped-catalogue.ts'
+import type { ChatChannel } from '#lambdas/relay/protocols/chat.ts'
+import { prepareCompletionCalls } from '#lambdas/relay/protocols/completion.ts'
+import { shippedCatalogue } from '../../core/shipped-catalogue.ts'
 
 export const CHAT_MODEL = 'chat-default'
 

@@ -1,15 +1,10 @@
 import { describe, expect, it } from '@jest/globals'
 import { parseChatRequest } from '#core/api/chat-request.ts'
 import type { OutputLimitField } from '#core/catalogue/parameters.ts'
-import {
-  askForUsage,
-  type ChatChannel,
-  measureCompletionCalls,
-  prepareCompletionCalls,
-  upstreamChatBody,
-} from '#core/relay/chat-call.ts'
+import { askForUsage, type ChatChannel, upstreamChatBody } from '#lambdas/relay/protocols/chat.ts'
+import { measureCompletionCalls, prepareCompletionCalls } from '#lambdas/relay/protocols/completion.ts'
+import { shippedCatalogue } from '../../core/shipped-catalogue.ts'
 import { readFixture } from '../../upstream/providers/upstream-fixture.ts'
-import { shippedCatalogue } from '../shipped-catalogue.ts'
 import { CHAT_MODEL, chatCall, completionRequest, PLAIN_CHANNEL } from './completing.ts'
 import { mapExchanges } from './completion-fixture.ts'
 

@@ -1,18 +1,22 @@
 import { describe, expect, it } from '@jest/globals'
 import { tokenCounts } from '#core/pricing/token-usage.ts'
-import { ChatReplyReader, chatReplyAsEvents } from '#core/relay/chat-reply.ts'
-import { readChatChoices } from '#core/relay/completion-reply.ts'
-import { pushInPieces, rulesOf } from './reply-rules.ts'
+import { ChatReplyReader } from '#lambdas/relay/protocols/chat.ts'
+import { readChatChoices } from '#lambdas/relay/protocols/completion-reply.ts'
+import { pushInPieces, rulesOf } from '../../core/relay/reply-rules.ts'
 
 function readChatReply(text: string) {
-  const reader = new ChatReplyReader(rulesOf('public'))
+  const reader = new ChatReplyReader(rulesOf('public'), false)
   pushInPieces(reader, Buffer.from(text))
   return reader.end()
 }
 
 const choice = { index: 0, message: { role: 'assistant', content: 'Hi' }, finish_reason: 'stop' }
 const reply = (fields: object) => JSON.stringify({ id: 'c', model: 'up', choices: [choice], ...fields })
-const asEvents = (text: string) => chatReplyAsEvents(text, 'public', { hasUsage: false })
+
+function asEvents(text: string): string | undefined {
+  const read = readChatReply(text)
+  return read.kind === 'reply' ? read.events?.(undefined) : undefined
+}
 
 describe('a whole reply with an error in it', () => {
   const error = { message: 'boom' }
@@ -76,23 +80,23 @@ describe('the usage of a whole reply', () => {
 })
 
 describe('a whole reply as a stream', () => {
+  const usage = { prompt_tokens: 9, completion_tokens: 0 }
+
   it('is the same with a byte order mark as without', () => {
     expect(asEvents(`\ufeff${reply({})}`)).toBe(asEvents(reply({})))
     expect(asEvents(reply({}))).toContain('"delta":{"role":"assistant","content":"Hi"}')
   })
 
   it('has an empty delta for a choice without a message', () => {
-    expect(asEvents(reply({ choices: [{ index: 0, message: null }, { index: 1 }] }))).toContain(
+    expect(asEvents(reply({ usage, choices: [{ index: 0, message: null }, { index: 1 }] }))).toContain(
       '"choices":[{"index":0,"delta":{}},{"index":1,"delta":{}}]',
     )
   })
 
   it.each([
-    ['a choice that is null', reply({ choices: [null] })],
-    ['a choice that is a text', reply({ choices: ['x'] })],
-    ['a message that is a text', reply({ choices: [{ index: 0, message: 'x' }] })],
-    ['no object', '[]'],
-    ['no JSON', '<html>'],
+    ['a choice that is null', reply({ usage, choices: [null] })],
+    ['a choice that is a text', reply({ usage, choices: ['x'] })],
+    ['a message that is a text', reply({ usage, choices: [{ index: 0, message: 'x' }] })],
   ])('cannot be made of %s', (_, text) => {
     expect(asEvents(text)).toBeUndefined()
   })
