@@ -1,7 +1,8 @@
 import { FAILURE_TEXT, type VideoJob } from '#core/jobs/video-job.ts'
+import type { CancelOutcome } from '#core/providers/video-provider.ts'
 import { jobFacts, logger } from '#platform/telemetry/logger.ts'
 import { recordFailure, recordPoll } from '#store/jobs/job-progress.ts'
-import type { CancelOutcome, VideoProvider } from '#upstream/providers/video-provider.ts'
+import type { VideoAccount } from '#upstream/providers/video-account.ts'
 import type { StepContext } from './step-context.ts'
 
 /**
@@ -10,7 +11,7 @@ import type { StepContext } from './step-context.ts'
  */
 export async function cancelUpstreamTask(
   job: VideoJob,
-  { catalogue, openProvider }: Pick<StepContext, 'catalogue' | 'openProvider'>,
+  { catalogue, openAccount }: Pick<StepContext, 'catalogue' | 'openAccount'>,
 ): Promise<void> {
   const channel = job.channelId === undefined ? undefined : catalogue.findVideoChannel(job.channelId)
   if (
@@ -22,8 +23,8 @@ export async function cancelUpstreamTask(
     return
   }
   try {
-    const provider = await openProvider(channel, job)
-    const cancelled = await provider.cancel(job.taskId)
+    const account = await openAccount(channel, job)
+    const cancelled = await account.cancel(job.taskId)
     logger.info('cancelled by the operator', { ...jobFacts(job), cancelled })
   } catch (error) {
     logger.warn('cancelled job not stopped upstream', {
@@ -36,7 +37,7 @@ export async function cancelUpstreamTask(
 type OpenTask = {
   readonly job: Pick<VideoJob, 'tenantId' | 'jobId' | 'isDeleted'>
   readonly taskId: string
-  readonly provider: Pick<VideoProvider, 'cancel'>
+  readonly account: Pick<VideoAccount, 'cancel'>
 }
 
 /**
@@ -44,10 +45,10 @@ type OpenTask = {
  * will not cancel runs to its end and is billed.
  */
 export async function cancelUnwantedTask(
-  { job, taskId, provider }: OpenTask,
+  { job, taskId, account }: OpenTask,
   { table }: Pick<StepContext, 'table'>,
 ): Promise<CancelOutcome> {
-  const outcome = await provider.cancel(taskId)
+  const outcome = await account.cancel(taskId)
   if (outcome === 'cancelled') {
     const failure = job.isDeleted ? FAILURE_TEXT.deleted : FAILURE_TEXT.cancelledByClient
     await recordFailure(table, job, { failure })

@@ -3,10 +3,11 @@ import type { VideoChannel } from '#core/catalogue/channel.ts'
 import type { VideoJobRequest } from '#core/catalogue/parameters.ts'
 import type { VideoJob } from '#core/jobs/video-job.ts'
 import { classNameOf, detectionLagSeconds, type JobTiming, sampleSeconds } from '#core/jobs/waits.ts'
+import { videoProvider } from '#core/providers/registry.ts'
+import { parseJson } from '#core/providers/reply-reading.ts'
 import { jobFacts, logger } from '#platform/telemetry/logger.ts'
 import { measure } from '#platform/telemetry/measures.ts'
 import { addGenerationTime, readUsualSeconds } from '#store/jobs/channels.ts'
-import { reportedGenerationSeconds } from '#upstream/providers/registry.ts'
 import { nowSeconds, type StepContext } from './step-context.ts'
 
 /**
@@ -48,7 +49,7 @@ export async function learnGenerationTime(finished: Finished, context: StepConte
     return
   }
   const observation = {
-    reportedSeconds: reportedGenerationSeconds(channel, text),
+    reportedSeconds: videoProvider(channel.provider).readGenerationSeconds(parseJson(text)),
     elapsedSeconds: context.nowMilliseconds() / 1000 - job.submittedAt,
     waitedSeconds,
   }

@@ -6,10 +6,10 @@ import {
   type NextStep,
   type StepInput,
   type VideoJob,
-  type VideoResult,
   visibleError,
 } from '#core/jobs/video-job.ts'
 import { type Settlement, settleVideoCost } from '#core/pricing/video-settlement.ts'
+import type { VideoResult } from '#core/providers/video-provider.ts'
 import { logWord } from '#core/redaction.ts'
 import { jobFacts, logger } from '#platform/telemetry/logger.ts'
 import { count, creditsForGraphs, measure } from '#platform/telemetry/measures.ts'

@@ -2,6 +2,9 @@ import type { Catalogue } from '#core/catalogue/catalogue.ts'
 import type { VideoChannel } from '#core/catalogue/channel.ts'
 import type { VideoJobRequest } from '#core/catalogue/parameters.ts'
 import type { NextStep, StepInput, VideoJob } from '#core/jobs/video-job.ts'
+import { videoProvider } from '#core/providers/registry.ts'
+import { parseJson } from '#core/providers/reply-reading.ts'
+import type { VideoResult } from '#core/providers/video-provider.ts'
 import { once } from '#platform/cache.ts'
 import { type Clock, systemClock } from '#platform/clock.ts'
 import { openCatalogue } from '#platform/configuration.ts'
@@ -14,9 +17,8 @@ import { getVideoJob } from '#store/jobs/job-reader.ts'
 import { openTable } from '#store/table/sdk-table.ts'
 import type { Table } from '#store/table/table.ts'
 import type { OutboundNetwork } from '#upstream/guard/outbound-network.ts'
-import { createVideoProvider, readVideoResult } from '#upstream/providers/registry.ts'
 import { createJobUpstreamHttp, createUpstreamHttp } from '#upstream/providers/upstream-http.ts'
-import type { VideoProvider } from '#upstream/providers/video-provider.ts'
+import { openVideoAccount, type VideoAccount } from '#upstream/providers/video-account.ts'
 
 /** The clock, randomness, stores, upstreams and network of a step. Tests pass their own. */
 export type StepContext = Clock & {
@@ -29,9 +31,9 @@ export type StepContext = Clock & {
    * The upstream of a channel, for the calls of one job.
    * @throws when the channel's credential cannot be read, before anything is sent.
    */
-  readonly openProvider: (channel: VideoChannel, job: Pick<VideoJob, 'requestId'>) => Promise<VideoProvider>
-  /** Reads the stored reply of a success, by the provider that sent it. */
-  readonly readResult: typeof readVideoResult
+  readonly openAccount: (channel: VideoChannel, job: Pick<VideoJob, 'requestId'>) => Promise<VideoAccount>
+  /** Reads the stored reply of a success. @param provider the name of the one that sent it. */
+  readonly readResult: (provider: string, text: string) => VideoResult
   /** For downloads and callbacks; the system's own network by default. */
   readonly network?: OutboundNetwork
 }
@@ -45,9 +47,9 @@ export function openStepContext(): StepContext {
     catalogue: openCatalogue(),
     ...systemClock,
     random: Math.random,
-    openProvider: async (channel, { requestId }) => {
+    openAccount: async (channel, { requestId }) => {
       const key = await channelCredential(channel)
-      return createVideoProvider(channel, {
+      return openVideoAccount(channel, {
         credential: async () => key,
         renewedCredential: (refused, millisecondsMax) => renewedCredential(channel, refused, millisecondsMax),
         http: createJobUpstreamHttp(upstreamHttp(), { channelId: channel.id, requestId }),
@@ -55,6 +57,11 @@ export function openStepContext(): StepContext {
     },
     readResult: readVideoResult,
   }
+}
+
+/** Reads the stored reply of a success: a step that only reads needs neither the channel nor its credential. */
+export function readVideoResult(provider: string, text: string): VideoResult {
+  return videoProvider(provider).readResult(parseJson(text))
 }
 
 /** Unix seconds of the context's clock. */

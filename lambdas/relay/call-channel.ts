@@ -2,10 +2,6 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { AbortNotice } from '#core/abort-notice.ts'
 import type { RelayChannel } from '#core/catalogue/channel.ts'
 import { isRequestId } from '#core/ids.ts'
-import { type CredentialFilter, credentialFilter } from '#core/redaction.ts'
-import { type HttpResponse, retryAfterSeconds, type SendOutcome } from '#platform/http/send-once.ts'
-import { countUpstreamError, errorClassOfStatus, measureUpstreamCall } from '#upstream/measures.ts'
-import type { UpstreamConnections } from '#upstream/providers/openai.ts'
 import {
   errorMeaning,
   errorReason,
@@ -14,7 +10,11 @@ import {
   parseJson,
   readUpstreamError,
   type UpstreamError,
-} from '#upstream/providers/reply-reading.ts'
+} from '#core/providers/reply-reading.ts'
+import { type CredentialFilter, credentialFilter } from '#core/redaction.ts'
+import { type HttpResponse, retryAfterSeconds, type SendOutcome } from '#platform/http/send-once.ts'
+import { countUpstreamError, errorClassOfStatus, measureUpstreamCall } from '#upstream/measures.ts'
+import type { UpstreamConnections } from '#upstream/providers/openai.ts'
 import type { AdmittedCall } from './breakers.ts'
 import type { CallTarget, UpstreamRequest } from './relay-protocol.ts'
 

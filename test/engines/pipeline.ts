@@ -1,7 +1,8 @@
 import type { Catalogue } from '#core/catalogue/catalogue.ts'
 import type { VideoChannel } from '#core/catalogue/channel.ts'
-import { isTerminal, type VideoJob, type VideoResult } from '#core/jobs/video-job.ts'
+import { isTerminal, type VideoJob } from '#core/jobs/video-job.ts'
 import { formatCredits } from '#core/money.ts'
+import type { CancelOutcome, VideoResult } from '#core/providers/video-provider.ts'
 import { cleanUpDeletedJob } from '#lambdas/pipeline/delete-video-job.ts'
 import { requireVideoJob, type StepContext } from '#lambdas/pipeline/step-context.ts'
 import type { SubmitContext } from '#lambdas/pipeline/submit-video-job/submit-video-job.ts'
@@ -12,7 +13,7 @@ import { markDeleted } from '#store/jobs/cancel-and-delete.ts'
 import { readChannelCount } from '#store/jobs/channels.ts'
 import { claimSubmit, recordAccepted } from '#store/jobs/job-progress.ts'
 import { getTenant } from '#store/tenants/tenants.ts'
-import type { CancelOutcome, PollOutcome, SubmitOutcome, VideoProvider } from '#upstream/providers/video-provider.ts'
+import type { PollOutcome, SubmitOutcome, VideoAccount } from '#upstream/providers/video-account.ts'
 import { auditTenant } from './audit.ts'
 import { seededRandom } from './seeded-random.ts'
 import { testCatalogue, unswitched } from './test-catalogue.ts'
@@ -37,7 +38,7 @@ export class ScriptedUpstream {
   readonly closed = new Set<string>()
   script: Script = { submit: () => accepted(), poll: () => running(), cancel: () => 'refused' }
 
-  async open({ id }: VideoChannel): Promise<VideoProvider> {
+  async open({ id }: VideoChannel): Promise<VideoAccount> {
     if (this.closed.has(id)) {
       throw new Error('no credential')
     }
@@ -161,7 +162,7 @@ export async function createPipeline({
     nowMilliseconds: () => clock.milliseconds,
     pause: async (milliseconds) => clock.advance(milliseconds / 1000),
     random: seededRandom(7),
-    openProvider: (channel) => upstream.open(channel),
+    openAccount: (channel) => upstream.open(channel),
     readResult: (_channel, text) => readResult(text),
   }
   const tenant = await openTenant(table, credits)

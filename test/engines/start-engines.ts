@@ -1,10 +1,10 @@
 import type { Catalogue } from '#core/catalogue/catalogue.ts'
 import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
 import { reconcile } from '#lambdas/pipeline/reconcile/reconcile.ts'
+import { readVideoResult } from '#lambdas/pipeline/step-context.ts'
 import { systemClock } from '#platform/clock.ts'
 import { logger } from '#platform/telemetry/logger.ts'
 import type { Table } from '#store/table/table.ts'
-import { readVideoResult } from '#upstream/providers/registry.ts'
 import { captureTelemetry } from './emitted-metrics.ts'
 import { createPipeline, inTurn, type Pipeline, succeeded } from './pipeline.ts'
 import { startTestBucket } from './test-bucket.ts'
@@ -92,7 +92,7 @@ export async function reconcileRequests(table: Table, catalogue: Catalogue, { is
     openBucket: () => {
       throw new TypeError('the traffic has no videos')
     },
-    openProvider: unused,
+    openAccount: unused,
     readResult: readVideoResult,
   }
   await reconcile(context, { all: false })

@@ -12,7 +12,7 @@ import { resolveReservation } from '#store/job-ledger/resolve-reservation.ts'
 import { claimSubmit, recordAccepted, recordPoll, recordStored } from '#store/jobs/job-progress.ts'
 import { getVideoJob } from '#store/jobs/job-reader.ts'
 import type { Table } from '#store/table/table.ts'
-import { createVideoProvider } from '#upstream/providers/registry.ts'
+import { openVideoAccount } from '#upstream/providers/video-account.ts'
 import { createUpstreamHttp } from '#upstream/providers/upstream-http.ts'
 
 export const TENANT_ID = 'demo'
@@ -111,7 +111,7 @@ export class SampleJobs {
 
   #upstream() {
     const credential = async () => this.#options.upstreamKey
-    return createVideoProvider(this.#channel, { credential, http: createUpstreamHttp() })
+    return openVideoAccount(this.#channel, { credential, http: createUpstreamHttp() })
   }
 
   async #submit(jobId: string, nowSeconds: number): Promise<string> {

@@ -9,7 +9,7 @@ import { formatCredits, microcredits } from '#core/money.ts'
 import { verifyLedger } from '#lambdas/admin/verify-ledger.ts'
 import { getTenant } from '#store/tenants/tenants.ts'
 import { createUpstreamHttp, type UpstreamHttp } from '#upstream/providers/upstream-http.ts'
-import type { PollOutcome, SubmitOutcome } from '#upstream/providers/video-provider.ts'
+import type { PollOutcome, SubmitOutcome } from '#upstream/providers/video-account.ts'
 import {
   accepted,
   createPipeline,

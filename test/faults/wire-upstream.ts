@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { VideoChannel } from '#core/catalogue/channel.ts'
-import { createVideoProvider, readVideoResult } from '#upstream/providers/registry.ts'
+import { readVideoResult } from '#lambdas/pipeline/step-context.ts'
 import type { UpstreamHttp } from '#upstream/providers/upstream-http.ts'
+import { openVideoAccount } from '#upstream/providers/video-account.ts'
 import { inTurn, type Pipeline } from '../engines/pipeline.ts'
 import type { Engines } from '../engines/start-engines.ts'
 import { PER_SECOND_MODEL } from '../engines/test-catalogue.ts'
@@ -80,11 +81,10 @@ export async function openWirePipeline(
   const channel: VideoChannel = { ...sample, id: 'main', models: { [PER_SECOND_MODEL]: 'upstream-b' } }
   const config = { channels: [channel], trusted_origins: [engines.results.origin] }
   const pipeline = await engines.pipeline({ config })
-  const adapter = (of: VideoChannel) =>
-    createVideoProvider(of, { credential: async () => 'key', renewedCredential, http })
+  const adapter = (of: VideoChannel) => openVideoAccount(of, { credential: async () => 'key', renewedCredential, http })
   const context = {
     ...pipeline.context,
-    openProvider: async (of: VideoChannel) => adapter(of),
+    openAccount: async (of: VideoChannel) => adapter(of),
     readResult: readVideoResult,
   }
   return { ...pipeline, context }

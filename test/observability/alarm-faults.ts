@@ -11,9 +11,8 @@ import { resolveReservation } from '#store/job-ledger/resolve-reservation.ts'
 import { claimSubmit } from '#store/jobs/job-progress.ts'
 import { RelayLedger } from '#store/relay-ledger/relay-ledger.ts'
 import { tableKeys } from '#store/table/table-keys.ts'
-import { createVideoProvider } from '#upstream/providers/registry.ts'
 import { createJobUpstreamHttp, type UpstreamHttp } from '#upstream/providers/upstream-http.ts'
-import type { PollOutcome } from '#upstream/providers/video-provider.ts'
+import { openVideoAccount, type PollOutcome } from '#upstream/providers/video-account.ts'
 import { inTurn, type Pipeline, running, succeeded } from '../engines/pipeline.ts'
 import { CHAT, chatAnswer, type RelayRig, sendJson } from '../engines/relay-rig.ts'
 import type { Engines } from '../engines/start-engines.ts'
@@ -161,12 +160,12 @@ const resolveTwice: Fault = async (stage) => {
 
 const unreachable: Fault = async (stage) => {
   const pipeline = await open(stage)
-  const openProvider: typeof pipeline.context.openProvider = async (channel, { requestId }) =>
-    createVideoProvider(channel, {
+  const openAccount: typeof pipeline.context.openAccount = async (channel, { requestId }) =>
+    openVideoAccount(channel, {
       credential: async () => 'key',
       http: createJobUpstreamHttp(stage.http, { channelId: channel.id, requestId }),
     })
-  const context = { ...pipeline.context, openProvider }
+  const context = { ...pipeline.context, openAccount }
   await submitVideoJob(await pipeline.create(), context)
 }
 

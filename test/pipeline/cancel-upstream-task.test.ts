@@ -35,7 +35,7 @@ beforeEach(() => {
 const cancel = (changes: Partial<VideoJob>) =>
   cancelUpstreamTask(videoJobRecord(changes), {
     catalogue: testCatalogue(),
-    openProvider: (channel) => upstream.open(channel),
+    openAccount: (channel) => upstream.open(channel),
   })
 
 describe('cancelUpstreamTask', () => {
@@ -71,8 +71,8 @@ describe('cancelUnwantedTask', () => {
     ['unknown', false, undefined, undefined],
   ] as const)('records %s of a job that was deleted: %s', async (outcome, isDeleted, field, value) => {
     const job = { tenantId: 't', jobId: 'j', isDeleted }
-    const provider = { cancel: async () => outcome }
-    expect(await cancelUnwantedTask({ job, taskId: 'task-1', provider }, { table })).toBe(outcome)
+    const account = { cancel: async () => outcome }
+    expect(await cancelUnwantedTask({ job, taskId: 'task-1', account }, { table })).toBe(outcome)
     const written = dynamo.commandCalls(UpdateCommand).map(({ args: [{ input }] }) => ({
       field: /SET (\w+) =/.exec(input.UpdateExpression ?? '')?.[1],
       value: Object.values(input.ExpressionAttributeValues ?? {}).at(-1),

@@ -52,9 +52,9 @@ describe('the context of a step:', () => {
 
   describe('openStepContext', () => {
     it('refuses a provider without its credential, before anything is sent', async () => {
-      await expect(context.openProvider(channel('main'), {})).rejects.toMatchObject({ name: 'MissingEnvironmentError' })
+      await expect(context.openAccount(channel('main'), {})).rejects.toMatchObject({ name: 'MissingEnvironmentError' })
       process.env.STEP_KEY = 'key'
-      await expect(context.openProvider(channel('main'), {})).resolves.toMatchObject({ cancel: expect.any(Function) })
+      await expect(context.openAccount(channel('main'), {})).resolves.toMatchObject({ cancel: expect.any(Function) })
     })
 
     it('opens the bucket once', async () => {

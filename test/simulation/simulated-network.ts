@@ -2,8 +2,9 @@ import { Buffer } from 'node:buffer'
 import type { Socket } from 'node:net'
 import { Duplex } from 'node:stream'
 import type { VideoChannel } from '#core/catalogue/channel.ts'
+import type { CancelOutcome } from '#core/providers/video-provider.ts'
 import type { DialTarget, OutboundNetwork } from '#upstream/guard/outbound-network.ts'
-import type { CancelOutcome, PollOutcome, SubmitOutcome, VideoProvider } from '#upstream/providers/video-provider.ts'
+import type { PollOutcome, SubmitOutcome, VideoAccount } from '#upstream/providers/video-account.ts'
 import { succeeded } from '../engines/pipeline.ts'
 import { CLIP } from '../engines/test-servers.ts'
 import { ConnectionLostError } from '../engines/test-table.ts'
@@ -154,7 +155,7 @@ export class SimulatedUpstream {
     this.#faults = faults
   }
 
-  open({ id }: VideoChannel): VideoProvider {
+  open({ id }: VideoChannel): VideoAccount {
     return {
       submit: ({ request }) => this.#wire(`submit to ${id}`, () => this.#submit(request.prompt), UNKNOWN),
       poll: (taskId) => this.#wire(`poll ${taskId}`, () => this.#poll(taskId), UNAVAILABLE),

@@ -220,7 +220,7 @@ export class World {
       nowMilliseconds: scheduler.nowMilliseconds,
       pause: scheduler.pause,
       random: scheduler.random,
-      openProvider: async (channel) => this.upstream.open(channel),
+      openAccount: async (channel) => this.upstream.open(channel),
       readResult: (_channel, text) => readResult(text),
       network: this.outside.network,
       newJobId: () => uuidv7({ msecs: scheduler.nowMilliseconds(), random: randomBytes(16) }),

@@ -119,9 +119,9 @@ function isAllowed(id: string, allowed: readonly string[] | null): boolean {
   return allowed === null || allowed.includes(id)
 }
 
-/** Only P1, and of P2 only the direct route, take reference audio and video. */
+/** Where a provider can be reached by several routes, only the direct one takes reference audio and video. */
 function servesMultimodal(channel: VideoChannel): boolean {
-  return channel.provider === 'p1' || channel.route === 'direct'
+  return !('route' in channel) || channel.route === 'direct'
 }
 
 /** Whether the references of a request require a channel that takes reference audio and video. */

@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { type AllowedFields, listedFields, type RelayedApi } from '../allowed-fields.ts'
 import { CHANNEL_PRIORITY_MAX, CHANNEL_WEIGHT_MAX } from '../limits.ts'
+import { VIDEO_PROVIDERS } from '../providers/registry.ts'
 import { OUTPUT_LIMIT_FIELDS } from './parameters.ts'
 import { strictObject } from './schema-parts.ts'
 
@@ -172,15 +173,6 @@ const referenceChecks = z
   .boolean()
   .meta({ description: 'Checks reference files before a submit. A file that breaks `reference_limits` fails the job.' })
 
-const proxyPaths = strictObject({
-  submit: z.string().startsWith('/').default('/v1/video/generations'),
-  poll: z
-    .string()
-    .startsWith('/')
-    .includes('{id}', { message: 'the path needs {id}, where the task id goes' })
-    .default('/v1/video/generations/{id}'),
-})
-
 /** A field name is a token (RFC 9110, 5.1 and 5.6.2). */
 const HEADER_NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/
 
@@ -191,28 +183,12 @@ const OWN_HEADERS: ReadonlySet<string> = new Set([
   ...['te', 'trailer', 'transfer-encoding', 'upgrade', 'proxy-authorization', 'proxy-connection'],
 ])
 
-const p1Channel = strictObject({
-  ...common,
-  ...video,
-  provider: z.literal('p1'),
-  async_header: z
-    .string()
-    .regex(HEADER_NAME, 'use a header name')
-    .refine((name) => !OWN_HEADERS.has(name.toLowerCase()), {
-      message: 'the gateway or the connection sets this header: use the header for asynchronous mode of this upstream',
-    })
-    .meta({ description: 'The header that requests asynchronous mode; its value is always enable.' }),
-  reference_checks: referenceChecks.default(true),
-})
-
-const p2Channel = strictObject({
-  ...common,
-  ...video,
-  provider: z.literal('p2'),
-  route: z.enum(['direct', 'international', 'proxy']),
-  paths: proxyPaths.default({ submit: '/v1/video/generations', poll: '/v1/video/generations/{id}' }),
-  reference_checks: referenceChecks.default(false),
-})
+const headerName = z
+  .string()
+  .regex(HEADER_NAME, 'use a header name')
+  .refine((name) => !OWN_HEADERS.has(name.toLowerCase()), {
+    message: 'the gateway or the connection sets this header: use the header for asynchronous mode of this upstream',
+  })
 
 const timeouts = strictObject({
   connect_seconds: z.number().positive().max(60).default(5).meta({ description: 'Until the connection is open.' }),
@@ -254,16 +230,41 @@ const openaiChannel = strictObject({
   pass_members: passMembers.default({ chat: [], embeddings: [], images: [] }),
 })
 
+type Provider = (typeof VIDEO_PROVIDERS)[number]
+
+/** The schema of a provider's channels. */
+type VideoChannelSchema<Of extends Provider> = z.ZodObject<
+  typeof common & typeof video & ReturnType<Of['settings']> & ProviderFields<Of['name']>,
+  z.core.$strict
+>
+
+type ProviderFields<Name extends string> = {
+  provider: z.ZodLiteral<Name>
+  reference_checks: z.ZodDefault<typeof referenceChecks>
+}
+
+type SchemasOf<List extends readonly Provider[]> = { [Index in keyof List]: VideoChannelSchema<List[Index]> }
+type VideoChannelSchemas = SchemasOf<typeof VIDEO_PROVIDERS>
+
+function videoChannels(): VideoChannelSchemas
+function videoChannels(): unknown {
+  return VIDEO_PROVIDERS.map(({ name, settings, checksReferences }) =>
+    strictObject({
+      ...common,
+      ...video,
+      provider: z.literal(name),
+      ...settings({ z, strictObject, headerName }),
+      reference_checks: referenceChecks.default(checksReferences),
+    }),
+  )
+}
+
 /** An upstream account at a base url. */
-export const channelSchema = z.discriminatedUnion('provider', [p1Channel, p2Channel, openaiChannel])
+export const channelSchema = z.discriminatedUnion('provider', [...videoChannels(), openaiChannel])
 
 /** A validated channel with its defaults. */
-export type Channel = z.infer<typeof channelSchema>
-/** A channel of the provider P1. */
-export type P1Channel = z.infer<typeof p1Channel>
-/** A channel of the provider P2. */
-export type P2Channel = z.infer<typeof p2Channel>
+export type Channel = VideoChannel | RelayChannel
 /** A channel that generates videos. */
-export type VideoChannel = P1Channel | P2Channel
+export type VideoChannel = z.infer<VideoChannelSchemas[number]>
 /** A channel that chat, completions, embeddings and images are relayed to. */
 export type RelayChannel = z.infer<typeof openaiChannel>

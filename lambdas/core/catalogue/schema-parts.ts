@@ -25,3 +25,14 @@ export const price = z.string({ message: 'write the price as a decimal string in
   },
   { message: 'write a decimal string in credits with at most six places, such as "0.14"' },
 )
+
+/** What a provider's own fields of a channel are written with. A parameter, so that functions that run jobs do not load zod for it. */
+export type SchemaKit = {
+  readonly z: typeof z
+  readonly strictObject: typeof strictObject
+  /** The name of a header that neither the gateway nor the connection sets. */
+  readonly headerName: z.ZodString
+}
+
+/** The validated fields of a shape. */
+export type SettingsOf<Settings extends (kit: SchemaKit) => z.ZodRawShape> = z.infer<z.ZodObject<ReturnType<Settings>>>

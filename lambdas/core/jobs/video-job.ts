@@ -1,5 +1,3 @@
-import type { VideoChannel } from '../catalogue/channel.ts'
-import type { Resolution } from '../catalogue/parameters.ts'
 import type { Microcredits } from '../money.ts'
 import type { JobTiming } from './waits.ts'
 
@@ -49,7 +47,7 @@ export type VideoJob = {
   readonly submitState: SubmitState | undefined
   readonly channelId: string | undefined
   /** Whose format the replies have, so that they can be read even when the channel has left the configuration. */
-  readonly provider: VideoChannel['provider'] | undefined
+  readonly provider: string | undefined
   readonly submittedAt: number | undefined
   readonly taskId: string | undefined
   /** When the upstream's acceptance was recorded; absent before it. */
@@ -253,23 +251,6 @@ export function withReportedPercent(
     return { ...known, percent: Math.max(known.percent, percent) }
   }
   return since === undefined ? { percent } : { percent, since }
-}
-
-/**
- * What an upstream reports about a finished video. Numbers stay the decimal strings that arrived (`String` of a JSON number, or
- * a string of digits): adapters find them, and the settlement judges them.
- */
-export type VideoResult = {
-  readonly videoUrl: string | undefined
-  /** `usage.completion_tokens`, where the upstream counts tokens. */
-  readonly completionTokens: string | undefined
-  /** Seconds that the upstream bills; for edits, input and output together. */
-  readonly billableSeconds: string | undefined
-  /** Length of the video itself, in seconds. */
-  readonly outputSeconds: string | undefined
-  /** The tier that was made, which may differ from the one requested. */
-  readonly resolution: Resolution | undefined
-  readonly audio: boolean | undefined
 }
 
 /** One try to deliver the callback of a job. */

@@ -1,17 +1,11 @@
 import type { VideoChannel } from '../catalogue/channel.ts'
 import type { VideoJobRequest } from '../catalogue/parameters.ts'
+import { videoProvider } from '../providers/registry.ts'
 
-/**
- * Start values of the poll rhythm, in seconds, from how long the providers usually take:
- * P1 advises 15 s; for P2 a first wait near the tenth percentile and a constant gap cost least for their lag.
- */
-const START_VALUES = { p1: { first: 30, interval: 15 }, p2: { first: 42, interval: 9 } } as const
-
-/** The class for which P2's start values were measured (95th percentile: 240 s). A configured interval applies to this class. */
+/** The class for which start values were measured (95th percentile: 240 s). A configured interval applies to this class. */
 const REFERENCE: UsualSeconds = { median: 90, early: 34 }
 
-/** How far the usual times may change a configured wait. P1's interval is its provider's advice and does not change. */
-const INTERVAL_FACTOR_MAX = { p1: 1, p2: 3 } as const
+/** How far the usual times may stretch a configured first wait. */
 const FIRST_FACTOR_MAX = 4
 
 /** A job of this age is polled rarely. */
@@ -79,8 +73,8 @@ function beforeDeadline(wait: number, channel: VideoChannel, elapsedSeconds: num
 }
 
 function configuredWaits({ provider, poll }: VideoChannel): { first: number; interval: number } {
-  const start = START_VALUES[provider]
-  return { first: poll.first_seconds ?? start.first, interval: poll.interval_seconds ?? start.interval }
+  const { first, interval } = videoProvider(provider).polling
+  return { first: poll.first_seconds ?? first, interval: poll.interval_seconds ?? interval }
 }
 
 /**
@@ -92,7 +86,7 @@ function intervalOf(channel: VideoChannel, usual: UsualSeconds | undefined): num
   if (usual === undefined) {
     return interval
   }
-  const factorMax = INTERVAL_FACTOR_MAX[channel.provider]
+  const { intervalFactorMax: factorMax } = videoProvider(channel.provider).polling
   const seconds = interval * Math.sqrt(spread(usual) / spread(REFERENCE))
   return within(seconds, interval / factorMax, stretched(interval, factorMax))
 }

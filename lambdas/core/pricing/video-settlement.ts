@@ -1,6 +1,6 @@
 import type { VideoPriceTier } from '../catalogue/price-rows.ts'
-import type { VideoResult } from '../jobs/video-job.ts'
 import { divideHalfUp, formatCredits, type Microcredits } from '../money.ts'
+import type { VideoResult } from '../providers/video-provider.ts'
 import { type CountedUsage, countedUsage } from './usage.ts'
 import {
   anyVideoQuantityMax,

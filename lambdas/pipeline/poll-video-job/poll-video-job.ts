@@ -11,14 +11,15 @@ import {
   withReportedPercent,
 } from '#core/jobs/video-job.ts'
 import { nextPollWait, pollGrace, throttledWait } from '#core/jobs/waits.ts'
+import { videoProvider } from '#core/providers/registry.ts'
+import { parseJson } from '#core/providers/reply-reading.ts'
 import { logWord } from '#core/redaction.ts'
 import { jobFacts, logger } from '#platform/telemetry/logger.ts'
 import { count, measure } from '#platform/telemetry/measures.ts'
 import { storeUpstreamText } from '#store/bucket/bucket.ts'
 import { countOpenJobs, takePollToken } from '#store/jobs/channels.ts'
 import { recordFailure, recordPoll } from '#store/jobs/job-progress.ts'
-import { reportedPercent } from '#upstream/providers/registry.ts'
-import type { PollOutcome, VideoProvider } from '#upstream/providers/video-provider.ts'
+import type { PollOutcome, VideoAccount } from '#upstream/providers/video-account.ts'
 import { cancelUnwantedTask, cancelUpstreamTask } from '../cancel-upstream-task.ts'
 import { learnGenerationTime } from '../generation-times.ts'
 import { nowSeconds, reportRefusedResult, requireVideoJob, type StepContext } from '../step-context.ts'
@@ -88,7 +89,7 @@ async function keepRunning(text: string, job: VideoJob, context: StepContext): P
 
 /** What the record keeps of the percentages that the upstream has said; undefined if it stays as it is. */
 function percentAfter(text: string, job: VideoJob, context: StepContext): ReportedPercent | undefined {
-  const percent = job.provider === undefined ? undefined : reportedPercent({ provider: job.provider }, text)
+  const percent = job.provider === undefined ? undefined : videoProvider(job.provider).readPercent(parseJson(text))
   return percent === undefined ? undefined : withReportedPercent(job.upstreamPercent, percent, nowSeconds(context))
 }
 
@@ -123,24 +124,24 @@ export async function pollVideoJob(input: StepInput, context: StepContext): Prom
     return { step: isUnwanted(job) ? 'settle' : 'store' }
   }
   const channel = context.catalogue.findVideoChannel(job.channelId)
-  const provider = await openProvider(job, channel, context)
-  if (channel === undefined || provider === undefined) {
-    return await waitOrTimeOut({ job, channel: undefined, provider: undefined }, context)
+  const account = await openAccount(job, channel, context)
+  if (channel === undefined || account === undefined) {
+    return await waitOrTimeOut({ job, channel: undefined, account: undefined }, context)
   }
   const waitedSeconds = input.next?.waitSeconds
-  return await pollUpstream({ job, taskId: job.taskId, channel, provider, waitedSeconds }, context)
+  return await pollUpstream({ job, taskId: job.taskId, channel, account, waitedSeconds }, context)
 }
 
 type Poll = {
   readonly job: VideoJob
   readonly taskId: string
   readonly channel: VideoChannel
-  readonly provider: VideoProvider
+  readonly account: VideoAccount
   readonly waitedSeconds: number | undefined
 }
 
 async function pollUpstream(poll: Poll, context: StepContext): Promise<NextStep> {
-  const { job, taskId, channel, provider } = poll
+  const { job, taskId, channel, account } = poll
   const perSecond = channel.poll.requests_per_second
   if (perSecond !== undefined) {
     const nowMilliseconds = context.nowMilliseconds()
@@ -153,7 +154,7 @@ async function pollUpstream(poll: Poll, context: StepContext): Promise<NextStep>
   if (isUnwanted(job) && !job.isCancelRefused && (await cancelUnwantedTask(poll, context)) === 'cancelled') {
     return { step: 'fail', error: 'JobDeletedError' }
   }
-  const outcome: PollOutcome = await provider.poll(taskId)
+  const outcome: PollOutcome = await account.poll(taskId)
   measureFirstPoll(outcome, job, context)
   const next = await judgePoll(outcome, job, context)
   if (outcome.kind === 'succeeded' && next?.step !== 'fail') {
@@ -171,13 +172,13 @@ function measureFirstPoll(outcome: PollOutcome, job: VideoJob, context: StepCont
 }
 
 /** Undefined for a channel that left the configuration or whose key cannot be read; it may come back before the deadline. */
-async function openProvider(
+async function openAccount(
   job: VideoJob,
   channel: VideoChannel | undefined,
   context: StepContext,
-): Promise<VideoProvider | undefined> {
+): Promise<VideoAccount | undefined> {
   try {
-    return channel === undefined ? undefined : await context.openProvider(channel, job)
+    return channel === undefined ? undefined : await context.openAccount(channel, job)
   } catch (error) {
     logger.error('channel cannot be opened', {
       ...jobFacts(job),
@@ -192,7 +193,7 @@ const ORPHANED = { deadlineMinutes: 60, waitSeconds: 60 }
 
 type Waiting = Pick<Poll, 'job'> & {
   readonly channel: VideoChannel | undefined
-  readonly provider: VideoProvider | undefined
+  readonly account: VideoAccount | undefined
 }
 
 /**
@@ -220,9 +221,9 @@ async function waitOrTimeOut(
 }
 
 /** Records the failure first: an upstream that also hangs on the cancel must not cost the job its reason. */
-async function timeOut({ job, provider }: Waiting, context: StepContext): Promise<void> {
+async function timeOut({ job, account }: Waiting, context: StepContext): Promise<void> {
   await recordFailure(context.table, job, { failure: FAILURE_TEXT.generationTimedOut })
   count('late_upstream_task', { channel: job.channelId ?? 'none' })
-  const cancelled = job.taskId === undefined ? undefined : await provider?.cancel(job.taskId)
+  const cancelled = job.taskId === undefined ? undefined : await account?.cancel(job.taskId)
   logger.warn('generation timed out', { ...jobFacts(job), cancelled })
 }

@@ -12,6 +12,8 @@ import {
   withReportedPercent,
 } from '#core/jobs/video-job.ts'
 import { channelWait, firstPollWait, type JobTiming } from '#core/jobs/waits.ts'
+import { videoProvider } from '#core/providers/registry.ts'
+import { parseJson } from '#core/providers/reply-reading.ts'
 import { jobFacts, logger } from '#platform/telemetry/logger.ts'
 import { count, measure } from '#platform/telemetry/measures.ts'
 import { storeUpstreamText } from '#store/bucket/bucket.ts'
@@ -24,8 +26,7 @@ import {
   recordWaitingForChannel,
   releaseSubmitClaim,
 } from '#store/jobs/job-progress.ts'
-import { reportedPercent } from '#upstream/providers/registry.ts'
-import type { SubmitOutcome, VideoProvider } from '#upstream/providers/video-provider.ts'
+import type { SubmitOutcome, VideoAccount } from '#upstream/providers/video-account.ts'
 import { cancelUnwantedTask, cancelUpstreamTask } from '../cancel-upstream-task.ts'
 import { recallTiming } from '../generation-times.ts'
 import { loadVideoJobRequest, nowSeconds, openStepContext, requireVideoJob, type StepContext } from '../step-context.ts'
@@ -48,14 +49,14 @@ type OfferResult =
 export type Offer = { readonly job: VideoJob; readonly request: VideoJobRequest; readonly channel: VideoChannel }
 
 /** An offer whose request was sent. */
-type Posted = Omit<Offer, 'request'> & { readonly provider: VideoProvider; readonly timing: JobTiming }
+type Posted = Omit<Offer, 'request'> & { readonly account: VideoAccount; readonly timing: JobTiming }
 
 /** Submits a job to one channel: claim, post, record. Gives the claim back only when the upstream accepted nothing. */
 export async function submitToChannel(offer: Offer, context: SubmitContext): Promise<OfferResult> {
   const { job, channel, request } = offer
   const model = context.catalogue.findConfiguredVideoModel(job.model)
-  const provider = await openProvider(offer, context)
-  if (provider === undefined || model === undefined) {
+  const account = await openAccount(offer, context)
+  if (account === undefined || model === undefined) {
     return { kind: 'refused', reason: 'cannot be opened' }
   }
   const timing = await context.currentCatalogue.readBeside(() => recallTiming(offer, context))
@@ -69,9 +70,9 @@ export async function submitToChannel(offer: Offer, context: SubmitContext): Pro
   if (claim === 'job_moved') {
     return { kind: 'next_step', next: { step: 'submit', waitSeconds: 1 } }
   }
-  const outcome = await provider.submit({ request, model, upstreamModelId: upstreamModelId(channel, request) })
+  const outcome = await account.submit({ request, model, upstreamModelId: upstreamModelId(channel, request) })
   logger.info('submitted', { ...jobFacts({ ...job, channelId: channel.id }), outcome: outcome.kind })
-  return await judge(outcome, { job, channel, provider, timing }, context)
+  return await judge(outcome, { job, channel, account, timing }, context)
 }
 
 /** Whether the channel is enabled at the moment of the claim: channels that hang may have used up the age of the switches. */
@@ -81,9 +82,9 @@ async function takesJobs({ job, channel }: Offer, { currentCatalogue }: SubmitCo
 }
 
 /** Undefined when the channel's key cannot be read. Nothing is claimed yet. */
-async function openProvider({ job, channel }: Offer, context: SubmitContext): Promise<VideoProvider | undefined> {
+async function openAccount({ job, channel }: Offer, context: SubmitContext): Promise<VideoAccount | undefined> {
   try {
-    return await context.openProvider(channel, job)
+    return await context.openAccount(channel, job)
   } catch (error) {
     logger.error('channel cannot be opened', {
       ...jobFacts({ ...job, channelId: channel.id }),
@@ -139,11 +140,11 @@ function boundedRetryAfter(seconds: number | undefined): number | undefined {
 /** Records the task. If the job was ended during the submit, its task is an orphan, which is cancelled where possible. */
 async function keepAcceptance(
   { taskId, text }: { taskId: string; text: string },
-  { job, channel, provider, timing }: Posted,
+  { job, channel, account, timing }: Posted,
   context: SubmitContext,
 ): Promise<NextStep> {
   const submitText = await storeUpstreamText(context.openBucket, { job, kind: 'submit', text })
-  const percent = reportedPercent(channel, text)
+  const percent = videoProvider(channel.provider).readPercent(parseJson(text))
   const recorded = await recordAccepted(context.table, job, {
     taskId,
     submitText,
@@ -153,7 +154,7 @@ async function keepAcceptance(
   })
   if (recorded === undefined) {
     count('upstream_orphan', { channel: channel.id })
-    await provider.cancel(taskId)
+    await account.cancel(taskId)
     // The callback may have been left to this execution. Notify claims it first, so it is sent once.
     return { step: 'notify' }
   }
@@ -213,8 +214,8 @@ async function stopCancelled(job: VideoJob, context: SubmitContext): Promise<Nex
     return undefined
   }
   try {
-    const provider = await context.openProvider(channel, job)
-    const outcome = await cancelUnwantedTask({ job, taskId, provider }, context)
+    const account = await context.openAccount(channel, job)
+    const outcome = await cancelUnwantedTask({ job, taskId, account }, context)
     logger.info('cancelled by the client', { ...jobFacts(job), cancelled: outcome })
     if (outcome === 'unknown') {
       return undefined

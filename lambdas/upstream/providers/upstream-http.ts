@@ -1,5 +1,6 @@
 import { isRequestId } from '#core/ids.ts'
 import { isJsonObject } from '#core/json/parse-json-text.ts'
+import { isKeyRefused, parseJson, readUpstreamError } from '#core/providers/reply-reading.ts'
 import { credentialFilter } from '#core/redaction.ts'
 import {
   createHttpClient,
@@ -10,7 +11,6 @@ import {
   type WholeResponse,
 } from '../../platform/http/http-client.ts'
 import { errorClassOfStatus, measureUpstreamCall } from '../measures.ts'
-import { isKeyRefused, parseJson, readUpstreamError } from './reply-reading.ts'
 
 /** Sends requests to video upstreams. `send` never rejects. */
 export interface UpstreamHttp {
@@ -88,8 +88,8 @@ function classOfSilence({ kind, reason }: Exclude<WholeOutcome, WholeResponse>) 
   return reason === 'timeout' ? 'timeout' : 'broken_reply'
 }
 
-/** What every video provider needs. */
-export type VideoProviderDependencies = {
+/** What every account needs. */
+export type VideoAccountDependencies = {
   /** Reads the key of the channel before each call. An empty key is for an upstream that needs none. */
   readonly credential: () => Promise<string>
   /**
@@ -126,7 +126,7 @@ export type AccountCaller = (call: AccountCall) => Promise<WholeOutcome>
  *
  * The upstream's reply eventually reaches the client, so the keys are removed from every reply.
  */
-export function createAccountCaller(baseUrl: string, dependencies: VideoProviderDependencies): AccountCaller {
+export function createAccountCaller(baseUrl: string, dependencies: VideoAccountDependencies): AccountCaller {
   const { credential, renewedCredential, http } = dependencies
   return async (call) => {
     let key: string

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
-import type { P1Channel, P2Channel, VideoChannel } from '#core/catalogue/channel.ts'
+import type { VideoChannel } from '#core/catalogue/channel.ts'
 import {
   channelWait,
   classNameOf,
@@ -29,8 +29,8 @@ const common = {
   poll: {},
   reference_checks: false,
 }
-const p1: P1Channel = { ...common, provider: 'p1', async_header: 'X-Async' }
-const p2: P2Channel = { ...common, provider: 'p2', route: 'direct', paths: { submit: '/s', poll: '/p/{id}' } }
+const p1: VideoChannel = { ...common, provider: 'p1', async_header: 'X-Async' }
+const p2: VideoChannel = { ...common, provider: 'p2', route: 'direct', paths: { submit: '/s', poll: '/p/{id}' } }
 
 const withPoll = (poll: VideoChannel['poll']): VideoChannel => ({ ...p1, poll })
 

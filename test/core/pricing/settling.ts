@@ -1,9 +1,9 @@
 import { expect } from '@jest/globals'
 import type { VideoPriceTier } from '#core/catalogue/price-rows.ts'
-import type { VideoResult } from '#core/jobs/video-job.ts'
 import { formatCredits, parseCredits } from '#core/money.ts'
 import type { PriceSnapshot } from '#core/pricing/video-cost.ts'
 import { settleVideoCost } from '#core/pricing/video-settlement.ts'
+import type { VideoResult } from '#core/providers/video-provider.ts'
 
 /** Credits that are locked where a test does not say otherwise. */
 export const ESTIMATE = '9.99'

@@ -19,8 +19,8 @@ import {
 import { countedUsage } from '#core/pricing/usage.ts'
 import { type PriceSnapshot, snapshotPrices } from '#core/pricing/video-cost.ts'
 import { settleVideoCost } from '#core/pricing/video-settlement.ts'
-import { readP1Result } from '#upstream/providers/p1.ts'
-import { readP2Result } from '#upstream/providers/p2.ts'
+import { p1 } from '#core/providers/p1.ts'
+import { p2 } from '#core/providers/p2.ts'
 import { MODEL_ROWS } from '../interface-tables.ts'
 import { shippedModel } from '../shipped-catalogue.ts'
 import { settle } from './settling.ts'
@@ -246,7 +246,7 @@ describe.each(MODEL_ROWS)('the bill of $id', ({ id }) => {
         const text = isP1
           ? `{"usage":{"duration":${first},"output_video_duration":${second},"SR":${made}}}`
           : `{"usage":{"completion_tokens":${first}},"duration":${second},"resolution":${made}}`
-        const result = isP1 ? readP1Result(text) : readP2Result(text)
+        const result = isP1 ? p1.readResult(JSON.parse(text)) : p2.readResult(JSON.parse(text))
         const estimate = microcredits(1n)
         const settlement = settleVideoCost({
           estimate,

@@ -11,7 +11,7 @@ import { CurrentCatalogue } from '#store/current-catalogue.ts'
 import { claimSubmit } from '#store/jobs/job-progress.ts'
 import { changeSwitch } from '#store/switches.ts'
 import { tableKeys } from '#store/table/table-keys.ts'
-import type { SubmitOutcome } from '#upstream/providers/video-provider.ts'
+import type { SubmitOutcome } from '#upstream/providers/video-account.ts'
 import { accepted, inTurn, type Pipeline, succeeded } from '../../engines/pipeline.ts'
 import { startEngines } from '../../engines/start-engines.ts'
 import { PER_SECOND_MODEL, testCatalogue } from '../../engines/test-catalogue.ts'
@@ -333,17 +333,17 @@ describe('the Submit step under switches:', () => {
 
     it('is not given a job that was on its way to it when the switches became 15 seconds old', async () => {
       const pipeline = await switchedPipeline()
-      const { openProvider } = pipeline.context
+      const { openAccount } = pipeline.context
       let isFirst = true
       const context = {
         ...pipeline.context,
-        openProvider: async (...parameters: Parameters<typeof openProvider>) => {
+        openAccount: async (...parameters: Parameters<typeof openAccount>) => {
           if (isFirst) {
             isFirst = false
             await disable(pipeline, 'main')
             pipeline.clock.advance(15)
           }
-          return await openProvider(...parameters)
+          return await openAccount(...parameters)
         },
       }
       const job = await pipeline.create()

@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals'
 import type { VideoModel } from '#core/catalogue/model.ts'
 import type { VideoJobRequest } from '#core/catalogue/parameters.ts'
-import { p1PollOutcome, p1TaskId, readP1Result } from '#upstream/providers/p1.ts'
+import { p1 } from '#core/providers/p1.ts'
+import { pollOutcome } from '#upstream/providers/video-account.ts'
 import { p1Channel, sampleModel, sampleRequest } from './provider-samples.ts'
 import { ANY_SUBMIT, replay, replayFixture, withoutText } from './replay.ts'
 import { fixtureNames, readFixture } from './upstream-fixture.ts'
@@ -188,8 +189,7 @@ describe('P1 requests', () => {
 })
 
 describe('P1 results', () => {
-  const read = (usage: unknown) =>
-    readP1Result(JSON.stringify({ output: { video_url: 'https://v.example.test' }, usage }))
+  const read = (usage: unknown) => p1.readResult({ output: { video_url: 'https://v.example.test' }, usage })
 
   it('takes the billed seconds for the length where no input was counted', () => {
     expect(read({ duration: 5, SR: 720 })).toMatchObject({ billableSeconds: '5', outputSeconds: '5' })
@@ -211,24 +211,24 @@ describe('P1 results', () => {
   it('reads the same from the kept text as from the poll', async () => {
     const outcome = await replayFixture('p1_poll_succeeded_video_edit', p1Channel)
     const { text, result: polled } = Object(outcome)
-    expect(readP1Result(text)).toEqual(polled)
+    expect(p1.readResult(JSON.parse(text))).toEqual(polled)
   })
 })
 
-describe('p1TaskId', () => {
+describe('p1.readTaskId', () => {
   it.each([
     [{ output: { task_id: 't-1' } }, 't-1'],
     [{ task_id: 't-1' }, undefined],
     [{ output: { task_id: '..' } }, undefined],
     [undefined, undefined],
   ])('reads the task id of %j', (body, taskId) => {
-    expect(p1TaskId(body)).toBe(taskId)
+    expect(p1.readTaskId(body)).toBe(taskId)
   })
 })
 
-describe('p1PollOutcome', () => {
-  const pollP1 = (output: unknown) =>
-    p1PollOutcome({ kind: 'response', status: 200, headers: {}, text: JSON.stringify({ output, request_id: 'r-1' }) })
+describe('pollOutcome of P1', () => {
+  const pollText = (text: string) => pollOutcome({ kind: 'response', status: 200, headers: {}, text }, p1)
+  const pollP1 = (output: unknown) => pollText(JSON.stringify({ output, request_id: 'r-1' }))
 
   it.each(['PENDING', 'RUNNING', 'SUSPENDED', 'running'])('waits for %s', (task_status) => {
     expect(pollP1({ task_status })).toMatchObject({ kind: 'running', isKnownStatus: true })
@@ -256,13 +256,13 @@ describe('p1PollOutcome', () => {
   it.each(['', 'null', '[]', '12', '"text"', '<html>', '[['.repeat(100_000), '{"status":'])(
     'has no verdict on %.20j',
     (text) => {
-      expect(p1PollOutcome({ kind: 'response', status: 200, headers: {}, text }).kind).toBe('unavailable')
+      expect(pollText(text).kind).toBe('unavailable')
     },
   )
 })
 
-describe('readP1Result', () => {
-  const read = (usage: unknown) => readP1Result(JSON.stringify({ output: { video_url: 'https://v.example/1' }, usage }))
+describe('p1.readResult', () => {
+  const read = (usage: unknown) => p1.readResult({ output: { video_url: 'https://v.example/1' }, usage })
 
   it('bills the reported duration, and takes it for the length of a video that has no input', () => {
     expect(read({ duration: 5, SR: 720 })).toEqual({

@@ -1,12 +1,11 @@
 import { describe, expect, it } from '@jest/globals'
-import type { P2Channel } from '#core/catalogue/channel.ts'
-import { createVideoProvider } from '#upstream/providers/registry.ts'
 import { createUpstreamHttp } from '#upstream/providers/upstream-http.ts'
+import { openVideoAccount } from '#upstream/providers/video-account.ts'
 import { p2Channel, sampleModel, sampleRequest } from './provider-samples.ts'
 import { ANY_SUBMIT, replay, replayFixture, withoutText } from './replay.ts'
 import { fixtureNames, readFixture } from './upstream-fixture.ts'
 
-const proxy = (baseUrl: string): P2Channel => p2Channel(baseUrl, 'proxy')
+const proxy = (baseUrl: string) => p2Channel(baseUrl, 'proxy')
 
 const accepted = (taskId: string) => ({ kind: 'accepted', taskId })
 const running = { kind: 'running', isKnownStatus: true }
@@ -157,7 +156,7 @@ describe('P2 proxy requests', () => {
 describe('a channel without its key', () => {
   const http = createUpstreamHttp()
   const provider = (credential: () => Promise<string>) =>
-    createVideoProvider(p2Channel('http://127.0.0.1:9', 'direct'), { credential, http })
+    openVideoAccount(p2Channel('http://127.0.0.1:9', 'direct'), { credential, http })
 
   it('is unreachable while the key cannot be read', async () => {
     const locked = provider(() => Promise.reject(new Error('secret store said no to key 123')))
@@ -174,7 +173,7 @@ describe('a channel without its key', () => {
 
   it('sends no authorization for an empty key', async () => {
     const sent: unknown[] = []
-    const recorder = createVideoProvider(p2Channel('http://127.0.0.1:9', 'direct'), {
+    const recorder = openVideoAccount(p2Channel('http://127.0.0.1:9', 'direct'), {
       credential: () => Promise.resolve(''),
       http: {
         send: (request) => {

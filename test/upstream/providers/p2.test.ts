@@ -1,14 +1,15 @@
 import { describe, expect, it } from '@jest/globals'
-import type { P2Channel } from '#core/catalogue/channel.ts'
 import type { VideoModel } from '#core/catalogue/model.ts'
 import type { VideoJobRequest } from '#core/catalogue/parameters.ts'
-import { neutralizePromptFlags, p2PollOutcome, readP2Result } from '#upstream/providers/p2.ts'
+import { neutralizePromptFlags, p2 } from '#core/providers/p2.ts'
+import type { WholeOutcome } from '#platform/http/http-client.ts'
+import { pollOutcome } from '#upstream/providers/video-account.ts'
 import { p2Channel, sampleModel, sampleRequest } from './provider-samples.ts'
 import { ANY_SUBMIT, replay, replayFixture, withoutText } from './replay.ts'
 import { fixtureNames, readFixture } from './upstream-fixture.ts'
 
-const direct = (baseUrl: string): P2Channel => p2Channel(baseUrl, 'direct')
-const international = (baseUrl: string): P2Channel => p2Channel(baseUrl, 'international')
+const direct = (baseUrl: string) => p2Channel(baseUrl, 'direct')
+const international = (baseUrl: string) => p2Channel(baseUrl, 'international')
 
 const TASK_ID = 'cgt-20260420175517-k7p2q'
 const REQUEST_ID = 'Request id: 021776678917001f0e1d'
@@ -101,7 +102,7 @@ describe('P2 replies', () => {
 
   it('reads the same from the kept text as from the poll', async () => {
     const { text, result } = Object(await replayFixture('p2_poll_succeeded', direct))
-    expect(readP2Result(text)).toEqual(result)
+    expect(p2.readResult(JSON.parse(text))).toEqual(result)
   })
 })
 
@@ -262,10 +263,12 @@ describe('P2 cancel', () => {
   })
 })
 
-const poll = (body: unknown, status = 200) =>
-  p2PollOutcome({ kind: 'response', status, headers: {}, text: typeof body === 'string' ? body : JSON.stringify(body) })
+const pollP2 = (outcome: WholeOutcome) => pollOutcome(outcome, p2)
 
-describe('p2PollOutcome', () => {
+const poll = (body: unknown, status = 200) =>
+  pollP2({ kind: 'response', status, headers: {}, text: typeof body === 'string' ? body : JSON.stringify(body) })
+
+describe('pollOutcome of P2', () => {
   it.each([
     'pending',
     'QUEUED',
@@ -332,37 +335,37 @@ describe('p2PollOutcome', () => {
   })
 
   it('has no verdict without a reply', () => {
-    expect(p2PollOutcome({ kind: 'no_response', reason: 'timeout' })).toEqual({
+    expect(pollP2({ kind: 'no_response', reason: 'timeout' })).toEqual({
       kind: 'unavailable',
       reason: 'timeout',
     })
   })
 })
 
-describe('p2PollOutcome of an odd reply', () => {
+describe('pollOutcome of P2 of an odd reply', () => {
   const reply = (text: string) => ({ kind: 'response', status: 200, headers: {}, text }) as const
 
   it.each(['', 'null', '[]', '12', '"text"', '<html>', '[['.repeat(100_000), '{"status":'])(
     'has no verdict on %.20j',
     (text) => {
-      expect(p2PollOutcome(reply(text)).kind).toBe('unavailable')
+      expect(pollP2(reply(text)).kind).toBe('unavailable')
     },
   )
 
   it('survives a reply nested a hundred thousand deep', () => {
     const text = `{"status":"succeeded","data":${'['.repeat(100_000)}${']'.repeat(100_000)}}`
-    expect(p2PollOutcome(reply(text)).kind).toBe('succeeded')
+    expect(pollP2(reply(text)).kind).toBe('succeeded')
   })
 
   it('reads behind a byte order mark, which stays in the text', () => {
     const text = '\ufeff{"status":"running"}'
-    expect(p2PollOutcome(reply(text))).toEqual({ kind: 'running', text, isKnownStatus: true })
+    expect(pollP2(reply(text))).toEqual({ kind: 'running', text, isKnownStatus: true })
   })
 })
 
-const read = (body: unknown) => readP2Result(JSON.stringify(body))
+const read = (body: unknown) => p2.readResult(body)
 
-describe('readP2Result', () => {
+describe('p2.readResult', () => {
   const url = 'https://v.example.test/1.mp4'
 
   it.each([

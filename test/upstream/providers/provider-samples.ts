@@ -1,4 +1,4 @@
-import type { P1Channel, P2Channel } from '#core/catalogue/channel.ts'
+import type { VideoChannel } from '#core/catalogue/channel.ts'
 import type { VideoModel } from '#core/catalogue/model.ts'
 import type { VideoJobRequest } from '#core/catalogue/parameters.ts'
 
@@ -13,11 +13,11 @@ const video = {
   models: {},
 }
 
-export function p1Channel(baseUrl: string): P1Channel {
+export function p1Channel(baseUrl: string): VideoChannel {
   return { ...video, id: 'p1-main', provider: 'p1', base_url: baseUrl, async_header: 'X-P1-Async' }
 }
 
-export function p2Channel(baseUrl: string, route: P2Channel['route']): P2Channel {
+export function p2Channel(baseUrl: string, route: 'direct' | 'international' | 'proxy'): VideoChannel {
   const paths = { submit: '/v1/video/generations', poll: '/v1/video/generations/{id}' }
   return { ...video, id: `p2-${route}`, provider: 'p2', base_url: baseUrl, route, paths }
 }

@@ -1,14 +1,13 @@
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { VideoChannel } from '#core/catalogue/channel.ts'
-import { createVideoProvider } from '#upstream/providers/registry.ts'
+import type { CancelOutcome, SubmitCommand } from '#core/providers/video-provider.ts'
 import { createUpstreamHttp } from '#upstream/providers/upstream-http.ts'
-import type {
-  CancelOutcome,
-  PollOutcome,
-  SubmitCommand,
-  SubmitOutcome,
-  VideoProvider,
-} from '#upstream/providers/video-provider.ts'
+import {
+  openVideoAccount,
+  type PollOutcome,
+  type SubmitOutcome,
+  type VideoAccount,
+} from '#upstream/providers/video-account.ts'
 import { sampleModel, sampleRequest } from './provider-samples.ts'
 import { answerText, readFixture, type UpstreamFixture } from './upstream-fixture.ts'
 
@@ -71,7 +70,7 @@ export const ANY_SUBMIT: SubmitCommand = {
 type Replay<Outcome> = {
   readonly channel: (baseUrl: string) => VideoChannel
   readonly fixtures: readonly UpstreamFixture[]
-  readonly act: (provider: VideoProvider) => Promise<Outcome>
+  readonly act: (provider: VideoAccount) => Promise<Outcome>
 }
 
 /** Lets a provider talk to a server that replays the fixtures. */
@@ -80,7 +79,7 @@ export async function replay<Outcome>({ channel, fixtures, act }: Replay<Outcome
   const http = createUpstreamHttp()
   try {
     const credential = () => Promise.resolve('TEST_KEY')
-    const outcome = await act(createVideoProvider(channel(server.url), { credential, http }))
+    const outcome = await act(openVideoAccount(channel(server.url), { credential, http }))
     return { outcome, requests: server.requests }
   } finally {
     http.close()
@@ -97,7 +96,7 @@ export async function replayFixture(
   const { method } = fixture.request
   const path = fixture.request.path.replace(/\/?\?.*$/, '/any')
   const taskId = path.replace(/\/cancel$/, '').replace(/^.*\//, '')
-  const act = (provider: VideoProvider): Promise<SubmitOutcome | PollOutcome | CancelOutcome> => {
+  const act = (provider: VideoAccount): Promise<SubmitOutcome | PollOutcome | CancelOutcome> => {
     if (method === 'GET') {
       return provider.poll(taskId)
     }

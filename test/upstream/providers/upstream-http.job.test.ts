@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { numberOfErrorClass, type UpstreamErrorClass } from '#core/measures.ts'
 import type { WholeOutcome, WholeRequest } from '#platform/http/http-client.ts'
-import { createVideoProvider } from '#upstream/providers/registry.ts'
 import { createJobUpstreamHttp } from '#upstream/providers/upstream-http.ts'
+import { openVideoAccount } from '#upstream/providers/video-account.ts'
 import { captureMetrics } from '../../engines/emitted-metrics.ts'
 import { testCatalogue } from '../../engines/test-catalogue.ts'
 
@@ -41,7 +41,7 @@ function providerOf(requestId: string | undefined) {
   if (channel === undefined) {
     throw new Error('no channel')
   }
-  return createVideoProvider(channel, { credential: async () => 'k', http: httpOf(requestId) })
+  return openVideoAccount(channel, { credential: async () => 'k', http: httpOf(requestId) })
 }
 
 const idsSent = () => sent.map(({ headers }) => headers['X-Client-Request-Id'])

@@ -1,21 +1,18 @@
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
 import { spliceInjected } from '#core/json/json-fields.ts'
-import { p1PollOutcome } from '#upstream/providers/p1.ts'
-import { p2PollOutcome } from '#upstream/providers/p2.ts'
-import {
-  createVideoProvider,
-  readVideoResult,
-  reportedGenerationSeconds,
-  reportedPercent,
-} from '#upstream/providers/registry.ts'
+import { p1 } from '#core/providers/p1.ts'
+import { p2 } from '#core/providers/p2.ts'
+import { VIDEO_PROVIDERS, videoProvider } from '#core/providers/registry.ts'
+import { parseJson } from '#core/providers/reply-reading.ts'
+import { readVideoResult } from '#lambdas/pipeline/step-context.ts'
 import type { UpstreamHttp } from '#upstream/providers/upstream-http.ts'
-import type { VideoProvider } from '#upstream/providers/video-provider.ts'
+import { openVideoAccount, pollOutcome, type VideoAccount } from '#upstream/providers/video-account.ts'
 import { p1Channel, p2Channel } from './provider-samples.ts'
 import { ANY_SUBMIT, replay } from './replay.ts'
 import { answerText, fixtureNames, readFixture } from './upstream-fixture.ts'
 
-describe('createVideoProvider', () => {
+describe('openVideoAccount', () => {
   it.each([
     ['p1', p1Channel, '/api/v1/tasks/t'],
     ['p2 direct', (url: string) => p2Channel(url, 'direct'), '/api/v3/contents/generations/tasks/t'],
@@ -46,9 +43,9 @@ describe('createVideoProvider', () => {
         close() {},
       }
       const keys = { credential: async () => 'old', renewedCredential: async () => 'new' }
-      await createVideoProvider(channel, { ...keys, http }).submit(ANY_SUBMIT)
+      await openVideoAccount(channel, { ...keys, http }).submit(ANY_SUBMIT)
       expect(sent).toHaveLength(1)
-      await createVideoProvider(channel, { ...keys, http }).poll('task-1')
+      await openVideoAccount(channel, { ...keys, http }).poll('task-1')
       expect(sent).toHaveLength(3)
     },
   )
@@ -65,9 +62,9 @@ const CHANNELS = [
 type Channel = (typeof CHANNELS)[number][1]
 
 /** An upstream that gives every call the same answer. */
-function providerOf(channel: Channel, status: number, text: string): VideoProvider {
+function providerOf(channel: Channel, status: number, text: string): VideoAccount {
   const http = { send: async () => ({ kind: 'response', status, headers: {}, text }) as const, close() {} }
-  return createVideoProvider(channel, { credential: async () => KEY, http })
+  return openVideoAccount(channel, { credential: async () => KEY, http })
 }
 
 const unicode = Array.from(KEY, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`).join('')
@@ -86,7 +83,7 @@ describe('a video upstream that repeats the key it was called with', () => {
   })
 
   it.each(CASES)('%s: is polled without the key in `error` or in a member passed through', async (_, channel, form) => {
-    const failed = { p1: 'FAILED', p2: 'failed' }[channel.provider]
+    const failed = videoProvider(channel.provider).statuses.failed[0]
     const text = `{"output":{"task_status":"${failed}","message":"no: ${form}"},"status":"${failed}","error":{"message":"no: ${form}"},"headers":"${form}"}`
     const outcome = await providerOf(channel, 200, text).poll('task-1')
     expect(outcome).toMatchObject({
@@ -97,7 +94,7 @@ describe('a video upstream that repeats the key it was called with', () => {
   })
 
   it.each(CHANNELS)('%s: is logged without the key', async (_, channel) => {
-    const provider = createVideoProvider(channel, {
+    const provider = openVideoAccount(channel, {
       credential: async () => 'sk-live-1234567890',
       http: {
         send: async () => ({ kind: 'response', status: 500, headers: {}, text: '{"code":"sk-live-1234567890"}' }),
@@ -136,7 +133,7 @@ describe('a video upstream whose reply is nested 100,000 deep', () => {
         expect(await accepting.poll('task-1')).toHaveProperty('kind')
         expect(typeof (await refusing.cancel('task-1'))).toBe('string')
         expect(readVideoResult(channel.provider, text)).toBeDefined()
-        expect(reportedGenerationSeconds(channel, text)).toBeUndefined()
+        expect(videoProvider(channel.provider).readGenerationSeconds(parseJson(text))).toBeUndefined()
         expect(spliceInjected(text, { id: 'job' })).toContain('"id":"job"')
       }
     },
@@ -171,12 +168,10 @@ describe('readVideoResult', () => {
     fc.assert(
       fc.property(tree, (value) => {
         const text = JSON.stringify(value)
-        for (const provider of ['p1', 'p2'] as const) {
-          expect(readVideoResult(provider, text)).toHaveProperty('videoUrl')
-        }
-        for (const poll of [p1PollOutcome, p2PollOutcome]) {
+        for (const provider of VIDEO_PROVIDERS) {
+          expect(readVideoResult(provider.name, text)).toHaveProperty('videoUrl')
           expect(['running', 'succeeded', 'failed', 'gone', 'unavailable']).toContain(
-            poll({ kind: 'response', status: 200, headers: {}, text }).kind,
+            pollOutcome({ kind: 'response', status: 200, headers: {}, text }, provider).kind,
           )
         }
       }),
@@ -204,8 +199,6 @@ const PERCENT: Readonly<Record<string, number>> = {
   proxy_d_object_submit: 0,
 }
 
-const p2 = (body: unknown) => reportedPercent({ provider: 'p2' }, JSON.stringify(body))
-
 describe('the percentage that an upstream reports', () => {
   it('is looked for in every recorded reply that has one', () => {
     const names = fixtureNames(/^(p1|p2|proxy_)/).filter((name) => answerText(readFixture(name)).includes('"progress"'))
@@ -213,19 +206,21 @@ describe('the percentage that an upstream reports', () => {
   })
 
   it.each(Object.entries(PERCENT))('of %s is %s', (name, percent) => {
-    expect(reportedPercent({ provider: 'p2' }, answerText(readFixture(name)))).toBe(percent)
+    expect(p2.readPercent(JSON.parse(answerText(readFixture(name))))).toBe(percent)
   })
 
   it('may be a number, or a string with or without a sign', () => {
-    expect([37, '37', '37%', ' 37 %', 37.9].map((progress) => p2({ progress }))).toEqual([37, 37, 37, 37, 37])
-    expect(p2({ data: { progress: '30%' } })).toBe(30)
+    expect([37, '37', '37%', ' 37 %', 37.9].map((progress) => p2.readPercent({ progress }))).toEqual([
+      37, 37, 37, 37, 37,
+    ])
+    expect(p2.readPercent({ data: { progress: '30%' } })).toBe(30)
   })
 
   it('is nothing where the value is no percentage', () => {
     const values = [-1, 101, null, true, '', 'half', {}, [50], Number.MAX_VALUE, '1e1']
-    expect(values.map((progress) => p2({ progress }))).toEqual(values.map(() => undefined))
-    expect(reportedPercent({ provider: 'p2' }, 'no json')).toBeUndefined()
-    expect(reportedPercent({ provider: 'p1' }, '{"progress":50}')).toBeUndefined()
+    expect(values.map((progress) => p2.readPercent({ progress }))).toEqual(values.map(() => undefined))
+    expect(p2.readPercent(undefined)).toBeUndefined()
+    expect(p1.readPercent()).toBeUndefined()
   })
 })
 
@@ -252,12 +247,9 @@ describe('the generation time that an upstream reports', () => {
     proxy_d_poll_succeeded: 100,
   }
 
-  const P1 = { provider: 'p1' } as const
-  const P2 = { provider: 'p2' } as const
   const read = (name: string) =>
-    reportedGenerationSeconds(name.startsWith('p1_') ? P1 : P2, answerText(readFixture(name)))
-  const p1 = (output: unknown) => reportedGenerationSeconds(P1, JSON.stringify({ output }))
-  const p2 = (body: unknown) => reportedGenerationSeconds(P2, JSON.stringify(body))
+    (name.startsWith('p1_') ? p1 : p2).readGenerationSeconds(JSON.parse(answerText(readFixture(name))))
+  const secondsOfP1 = (output: unknown) => p1.readGenerationSeconds({ output })
 
   it('is looked for in every recorded reply of a success', () => {
     expect(Object.keys(SECONDS).sort()).toEqual(
@@ -270,25 +262,29 @@ describe('the generation time that an upstream reports', () => {
   })
 
   it('counts from the schedule where the submit is not named', () => {
-    expect(p1({ scheduled_time: '2026-04-20 23:59:50.500', end_time: '2026-04-21 00:00:10.250' })).toBeCloseTo(19.75)
+    expect(secondsOfP1({ scheduled_time: '2026-04-20 23:59:50.500', end_time: '2026-04-21 00:00:10.250' })).toBeCloseTo(
+      19.75,
+    )
   })
 
   it('may be unix times in seconds, milliseconds or digits, or times with a zone', () => {
-    expect(p2({ created_at: '1776678917', updated_at: 1_776_679_017 })).toBe(100)
-    expect(p2({ created_at: 1_776_678_917_250, completed_at: 1_776_679_017_250 })).toBe(100)
-    expect(p2({ created_at: '2026-04-20T17:55:17+08:00', completed_at: '2026-04-20T17:56:57+08:00' })).toBe(100)
+    expect(p2.readGenerationSeconds({ created_at: '1776678917', updated_at: 1_776_679_017 })).toBe(100)
+    expect(p2.readGenerationSeconds({ created_at: 1_776_678_917_250, completed_at: 1_776_679_017_250 })).toBe(100)
+    expect(
+      p2.readGenerationSeconds({ created_at: '2026-04-20T17:55:17+08:00', completed_at: '2026-04-20T17:56:57+08:00' }),
+    ).toBe(100)
   })
 
   it('prefers the end that a task names over its last change', () => {
-    expect(p2({ created_at: 1000, updated_at: 5000, completed_at: 1100 })).toBe(100)
+    expect(p2.readGenerationSeconds({ created_at: 1000, updated_at: 5000, completed_at: 1100 })).toBe(100)
   })
 
   it('is nothing where begin or end are missing or no times', () => {
-    expect(p1({ submit_time: '2026-04-20 17:55:17' })).toBeUndefined()
-    expect(p1({ submit_time: 'yesterday', end_time: '2026-99-99 17:55:17' })).toBeUndefined()
-    expect(p2({ created_at: -1, updated_at: null })).toBeUndefined()
-    expect(p2([])).toBeUndefined()
-    expect(reportedGenerationSeconds(P1, 'not json')).toBeUndefined()
+    expect(secondsOfP1({ submit_time: '2026-04-20 17:55:17' })).toBeUndefined()
+    expect(secondsOfP1({ submit_time: 'yesterday', end_time: '2026-99-99 17:55:17' })).toBeUndefined()
+    expect(p2.readGenerationSeconds({ created_at: -1, updated_at: null })).toBeUndefined()
+    expect(p2.readGenerationSeconds([])).toBeUndefined()
+    expect(p1.readGenerationSeconds(undefined)).toBeUndefined()
   })
 
   it('never fails, whatever the reply holds', () => {
@@ -296,7 +292,11 @@ describe('the generation time that an upstream reports', () => {
     const views = fc.dictionary(fc.constantFrom('submit_time', 'created_at', 'end_time', 'updated_at'), instants)
     fc.assert(
       fc.property(views, (view) => {
-        for (const seconds of [p1(view), p2(view), p2({ data: view })]) {
+        for (const seconds of [
+          secondsOfP1(view),
+          p2.readGenerationSeconds(view),
+          p2.readGenerationSeconds({ data: view }),
+        ]) {
           expect(seconds === undefined || typeof seconds === 'number').toBe(true)
         }
       }),

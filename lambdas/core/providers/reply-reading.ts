@@ -1,4 +1,4 @@
-import { isJsonObject, parseJsonText } from '#core/json/parse-json-text.ts'
+import { isJsonObject, parseJsonText } from '../json/parse-json-text.ts'
 
 /** Reads single fields of JSON of unknown shape. No function here throws, whatever the input. */
 
@@ -187,4 +187,43 @@ const PRINTABLE_CODE = /^[\w.-]{1,80}$/
 /** Status and code, for logs: `HTTP 429 Throttling.RateQuota`. */
 export function errorReason(status: number, { code }: UpstreamError): string {
   return code !== undefined && PRINTABLE_CODE.test(code) ? `HTTP ${status} ${code}` : `HTTP ${status}`
+}
+
+const PERCENT_MAX = 100
+
+/** A number, or a string with or without a sign (`37`, `"37%"`), cut to a whole one; undefined for anything but 0 to 100. */
+export function percentOf(value: unknown): number | undefined {
+  const number = decimalText(typeof value === 'string' ? value.trim().replace(/ ?%$/, '') : value)
+  const percent = number === undefined ? undefined : Math.trunc(Number(number))
+  return percent === undefined || percent > PERCENT_MAX ? undefined : percent
+}
+
+/** The fields of begin and end that P1, P2 and the proxies use. `updated_at` is used only if no better field for the end is present. */
+const BEGIN = ['submit_time', 'created_at', 'scheduled_time']
+const END = ['end_time', 'finish_time', 'completed_at', 'updated_at']
+
+/**
+ * Seconds from the begin to the end that a view of a task names; undefined without either. Unchecked: the number may be zero, negative or
+ * absurd.
+ */
+export function secondsBetween(view: unknown): number | undefined {
+  const instantOf = (names: readonly string[]) => firstOf(names.map((name) => unixSeconds(fieldAt(view, name))))
+  const [begin, end] = [instantOf(BEGIN), instantOf(END)]
+  return begin === undefined || end === undefined ? undefined : end - begin
+}
+
+/** Unix times above this are milliseconds. */
+const MILLISECONDS_FROM = 100_000_000_000
+
+/** P1's times name no zone, which the difference of two times does not need. */
+const TIME_OF_DAY = /^(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d(?:\.\d{1,9})?)/
+
+function unixSeconds(value: unknown): number | undefined {
+  const number = decimalText(value)
+  if (number !== undefined) {
+    return Number(number) >= MILLISECONDS_FROM ? Number(number) / 1000 : Number(number)
+  }
+  const match = typeof value === 'string' ? TIME_OF_DAY.exec(value) : null
+  const milliseconds = match === null ? Number.NaN : Date.parse(`${match[1]}T${match[2]}Z`)
+  return Number.isNaN(milliseconds) ? undefined : milliseconds / 1000
 }

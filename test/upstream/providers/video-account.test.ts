@@ -1,14 +1,14 @@
 import { describe, expect, it } from '@jest/globals'
+import { p1 } from '#core/providers/p1.ts'
+import { p2 } from '#core/providers/p2.ts'
 import type { WholeOutcome } from '#platform/http/http-client.ts'
-import { p1TaskId } from '#upstream/providers/p1.ts'
-import { p2TaskId } from '#upstream/providers/p2.ts'
-import { cancelOutcome, readPollReply, statuslessOutcome, submitOutcome } from '#upstream/providers/video-provider.ts'
+import { cancelOutcome, pollOutcome, submitOutcome } from '#upstream/providers/video-account.ts'
 
 const NOW = Date.parse('2026-04-20T10:00:00Z')
 
 function outcome(status: number, body: unknown, headers: Record<string, string> = {}) {
   const text = typeof body === 'string' ? body : JSON.stringify(body)
-  return submitOutcome({ kind: 'response', status, headers, text }, p2TaskId, NOW)
+  return submitOutcome({ kind: 'response', status, headers, text }, p2.readTaskId, NOW)
 }
 
 const flat = (code: unknown, message = 'upstream words') => ({ code, message, request_id: 'r' })
@@ -16,8 +16,8 @@ const nested = (code: unknown, message = 'upstream words', type?: string) => ({ 
 
 describe('submitOutcome', () => {
   it('may be tried again only when nothing was sent', () => {
-    expect(submitOutcome({ kind: 'not_sent', reason: 'ECONNREFUSED' }, p1TaskId, NOW).kind).toBe('unreachable')
-    expect(submitOutcome({ kind: 'no_response', reason: 'ECONNRESET' }, p1TaskId, NOW).kind).toBe('unknown')
+    expect(submitOutcome({ kind: 'not_sent', reason: 'ECONNREFUSED' }, p1.readTaskId, NOW).kind).toBe('unreachable')
+    expect(submitOutcome({ kind: 'no_response', reason: 'ECONNRESET' }, p1.readTaskId, NOW).kind).toBe('unknown')
   })
 
   it.each([400, 409, 413, 415, 422, 418, 451])('lets the job fail with the words of a %i', (status) => {
@@ -162,17 +162,17 @@ function reply(status: number, text: string): WholeOutcome {
   return { kind: 'response', status, headers: {}, text }
 }
 
-describe('readPollReply', () => {
-  it('hands on a JSON object with a status of success, byte for byte', () => {
+describe('pollOutcome', () => {
+  it('keeps a JSON object with a status of success, byte for byte', () => {
     const text = '\ufeff{ "status": "queued" }'
-    expect(readPollReply(reply(200, text))).toEqual({ kind: 'task', status: 200, text, body: { status: 'queued' } })
+    expect(pollOutcome(reply(200, text), p2)).toEqual({ kind: 'running', isKnownStatus: true, text })
   })
 
   it.each([
     ['404', reply(404, '{}'), 'HTTP 404'],
     ['a refusal that names an unknown task', reply(400, '{"code":"TaskNotExist"}'), 'HTTP 400 TaskNotExist'],
   ])('takes %s for a task that is gone', (_, outcome, reason) => {
-    expect(readPollReply(outcome)).toEqual({ kind: 'gone', reason })
+    expect(pollOutcome(outcome, p2)).toEqual({ kind: 'gone', reason })
   })
 
   it.each([
@@ -184,13 +184,12 @@ describe('readPollReply', () => {
     ['a page', reply(200, '<html>'), 'HTTP 200 is not a JSON object'],
     ['a JSON list', reply(200, '[]'), 'HTTP 200 is not a JSON object'],
   ])('draws no conclusion from %s', (_, outcome, reason) => {
-    expect(readPollReply(outcome)).toEqual({ kind: 'unavailable', reason })
+    expect(pollOutcome(outcome, p2)).toEqual({ kind: 'unavailable', reason })
   })
 })
 
-describe('statuslessOutcome', () => {
-  const outcomeOf = (body: Record<string, unknown>) =>
-    statuslessOutcome({ kind: 'task', status: 200, text: JSON.stringify(body), body })
+describe('pollOutcome of a reply without a status', () => {
+  const outcomeOf = (body: Record<string, unknown>) => pollOutcome(reply(200, JSON.stringify(body)), p1)
 
   it('takes an envelope around an unknown task for a task that is gone', () => {
     expect(outcomeOf({ code: 'task_not_exist' })).toMatchObject({ kind: 'gone' })

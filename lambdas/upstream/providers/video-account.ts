@@ -1,9 +1,6 @@
-import type { VideoModel } from '#core/catalogue/model.ts'
-import type { VideoJobRequest } from '#core/catalogue/parameters.ts'
-import type { VideoResult } from '#core/jobs/video-job.ts'
+import type { VideoChannel } from '#core/catalogue/channel.ts'
 import { isJsonObject } from '#core/json/parse-json-text.ts'
-import type { WholeOutcome, WholeResponse } from '../../platform/http/http-client.ts'
-import { retryAfterSeconds } from '../../platform/http/send-once.ts'
+import { videoProvider } from '#core/providers/registry.ts'
 import {
   type ErrorMeaning,
   errorMeaning,
@@ -12,15 +9,23 @@ import {
   parseJson,
   readUpstreamError,
   type UpstreamError,
-} from './reply-reading.ts'
-
-/** What a submit needs besides its channel. */
-export type SubmitCommand = {
-  readonly request: VideoJobRequest
-  readonly model: VideoModel
-  /** The upstream's id of the model, from the channel's mapping. */
-  readonly upstreamModelId: string
-}
+} from '#core/providers/reply-reading.ts'
+import type {
+  CancelOutcome,
+  SubmitCommand,
+  TaskCancel,
+  VideoProvider,
+  VideoResult,
+} from '#core/providers/video-provider.ts'
+import type { WholeOutcome, WholeResponse } from '../../platform/http/http-client.ts'
+import { retryAfterSeconds } from '../../platform/http/send-once.ts'
+import {
+  CANCEL_LIMITS,
+  createAccountCaller,
+  POLL_LIMITS,
+  SUBMIT_LIMITS,
+  type VideoAccountDependencies,
+} from './upstream-http.ts'
 
 /**
  * The outcome of a submit (docs/decisions/0001). Submits are not idempotent upstream:
@@ -51,22 +56,54 @@ export type PollOutcome =
   /** The state is unknown (429, 5xx, timeout, bad key, not JSON): poll again later. */
   | { readonly kind: 'unavailable'; readonly reason: string }
 
-/** The outcome of a cancel. `refused` means that the task runs on. */
-export type CancelOutcome = 'cancelled' | 'refused' | 'unknown'
-
 /**
- * One upstream account. Adapters build bodies and read replies; waiting, retrying and choosing belong to the pipeline.
+ * One upstream account. Waiting, retrying and choosing belong to the pipeline.
  * No method throws for anything that an upstream does.
  */
-export interface VideoProvider {
+export interface VideoAccount {
   submit(command: SubmitCommand): Promise<SubmitOutcome>
   poll(taskId: string): Promise<PollOutcome>
   /** Asks the upstream to stop a task that has not begun. */
   cancel(taskId: string): Promise<CancelOutcome>
 }
 
-/** Reads the id of a new task from a parsed reply. */
-export type TaskIdReader = (body: unknown) => string | undefined
+/** Opens the account of a channel, whose provider says how to speak to it. */
+export function openVideoAccount(channel: VideoChannel, dependencies: VideoAccountDependencies): VideoAccount {
+  const provider = videoProvider(channel.provider)
+  const { now = Date.now } = dependencies
+  const call = createAccountCaller(channel.base_url, dependencies)
+  const look = (taskId: string) =>
+    call({ method: 'GET', path: provider.taskPath(encodeURIComponent(taskId), channel), limits: POLL_LIMITS })
+  return {
+    async submit(command) {
+      const { readTaskId } = provider
+      const request = provider.submit(command, channel)
+      const outcome = await call({ ...request, method: 'POST', limits: SUBMIT_LIMITS, readTaskId })
+      return submitOutcome(outcome, readTaskId, now())
+    },
+    async poll(taskId) {
+      return pollOutcome(await look(taskId), provider)
+    },
+    async cancel(taskId) {
+      const cancel = provider.cancel(encodeURIComponent(taskId), channel)
+      if (cancel === undefined) {
+        return 'refused'
+      }
+      const { decide, ...request } = cancel
+      const decided = decide && decideByStatus(await look(taskId), provider, decide)
+      return decided ?? cancelOutcome(await call({ ...request, limits: CANCEL_LIMITS }))
+    },
+  }
+}
+
+function decideByStatus(
+  found: WholeOutcome,
+  { readStatus }: Pick<VideoProvider, 'readStatus'>,
+  decide: NonNullable<TaskCancel['decide']>,
+): CancelOutcome | undefined {
+  const word = found.kind === 'response' && found.status === 200 ? readStatus(parseJson(found.text)) : undefined
+  return word === undefined ? 'unknown' : decide(word)
+}
 
 type Refusal = {
   readonly reply: WholeResponse
@@ -83,7 +120,7 @@ const UNCERTAIN_STATUSES: ReadonlySet<number> = new Set([408, 499])
 /** The meaning of the reply to a submit (docs/decisions/0001). */
 export function submitOutcome(
   outcome: WholeOutcome,
-  readTaskId: TaskIdReader,
+  readTaskId: VideoProvider['readTaskId'],
   nowUnixMilliseconds: number,
 ): SubmitOutcome {
   if (outcome.kind === 'not_sent') {
@@ -167,15 +204,46 @@ function outcomeOfMeaning({ reply, error, nowUnixMilliseconds }: Refusal, meanin
 }
 
 /** A JSON object with a status of success. What it says of the task is still to be read. */
-export type TaskReply = {
+type TaskReply = {
   readonly kind: 'task'
   readonly status: number
   readonly text: string
   readonly body: Readonly<Record<string, unknown>>
 }
 
+/** The meaning of the reply to a poll. */
+export function pollOutcome(outcome: WholeOutcome, provider: PollReader): PollOutcome {
+  const task = readPollReply(outcome)
+  if (task.kind !== 'task') {
+    return task
+  }
+  const { text, body } = task
+  const word = provider.readStatus(body)
+  if (word === undefined) {
+    return statuslessOutcome(task)
+  }
+  const status = TASK_STATUSES.find((each) => provider.statuses[each].includes(word))
+  switch (status) {
+    case 'open':
+      return { kind: 'running', text, isKnownStatus: true }
+    case 'succeeded':
+      return { kind: 'succeeded', text, result: provider.readResult(body) }
+    case 'failed':
+      return { kind: 'failed', text, message: provider.readFailure(body, word) }
+    case 'gone':
+      return { kind: 'gone', reason: `task status ${word}` }
+    case undefined:
+      return { kind: 'running', text, isKnownStatus: false, statusWord: word }
+    default:
+      return status satisfies never
+  }
+}
+
+const TASK_STATUSES = ['open', 'succeeded', 'failed', 'gone'] as const
+type PollReader = Pick<VideoProvider, 'readStatus' | 'statuses' | 'readResult' | 'readFailure'>
+
 /** Separates a reply about the task from a reply that says nothing of it. */
-export function readPollReply(outcome: WholeOutcome): TaskReply | PollOutcome {
+function readPollReply(outcome: WholeOutcome): TaskReply | PollOutcome {
   if (outcome.kind !== 'response') {
     return { kind: 'unavailable', reason: outcome.reason }
   }
@@ -196,7 +264,7 @@ export function readPollReply(outcome: WholeOutcome): TaskReply | PollOutcome {
 }
 
 /** The meaning of a task reply without a status word: an envelope around an error, or nothing that can be read. */
-export function statuslessOutcome({ status, text, body }: TaskReply): PollOutcome {
+function statuslessOutcome({ status, text, body }: TaskReply): PollOutcome {
   const error = readUpstreamError(body)
   const reason = `${errorReason(status, error)} without a task status`
   if (isUnknownTask(error)) {

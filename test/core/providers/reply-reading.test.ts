@@ -11,7 +11,7 @@ import {
   readUpstreamError,
   taskIdText,
   upstreamWords,
-} from '#upstream/providers/reply-reading.ts'
+} from '#core/providers/reply-reading.ts'
 
 describe('fieldAt', () => {
   it('reads own members only', () => {
