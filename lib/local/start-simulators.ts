@@ -2,10 +2,8 @@ import * as z from 'zod'
 import type { Channel } from '#core/catalogue/channel.ts'
 import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
 import { startOpenAiSimulator } from '../simulators/openai.ts'
-import { startP1Simulator } from '../simulators/p1.ts'
-import { startP2Simulator } from '../simulators/p2.ts'
-import { startP2ProxySimulator } from '../simulators/p2-proxy.ts'
 import type { Simulator } from '../simulators/server.ts'
+import { startVideoSimulator } from '../simulators/video-simulators.ts'
 import type { DataDirectory } from './data-directory.ts'
 
 /** The word in a channel's `base_url` that asks for a simulated upstream. */
@@ -91,20 +89,9 @@ type StartOptions = {
   readonly apiKey?: string
 }
 
-function start(channel: Channel, options: StartOptions): Promise<Simulator> {
-  switch (channel.provider) {
-    case 'p1':
-      return startP1Simulator({ ...options, asyncHeader: channel.async_header })
-    case 'p2':
-      return channel.route === 'proxy' ? startP2ProxySimulator(options) : startP2Simulator(options)
-    case 'openai':
-      // It is stateless, so it needs no state file.
-      return startOpenAiSimulator(withoutState(options))
-    default:
-      return channel satisfies never
-  }
-}
-
-function withoutState({ stateFile: _, ...place }: StartOptions): Omit<StartOptions, 'stateFile'> {
-  return place
+function start(channel: Channel, { stateFile, ...place }: StartOptions): Promise<Simulator> {
+  // An upstream of relayed requests is stateless.
+  return channel.provider === 'openai'
+    ? startOpenAiSimulator(place)
+    : startVideoSimulator(channel, { ...place, stateFile })
 }

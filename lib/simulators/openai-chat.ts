@@ -6,7 +6,6 @@ import {
   type OpenAiEndpoint,
   parseOpenAiBody,
   refusal,
-  tokenIds,
   usageOf,
 } from './openai-endpoint.ts'
 import {
@@ -14,7 +13,6 @@ import {
   limitText,
   longReply,
   type OpenAiMagic,
-  parseOpenAiMagic,
   quoteOf,
   replyTo,
   sampleValue,
@@ -49,17 +47,14 @@ const toolChoice = z.union([
   z.looseObject({ type: z.string(), function: z.looseObject({ name: z.string() }).optional() }),
 ])
 
-/** Fields of both chats and completions. All undeclared fields are ignored, like compatible servers do. */
-const common = {
+/** All undeclared fields are ignored, like compatible servers do. */
+const chatBody = z.looseObject({
   model: z.string().min(1),
   stream: z.boolean().nullish(),
   stream_options: z.looseObject({ include_usage: z.boolean().nullish() }).nullish(),
   n: z.int().min(1).max(128).nullish(),
   max_tokens: z.int().min(1).nullish(),
   stop: z.union([z.string(), z.array(z.string()).max(4)]).nullish(),
-}
-const chatBody = z.looseObject({
-  ...common,
   messages: z.array(message).min(1),
   max_completion_tokens: z.int().min(1).nullish(),
   temperature: z.number().min(0).max(2).nullish(),
@@ -90,13 +85,16 @@ export const chatEndpoint: OpenAiEndpoint<ChatRequest> = {
       created: Math.floor(context.nowMs / 1000),
       model: request.model,
     }
-    const choices = Array.from({ length: countOf(request.n, context.magic) }, (_, index) => {
-      const choice = chatChoice(request, context, index)
-      return { ...choice, whole: wholeChat(choice, index), steps: chatSteps(choice, index) }
-    })
-    const generated = { choices, promptTokens: promptTokens(request), request, magic: context.magic }
-    const response = responseOf(head, generated)
-    return 'body' in response ? { body: { ...response.body, system_fingerprint: 'fp_simulator' } } : response
+    const choices = Array.from({ length: countOf(request.n, context.magic) }, (_, index) =>
+      chatChoice(request, context, index),
+    )
+    const prompt = promptTokens(request)
+    if (request.stream === true) {
+      return { events: chatEvents({ head, choices, prompt, request, magic: context.magic }) }
+    }
+    const completion = choices.reduce((sum, { tokens }) => sum + tokens, 0)
+    const usage = usageOf(context.magic, prompt, completion)
+    return { body: { ...head, choices: choices.map(wholeChat), usage, system_fingerprint: 'fp_simulator' } }
   },
 }
 
@@ -123,10 +121,8 @@ function parseChat(body: unknown): ChatRequest {
   return request
 }
 
-type TokenWishes = Pick<ChatRequest, 'max_tokens'> & { readonly max_completion_tokens?: number | null | undefined }
-
 /** The request exceeds the output limit of the model. */
-function refuseTooManyTokens({ max_tokens, max_completion_tokens }: TokenWishes): void {
+function refuseTooManyTokens({ max_tokens, max_completion_tokens }: ChatRequest): void {
   for (const [name, asked] of Object.entries({ max_tokens, max_completion_tokens })) {
     if ((asked ?? 0) > OUTPUT_TOKENS_MAX) {
       const message = `${name} is too large: ${asked}. This model supports at most ${OUTPUT_TOKENS_MAX} completion tokens.`
@@ -263,100 +259,31 @@ function chatSteps({ text, toolName, finishReason, tokens }: ChatChoice, index: 
 }
 
 type Generated = {
-  readonly choices: readonly { readonly whole: unknown; readonly steps: readonly Step[]; readonly tokens: number }[]
-  readonly promptTokens: number
-  readonly request: Pick<ChatRequest, 'stream' | 'stream_options'>
+  readonly head: object
+  readonly choices: readonly ChatChoice[]
+  readonly prompt: number
+  readonly request: Pick<ChatRequest, 'stream_options'>
   readonly magic: OpenAiMagic
 }
 
-/** The response as a stream or as a whole. In a stream, several completions alternate. */
-function responseOf(head: Readonly<Record<string, unknown>>, generated: Generated) {
-  const { choices, promptTokens, request, magic } = generated
-  if (request.stream !== true) {
-    const completion = choices.reduce((sum, { tokens }) => sum + tokens, 0)
-    const whole = choices.map((choice) => choice.whole)
-    return { body: { ...head, choices: whole, usage: usageOf(magic, promptTokens, completion) } }
-  }
+/** The events of a stream, in which several completions alternate. */
+function chatEvents({ head, choices, prompt, request, magic }: Generated): object[] {
   const isAsked = request.stream_options?.include_usage === true && !magic.has('no-usage')
-  const turns = Math.max(...choices.map(({ steps }) => steps.length))
-  const steps = Array.from({ length: turns }, (_, turn) => choices.flatMap((choice) => choice.steps[turn] ?? [])).flat()
+  const parts = choices.map(chatSteps)
+  const turns = Math.max(...parts.map(({ length }) => length))
+  const steps = Array.from({ length: turns }, (_, turn) => parts.flatMap((part) => part[turn] ?? [])).flat()
   let completion = 0
   const events = steps.map(({ choice, tokens }) => {
     completion += tokens
     const isShown = magic.has('usage-every') || (magic.has('usage-finish') && choice.finish_reason !== null)
-    const usage = isShown ? usageOf(magic, promptTokens, completion) : isAsked ? null : undefined
+    const usage = isShown ? usageOf(magic, prompt, completion) : isAsked ? null : undefined
     return { ...head, choices: [choice], usage }
   })
   const hasLast = isAsked && !magic.has('usage-finish')
-  return {
-    events: hasLast ? [...events, { ...head, choices: [], usage: usageOf(magic, promptTokens, completion) }] : events,
-  }
-}
-
-const completionsBody = z.looseObject({
-  ...common,
-  prompt: z.union([z.string(), z.array(z.string()).min(1), tokenIds, z.array(tokenIds).min(1)]),
-  echo: z.boolean().nullish(),
-})
-
-type CompletionsRequest = Readonly<z.infer<typeof completionsBody>>
-
-/** Default of the older route. */
-const OUTPUT_TOKENS_DEFAULT = 16
-
-/** `POST /completions`, the older route: `n` for each prompt, in the order of the prompts. `suffix` has no effect. */
-export const completionsEndpoint: OpenAiEndpoint<CompletionsRequest> = {
-  parse: (body) => {
-    const request = parseOpenAiBody(completionsBody, body)
-    refuseTooManyTokens(request)
-    return request
-  },
-  promptOf: (request) => promptsOf(request).join('\n'),
-  respond: (request, { magic, nowMs }) => {
-    const texts = promptsOf(request).flatMap((prompt) =>
-      Array.from({ length: countOf(request.n, magic) }, (_, choice) => completionOf(request, magic, prompt, choice)),
-    )
-    const choices = texts.map(({ text, finishReason }, index) => {
-      const choiceOf = (words: string, finish_reason: string | null) => ({
-        text: words,
-        index,
-        logprobs: null,
-        finish_reason,
-      })
-      const words = splitWords(text).map((word) => ({ choice: choiceOf(word, null), tokens: countTokens(word) }))
-      return {
-        whole: choiceOf(text, finishReason),
-        steps: [...words, { choice: choiceOf('', finishReason), tokens: 0 }],
-        tokens: countTokens(text),
-      }
-    })
-    const head = {
-      id: newId('cmpl-'),
-      object: 'text_completion',
-      created: Math.floor(nowMs / 1000),
-      model: request.model,
-    }
-    const promptTokens = promptsOf(request).reduce((sum, text) => sum + countTokens(text), 0)
-    return responseOf(head, { choices, promptTokens, request, magic })
-  },
-}
-
-/** Token ids are not decoded: each list becomes one prompt of numbers. */
-function promptsOf({ prompt }: CompletionsRequest): readonly string[] {
-  if (typeof prompt === 'string') {
-    return [prompt]
-  }
-  const texts = prompt.map((one) => (Array.isArray(one) ? one.join(' ') : String(one)))
-  return typeof prompt[0] === 'number' ? [texts.join(' ')] : texts
-}
-
-function completionOf(request: CompletionsRequest, magic: OpenAiMagic, prompt: string, choice: number) {
-  const reply = longReply(magic) ?? replyTo(parseOpenAiMagic(prompt).prose, 0, choice)
-  const limited = limitText(` ${reply}`, request.stop, request.max_tokens ?? OUTPUT_TOKENS_DEFAULT)
-  return { ...limited, text: `${request.echo === true ? prompt : ''}${limited.text}` }
+  return hasLast ? [...events, { ...head, choices: [], usage: usageOf(magic, prompt, completion) }] : events
 }
 
 /** A new id: a prefix and 32 hexadecimal digits. */
-export function newId(prefix: 'chatcmpl-' | 'cmpl-' | 'call_' | 'req_'): string {
+export function newId(prefix: 'chatcmpl-' | 'call_' | 'req_'): string {
   return `${prefix}${randomUUID().replaceAll('-', '')}`
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { bytesMinOf, chatEndpoint, completionsEndpoint, newId } from './openai-chat.ts'
+import { bytesMinOf, chatEndpoint, newId } from './openai-chat.ts'
 import {
   askedError,
   ERROR_EVENT,
@@ -54,7 +54,6 @@ class OpenAiUpstream {
   readonly #files: ResultFiles
   readonly #routes = new Map([
     ['/chat/completions', this.#route(chatEndpoint)],
-    ['/completions', this.#route(completionsEndpoint)],
     ['/embeddings', this.#route(embeddingsEndpoint)],
     ['/images/generations', this.#route(imagesEndpoint)],
   ])

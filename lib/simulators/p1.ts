@@ -4,7 +4,6 @@ import type { SubmitRefusal, TaskFailure } from './magic-prompt.ts'
 import { rawNumber, type Simulator, type SimulatorRequest } from './server.ts'
 import type { TaskPhase } from './task-book.ts'
 import {
-  pageOf,
   type Reply,
   startTaskUpstream,
   type TaskUpstreamOptions,
@@ -171,7 +170,7 @@ function validSubmit({ body }: SimulatorRequest): ValidSubmit<P1Details> | Reply
     seconds: 'duration' in parameters ? parameters.duration : EDIT_INPUT_SECONDS,
     inputSeconds: kind === 'video-edit' ? EDIT_INPUT_SECONDS : 0,
   }
-  return { prompt: input.prompt, limitSeconds: RETENTION_SECONDS, details }
+  return { prompt: input.prompt, details }
 }
 
 /** P1 forgets a task after its time limit instead of expiring it. */
@@ -230,51 +229,15 @@ function usageOf({ details, magic }: P1Task) {
   }
 }
 
-/** The list has statuses only, no result urls, and times in milliseconds. */
-function listOf(tasks: readonly P1Task[], query: URLSearchParams): Reply {
-  const [wantedStatus, wantedModel] = [query.get('status') || undefined, query.get('model_name') || undefined]
-  const found = tasks.map(rowOf).filter((row) => {
-    return row.status === (wantedStatus ?? row.status) && row.model_name === (wantedModel ?? row.model_name)
-  })
-  const page = Math.max(1, Number(query.get('page_no')) || 1)
-  const size = Math.min(100, Math.max(1, Number(query.get('page_size')) || 10))
-  return reply(200, {
-    total: found.length,
-    data: pageOf(found, page, size),
-    total_page: Math.ceil(found.length / size),
-    page_no: page,
-    request_id: randomUUID(),
-    page_size: size,
-  })
-}
-
-function rowOf({ id, details, phase, submittedAtMs, startsAtMs, endsAtMs }: P1Task) {
-  const isDone = phase === 'succeeded' || phase === 'failed'
-  return {
-    api_key_id: '1',
-    caller_parent_id: '1',
-    caller_uid: '1',
-    ...(isDone && { end_time: endsAtMs }),
-    gmt_create: submittedAtMs,
-    model_name: details.model,
-    region: 'simulated',
-    request_id: randomUUID(),
-    ...((isDone || phase === 'running') && { start_time: startsAtMs }),
-    status: STATUSES[phase],
-    task_id: id,
-    user_api_unique_key: `apikey:v1:aigc:video-generation:video-synthesis:${details.model}`,
-  }
-}
-
 const wire: TaskWire<P1Details> = {
   detailsSchema,
+  limitSeconds: RETENTION_SECONDS,
   retentionSeconds: RETENTION_SECONDS,
   // P1's documented limit of polls per second and account.
   pollsPerSecond: 20,
   paths: {
     submit: /^POST \/api\/v1\/services\/aigc\/video-generation\/video-synthesis$/,
     poll: /^GET \/api\/v1\/tasks\/([^/]+)$/,
-    list: /^GET \/api\/v1\/tasks\/?$/,
     cancel: /^POST \/api\/v1\/tasks\/([^/]+)\/cancel$/,
   },
   validate: validSubmit,
@@ -282,7 +245,6 @@ const wire: TaskWire<P1Details> = {
   submitted: ({ id }) => reply(200, { output: { task_status: 'PENDING', task_id: id }, request_id: randomUUID() }),
   polled: stateOf,
   unknownTask: (taskId) => bareState(taskId, 'UNKNOWN'),
-  list: listOf,
   cancel: (_, task) =>
     task?.phase === 'waiting'
       ? { ...reply(200, { request_id: randomUUID() }), effect: 'cancel' }

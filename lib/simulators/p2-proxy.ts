@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import * as z from 'zod'
 import type { SubmitRefusal } from './magic-prompt.ts'
-import { P2_LIMIT_SECONDS, P2_RETENTION_SECONDS, type P2Task, p2IdOfTime, p2Seed, p2State, p2Usage } from './p2.ts'
+import { P2_SECONDS, type P2Task, p2IdOfTime, p2Seed, p2State, p2Usage } from './p2.ts'
 import { faultOf, hasSound, type P2Details, p2DetailsSchema, validateP2Submit } from './p2-submit.ts'
 import type { Simulator, SimulatorRequest } from './server.ts'
 import {
@@ -70,7 +70,6 @@ const bodySchema = z.strictObject({
   generate_audio: z.boolean().optional(),
   image_urls: z.array(z.string()).optional(),
   watermark: z.boolean().optional(),
-  seed: z.int().optional(),
 })
 
 /** Translates the flat body into P2's and validates the result. */
@@ -100,7 +99,7 @@ function validSubmit({ body }: SimulatorRequest): ValidSubmit<P2Details> | Reply
     case 'invalid':
       return invalid(submit.param, submit.reason)
     case 'valid':
-      return { prompt: submit.prompt, details: submit.details, limitSeconds: P2_LIMIT_SECONDS }
+      return submit
     default:
       return submit satisfies never
   }
@@ -123,7 +122,7 @@ function headOf(task: P2Task) {
     task_id: task.id,
     object: 'video.generation.task',
     status: task.isOdd ? 'warming_up' : status,
-    model: task.details.parameters.model,
+    model: task.details.model,
     created: unixSeconds(task.submittedAtMs),
     progress: task.isOdd ? 0 : progress,
   }
@@ -153,7 +152,7 @@ function stateOf(task: P2Task): unknown {
   if (task.magic.isMinimal) {
     return { task_id: task.id, status: 'completed', data }
   }
-  const { seconds, resolution, ratio, generation, parameters } = task.details
+  const { seconds, resolution, ratio, generation, hasAudio } = task.details
   return {
     ...head,
     data,
@@ -162,8 +161,8 @@ function stateOf(task: P2Task): unknown {
     resolution,
     ratio,
     framespersecond: '24',
-    ...(generation === 2 && { generate_audio: parameters.generate_audio ?? true }),
-    seed: parameters.seed ?? p2Seed(task.id),
+    ...(generation === 2 && { generate_audio: hasAudio }),
+    seed: p2Seed(task.id),
     usage: p2Usage(task),
     tos_key: `video/${task.id}.mp4`,
     trace_id: traceId(task.id),
@@ -188,7 +187,7 @@ function failureOf(task: P2Task): unknown {
 
 const wire: TaskWire<P2Details> = {
   detailsSchema: p2DetailsSchema,
-  retentionSeconds: P2_RETENTION_SECONDS,
+  ...P2_SECONDS,
   pollsPerSecond: Number.POSITIVE_INFINITY,
   paths: {
     submit: /^POST \/v1\/video\/generations$/,

@@ -1,58 +1,43 @@
 import * as z from 'zod'
 import { servedSeconds } from './task-upstream.ts'
 
-const SEED_MIN = -1
-const SEED_MAX = 4_294_967_295
-const EXPIRES_AFTER_SECONDS_MIN = 3600
-const EXPIRES_AFTER_SECONDS_MAX = 259_200
 const CONTENT_PARTS_MAX = 64
 
 const mediaUrl = z.strictObject({ url: z.string().regex(/^(https?:\/\/|data:(image|audio)\/|asset:\/\/)/) })
 const videoUrl = z.strictObject({ url: z.string().regex(/^(https?:\/\/|asset:\/\/)/) })
-const imageRole = z.enum(['first_frame', 'last_frame', 'reference_image'])
+const imageRole = z.enum(['first_frame', 'reference_image'])
 
 const contentPart = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('text'), text: z.string().min(1) }),
-  z.strictObject({ type: z.literal('image_url'), image_url: mediaUrl, role: imageRole.optional() }),
+  z.strictObject({ type: z.literal('image_url'), image_url: mediaUrl, role: imageRole }),
   z.strictObject({ type: z.literal('video_url'), video_url: videoUrl, role: z.literal('reference_video') }),
   z.strictObject({ type: z.literal('audio_url'), audio_url: mediaUrl, role: z.literal('reference_audio') }),
 ])
 
-/** The documented fields of a submit; others are refused. The model line limits the values. */
+/** Of the documented fields of a submit those that a gateway has a use for; others are refused. The model line limits the values. */
 const bodySchema = z.strictObject({
   model: z.string().min(1),
   content: z.array(contentPart).min(1).max(CONTENT_PARTS_MAX),
   resolution: z.string().optional(),
   ratio: z.string().optional(),
   duration: z.int().optional(),
-  frames: z.int().optional(),
-  seed: z.int().min(SEED_MIN).max(SEED_MAX).optional(),
-  camera_fixed: z.boolean().optional(),
+  seed: z.int().optional(),
   watermark: z.boolean().optional(),
   generate_audio: z.boolean().optional(),
-  draft: z.boolean().optional(),
-  return_last_frame: z.boolean().optional(),
-  service_tier: z.enum(['default', 'flex']).optional(),
-  execution_expires_after: z.int().min(EXPIRES_AFTER_SECONDS_MIN).max(EXPIRES_AFTER_SECONDS_MAX).optional(),
-  priority: z.int().optional(),
-  callback_url: z.url().optional(),
-  safety_identifier: z.string().optional(),
-  tools: z.array(z.strictObject({ type: z.literal('web_search') })).optional(),
-  output_format: z.string().optional(),
-  omni_reference_task_type: z.string().optional(),
 })
 
 type Body = z.infer<typeof bodySchema>
 
 /** The part of an accepted submit that responses need, without the content, because inline images are large. */
 export const p2DetailsSchema = z.object({
-  parameters: bodySchema.omit({ content: true }),
+  model: z.string(),
   generation: z.union([z.literal(1), z.literal(2)]),
   resolution: z.string(),
   /** The ratio of the video, never `adaptive`. */
   ratio: z.string(),
   /** Length of the served clip. */
   seconds: z.number(),
+  hasAudio: z.boolean(),
 })
 
 /** The stored part of a submit. */
@@ -66,8 +51,6 @@ type ModelLine = {
   readonly resolutions: readonly string[]
   readonly defaultResolution: string
   readonly seconds: readonly [min: number, max: number]
-  /** Whether -1 lets the model choose. */
-  readonly hasAutoDuration: boolean
   readonly referenceImagesMax: number
   /** Some models accept only text, others only images. */
   readonly images: 'none' | 'required' | 'allowed'
@@ -87,12 +70,11 @@ function lineOf(modelId: string): ModelLine | undefined {
     return {
       ...{ name, generation: 2, defaultResolution: '720p', seconds: [4, 15], referenceImagesMax: 9, images: 'allowed' },
       resolutions: isSmall ? ['480p', '720p'] : ['480p', '720p', '1080p', '4k'],
-      hasAutoDuration: !isSmall,
     }
   }
   const isPro = family === '1-pro'
   return {
-    ...{ name, generation: 1, resolutions: ['480p', '720p', '1080p'], seconds: [2, 12], hasAutoDuration: false },
+    ...{ name, generation: 1, resolutions: ['480p', '720p', '1080p'], seconds: [2, 12] },
     defaultResolution: isPro ? '1080p' : '720p',
     referenceImagesMax: isPro ? 0 : 4,
     images: name.endsWith('-t2v') ? 'none' : name.endsWith('-i2v') ? 'required' : 'allowed',
@@ -112,11 +94,7 @@ export type P2Submit =
   | { readonly kind: 'invalid'; readonly param: string; readonly reason: string }
 
 const RATIOS = ['16:9', '4:3', '1:1', '3:4', '9:16', '21:9', '5:4', 'adaptive']
-const AUTO_SECONDS = -1
 const DEFAULT_SECONDS = 5
-const FRAMES_PER_SECOND = 24
-const FRAMES_MIN = 29
-const FRAMES_MAX = 289
 
 /** Validates a submit like P2: an invalid value of a top-level field is an error, never replaced. */
 export function validateP2Submit(value: unknown): P2Submit {
@@ -157,24 +135,19 @@ export function faultOf({ issues: [issue] }: z.ZodError): { param: string; isMis
 }
 
 /** The first parameter whose value the line of models does not accept. */
-function valueFault(
-  { resolution, ratio, duration, frames, generate_audio }: Body,
-  line: ModelLine,
-): string | undefined {
-  const takesFrames = (count: number) => count >= FRAMES_MIN && count <= FRAMES_MAX && (count - 25) % 4 === 0
+function valueFault({ resolution, ratio, duration, generate_audio }: Body, line: ModelLine): string | undefined {
   const faults = {
     resolution: resolution !== undefined && !line.resolutions.includes(resolution),
     ratio: ratio !== undefined && !RATIOS.includes(ratio),
     duration: duration !== undefined && !takesDuration(duration, line),
-    frames: frames !== undefined && (line.generation === 2 || !takesFrames(frames)),
     // The first generation has no sound.
     generate_audio: generate_audio !== undefined && line.generation === 1,
   }
   return Object.entries(faults).find(([, isFault]) => isFault)?.[0]
 }
 
-function takesDuration(seconds: number, { seconds: [min, max], hasAutoDuration }: ModelLine): boolean {
-  return (seconds === AUTO_SECONDS && hasAutoDuration) || (seconds >= min && seconds <= max)
+function takesDuration(seconds: number, { seconds: [min, max] }: ModelLine): boolean {
+  return seconds >= min && seconds <= max
 }
 
 const VIDEOS_MAX = 3
@@ -184,15 +157,8 @@ const AUDIOS_MAX = 3
 function contentFault(content: Body['content'], line: ModelLine): string | undefined {
   const countOf = (type: string) => content.filter((part) => part.type === type).length
   const [images, videos, audios] = [countOf('image_url'), countOf('video_url'), countOf('audio_url')]
-  const roles = content.flatMap((part) =>
-    part.type === 'image_url' ? [part.role ?? (images === 1 ? 'first_frame' : 'none')] : [],
-  )
-  const rolesOf = (role: string) => roles.filter((own) => own === role).length
-  const [firstFrames, lastFrames, references] = [
-    rolesOf('first_frame'),
-    rolesOf('last_frame'),
-    rolesOf('reference_image'),
-  ]
+  const firstFrames = content.filter((part) => part.type === 'image_url' && part.role === 'first_frame').length
+  const references = images - firstFrames
   const rules: readonly [isBroken: boolean, reason: string][] = [
     [line.generation === 1 && videos + audios > 0, 'this model takes neither video nor audio'],
     [videos > VIDEOS_MAX || audios > AUDIOS_MAX, 'too many reference videos or audios'],
@@ -200,9 +166,7 @@ function contentFault(content: Body['content'], line: ModelLine): string | undef
     [images + videos + countOf('text') === 0, 'text is missing'],
     [line.images === 'none' && images > 0, 'this model takes no image'],
     [line.images === 'required' && images === 0, 'this model needs an image'],
-    [roles.includes('none'), 'with more than one image every image needs a role'],
-    [firstFrames > 1 || lastFrames > 1, 'a frame role is given twice'],
-    [lastFrames > firstFrames, 'a last frame needs a first frame'],
+    [firstFrames > 1, 'a frame role is given twice'],
     [references > line.referenceImagesMax, 'too many reference images'],
     [
       firstFrames > 0 && references + videos + audios > 0,
@@ -218,16 +182,14 @@ function detailsOf(body: Body, line: ModelLine, prompt: string): P2Details {
   const flagResolution = line.resolutions.find((resolution) => resolution === flags.resolution)
   const flagSeconds = flags.duration !== undefined && takesDuration(flags.duration, line) ? flags.duration : undefined
   const ratio = [flags.ratio, body.ratio].find((own) => own !== undefined && RATIOS.includes(own)) ?? 'adaptive'
-  const bodySeconds = body.frames === undefined ? body.duration : body.frames / FRAMES_PER_SECOND
-  const seconds = flagSeconds ?? bodySeconds ?? DEFAULT_SECONDS
   const shownRatio = ratio === 'adaptive' ? '16:9' : ratio
-  const { content: _content, ...parameters } = body
   return {
-    parameters,
+    model: body.model,
     generation: line.generation,
     resolution: flagResolution ?? body.resolution ?? line.defaultResolution,
     ratio: shownRatio,
-    seconds: servedSeconds(shownRatio, seconds === AUTO_SECONDS ? DEFAULT_SECONDS : seconds),
+    seconds: servedSeconds(shownRatio, flagSeconds ?? body.duration ?? DEFAULT_SECONDS),
+    hasAudio: body.generate_audio ?? true,
   }
 }
 

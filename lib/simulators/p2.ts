@@ -4,7 +4,6 @@ import { type P2Details, p2DetailsSchema, validateP2Submit } from './p2-submit.t
 import { rawNumber, type Simulator, type SimulatorRequest } from './server.ts'
 import type { SimulatedTask } from './task-book.ts'
 import {
-  pageOf,
   type Reply,
   startTaskUpstream,
   type TaskUpstreamOptions,
@@ -15,10 +14,8 @@ import {
   type ValidSubmit,
 } from './task-upstream.ts'
 
-/** P2 keeps a task for a week. */
-export const P2_RETENTION_SECONDS = 7 * 24 * 60 * 60
-/** Default of the seconds after which P2 abandons a task. */
-export const P2_LIMIT_SECONDS = 172_800
+/** P2 gives up a task after two days, and keeps it for a week. */
+export const P2_SECONDS = { limitSeconds: 172_800, retentionSeconds: 7 * 24 * 60 * 60 }
 
 /** A task of P2, and of a proxy in front of it. */
 export type P2Task = TaskView<P2Details>
@@ -126,10 +123,8 @@ function validSubmit({ body }: SimulatorRequest): ValidSubmit<P2Details> | Reply
     }
     case 'invalid':
       return problem([400, 'InvalidParameter', submit.reason, submit.param])
-    case 'valid': {
-      const { prompt, details } = submit
-      return { prompt, details, limitSeconds: details.parameters.execution_expires_after ?? P2_LIMIT_SECONDS }
-    }
+    case 'valid':
+      return submit
     default:
       return submit satisfies never
   }
@@ -148,21 +143,18 @@ export function p2IdOfTime(nowMs: number): string {
   return `cgt-${utc8Time(nowMs).slice(0, 19).replaceAll(/\D/g, '')}-`
 }
 
-/** The state of a task: the poll response, also an item of the list. */
+/** The state of a task: the poll response. */
 export function p2State(task: P2Task) {
-  const { parameters } = task.details
   const status = task.phase === 'waiting' ? 'queued' : task.phase
   const [code, message] = FAILURES[task.magic.failure ?? 'fail']
   return {
     id: task.id,
-    model: parameters.model,
+    model: task.details.model,
     created_at: unixSeconds(task.submittedAtMs),
     updated_at: unixSeconds(task.changedAtMs),
-    service_tier: parameters.service_tier ?? 'default',
-    execution_expires_after: parameters.execution_expires_after ?? P2_LIMIT_SECONDS,
+    service_tier: 'default',
+    execution_expires_after: P2_SECONDS.limitSeconds,
     status: task.isOdd ? 'warming_up' : status,
-    ...(parameters.priority !== undefined && { priority: parameters.priority }),
-    ...(parameters.safety_identifier !== undefined && { safety_identifier: parameters.safety_identifier }),
     ...(task.phase === 'failed' &&
       !task.isOdd && { error: { code, message: `${message} Request id: ${requestId()}` } }),
     ...(task.phase === 'succeeded' && !task.isOdd && successOf(task)),
@@ -172,20 +164,17 @@ export function p2State(task: P2Task) {
 const FRAMES_PER_SECOND = 24
 
 function successOf(task: P2Task) {
-  const { parameters, generation, resolution, ratio, seconds } = task.details
-  const hasLastFrame = parameters.return_last_frame === true
-  const format = parameters.output_format ?? (parameters.model.startsWith('intl-') ? 'mp4' : undefined)
+  const { model, generation, resolution, ratio, seconds, hasAudio } = task.details
   return {
-    content: { video_url: task.videoUrl, last_frame_url: hasLastFrame ? task.lastFrameUrl : undefined },
+    content: { video_url: task.videoUrl },
     usage: p2Usage(task),
-    seed: parameters.seed !== undefined && parameters.seed >= 0 ? parameters.seed : p2Seed(task.id),
+    seed: p2Seed(task.id),
     resolution,
     ratio,
-    ...(parameters.frames === undefined ? { duration: seconds } : { frames: seconds * FRAMES_PER_SECOND }),
+    duration: seconds,
     framespersecond: FRAMES_PER_SECOND,
-    ...(generation === 2 && { generate_audio: parameters.generate_audio ?? true, draft: parameters.draft ?? false }),
-    ...(parameters.tools !== undefined && { tools: parameters.tools }),
-    ...(format !== undefined && { output_format: format }),
+    ...(generation === 2 && { generate_audio: hasAudio, draft: false }),
+    ...(model.startsWith('intl-') && { output_format: 'mp4' }),
   }
 }
 
@@ -195,8 +184,7 @@ export function p2Usage({ details, magic }: P2Task) {
     return undefined
   }
   const tokens = magic.usage === undefined ? tokensOf(details) : rawNumber(magic.usage)
-  const hasTools = (details.parameters.tools ?? []).length > 0
-  return { completion_tokens: tokens, total_tokens: tokens, ...(hasTools && { tool_usage: { web_search: 1 } }) }
+  return { completion_tokens: tokens, total_tokens: tokens }
 }
 
 /** The seed that P2 chose, which is the same in every response for a task. */
@@ -225,19 +213,6 @@ function tokensOf({ generation, resolution, ratio, seconds }: P2Details): number
   return Math.floor((pixels * (FRAMES_PER_SECOND * seconds + 1)) / PIXELS_PER_TOKEN)
 }
 
-/** The list has whole tasks, with urls and usage. */
-function listOf(tasks: readonly P2Task[], query: URLSearchParams): Reply {
-  const taskIds = query.getAll('filter.task_ids')
-  const [status, model] = [query.get('filter.status'), query.get('filter.model')]
-  const tier = query.get('filter.service_tier') ?? 'default'
-  const found = tasks.map(p2State).filter((item) => {
-    const isWanted = item.status === (status ?? item.status) && item.model === (model ?? item.model)
-    return isWanted && item.service_tier === tier && (taskIds.length === 0 || taskIds.includes(item.id))
-  })
-  const numberOf = (name: string, usual: number) => Math.min(500, Math.max(1, Number(query.get(name)) || usual))
-  return reply(200, { total: found.length, items: pageOf(found, numberOf('page_num', 1), numberOf('page_size', 10)) })
-}
-
 /** Cancels a waiting task, and removes the record of a task that has ended. */
 function cancel(
   taskId: string,
@@ -255,12 +230,11 @@ function cancel(
 
 const wire: TaskWire<P2Details> = {
   detailsSchema: p2DetailsSchema,
-  retentionSeconds: P2_RETENTION_SECONDS,
+  ...P2_SECONDS,
   pollsPerSecond: Number.POSITIVE_INFINITY,
   paths: {
     submit: /^POST \/api\/v3\/contents\/generations\/tasks$/,
     poll: /^GET \/api\/v3\/contents\/generations\/tasks\/([^/]+)$/,
-    list: /^GET \/api\/v3\/contents\/generations\/tasks$/,
     cancel: /^DELETE \/api\/v3\/contents\/generations\/tasks\/([^/]+)$/,
   },
   validate: validSubmit,
@@ -268,7 +242,6 @@ const wire: TaskWire<P2Details> = {
   submitted: ({ id }) => reply(200, { id }),
   polled: (task) => reply(200, p2State(task)),
   unknownTask: () => problem(PROBLEMS.path),
-  list: listOf,
   cancel,
   refuse: (refusal) => problem(PROBLEMS[refusal]),
   fail: (status) => {

@@ -11,8 +11,6 @@ export type NewTask<Details> = {
   readonly id: string
   readonly prompt: string
   readonly submittedAtMs: number
-  /** Seconds after the submit until an unfinished task ends as `expired`. */
-  readonly limitSeconds: number
   readonly details: Details
 }
 
@@ -33,6 +31,8 @@ type TaskBookOptions<Details> = {
   readonly now: () => number
   readonly queueSeconds: number
   readonly runSeconds: number
+  /** Seconds after the submit until an unfinished task ends as `expired`. */
+  readonly limitSeconds: number
   /** Seconds after the submit until the upstream forgets a task. */
   readonly retentionSeconds: number
   readonly detailsSchema: z.ZodType<Details>
@@ -90,11 +90,6 @@ export class TaskBook<Details> {
     return entry && this.#view(entry)
   }
 
-  /** All kept tasks, newest first. */
-  list(): SimulatedTask<Details>[] {
-    return [...this.#entries.values()].flatMap((entry) => this.#view(entry) ?? []).toReversed()
-  }
-
   /** Counts a poll and returns its result. */
   poll(id: string): PollVerdict {
     const entry = this.#entries.get(id)
@@ -138,8 +133,8 @@ export class TaskBook<Details> {
   }
 
   #view({ task, magic, cancelledAtMs }: Entry<Details>): SimulatedTask<Details> | undefined {
-    const { queueSeconds, runSeconds, retentionSeconds } = this.#options
-    const nowMs = this.#options.now()
+    const { now, queueSeconds, runSeconds, limitSeconds, retentionSeconds } = this.#options
+    const nowMs = now()
     const forgottenAtMs =
       cancelledAtMs === undefined
         ? task.submittedAtMs + retentionSeconds * 1000
@@ -149,7 +144,7 @@ export class TaskBook<Details> {
     }
     const startsAtMs = task.submittedAtMs + (magic.queueSeconds ?? queueSeconds) * 1000
     const endsAtMs = startsAtMs + (magic.runSeconds ?? runSeconds) * 1000
-    const expiresAtMs = task.submittedAtMs + task.limitSeconds * 1000
+    const expiresAtMs = task.submittedAtMs + limitSeconds * 1000
     const at = (phase: TaskPhase, changedAtMs: number) => ({ ...task, magic, startsAtMs, endsAtMs, phase, changedAtMs })
     if (cancelledAtMs !== undefined) {
       return at('cancelled', cancelledAtMs)
@@ -184,7 +179,6 @@ class TaskJournal<Details> {
       id: z.string(),
       prompt: z.string(),
       submittedAtMs: z.number(),
-      limitSeconds: z.number(),
       details,
     })
     this.#line = z.discriminatedUnion('kind', [

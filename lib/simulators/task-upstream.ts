@@ -18,7 +18,7 @@ type Behaviour = {
   readonly queueSeconds: number
   /** Seconds of every generation, 3 by default: short, and long enough to show every state. */
   readonly runSeconds: number
-  /** Polls and lists per second from all callers together; more get a 429. The provider's limit by default. */
+  /** Polls per second from all callers together; more get a 429. The provider's limit by default. */
   readonly pollsPerSecond: number
 }
 
@@ -38,18 +38,13 @@ type TaskDetails = { readonly ratio: string; readonly seconds: number }
 /** A valid submit. */
 export type ValidSubmit<Details> = {
   readonly prompt: string
-  /** Seconds after which the upstream gives up the task. */
-  readonly limitSeconds: number
   readonly details: Details
 }
 
 /** A task as a response shows it. */
 export type TaskView<Details> = SimulatedTask<Details> & {
-  readonly origin: string
   /** Undefined before the success, and for `[no-url]`. */
   readonly videoUrl: string | undefined
-  /** A stock picture beside the video. */
-  readonly lastFrameUrl: string | undefined
   /** Whether the response says a status word that no document lists. */
   readonly isOdd: boolean
 }
@@ -58,18 +53,18 @@ export type TaskView<Details> = SimulatedTask<Details> & {
 export type TaskWire<Details extends TaskDetails> = {
   /** Details in a state file. */
   readonly detailsSchema: z.ZodType<Details>
+  /** Seconds after which the upstream gives up an unfinished task. */
+  readonly limitSeconds: number
   /** Seconds after which the upstream forgets a task. */
   readonly retentionSeconds: number
   readonly pollsPerSecond: number
   /** Match `METHOD path`; the first group is the task id. */
-  readonly paths: { readonly submit: RegExp; readonly poll: RegExp; readonly list?: RegExp; readonly cancel?: RegExp }
+  readonly paths: { readonly submit: RegExp; readonly poll: RegExp; readonly cancel?: RegExp }
   readonly validate: (request: SimulatorRequest) => ValidSubmit<Details> | Reply
   readonly newId: (nowMs: number) => string
   readonly submitted: (task: TaskView<Details>) => Reply
   readonly polled: (task: TaskView<Details>) => Reply
   readonly unknownTask: (taskId: string) => Reply
-  /** Newest task first. */
-  readonly list?: (tasks: readonly TaskView<Details>[], query: URLSearchParams) => Reply
   /** The response to a cancel, and what it does to the task. */
   readonly cancel?: (
     taskId: string,
@@ -108,11 +103,11 @@ class TaskUpstream<Details extends TaskDetails> {
       pollsPerSecond: wire.pollsPerSecond,
       ...behaviour,
     }
-    const { retentionSeconds, detailsSchema } = wire
+    const { limitSeconds, retentionSeconds, detailsSchema } = wire
     this.#apiKey = apiKey
     this.#now = now
     this.#wire = wire
-    this.#tasks = new TaskBook({ ...pace, now, retentionSeconds, detailsSchema, stateFile })
+    this.#tasks = new TaskBook({ ...pace, now, limitSeconds, retentionSeconds, detailsSchema, stateFile })
     this.#polls = new RateLimit(pollsPerSecond, now)
     this.#files = new ResultFiles(now, (taskId) => {
       const task = this.#tasks.find(taskId)
@@ -124,10 +119,9 @@ class TaskUpstream<Details extends TaskDetails> {
     if (await this.#files.serve(request, exchange)) {
       return
     }
-    const url = new URL(request.path, exchange.origin)
-    const call = `${request.method} ${url.pathname}`
+    const call = `${request.method} ${new URL(request.path, exchange.origin).pathname}`
     const idIn = (path: RegExp | undefined) => path?.exec(call)?.[1]
-    const { submit, poll, list, cancel } = this.#wire.paths
+    const { submit, poll, cancel } = this.#wire.paths
     const [polledId, cancelledId] = [idIn(poll), idIn(cancel)]
     if (!hasBearer(request, this.#apiKey)) {
       sendReply(exchange, this.#wire.refuse('unauthorized'))
@@ -137,9 +131,6 @@ class TaskUpstream<Details extends TaskDetails> {
       sendReply(exchange, this.#cancel(cancelledId))
     } else if (polledId !== undefined) {
       sendReply(exchange, this.#polls.take() ? this.#poll(polledId, exchange) : this.#wire.refuse('busy'))
-    } else if (this.#wire.list !== undefined && list?.test(call)) {
-      const tasks = this.#tasks.list().map((task) => viewOf(task, exchange))
-      sendReply(exchange, this.#polls.take() ? this.#wire.list(tasks, url.searchParams) : this.#wire.refuse('busy'))
     } else {
       sendReply(exchange, this.#wire.refuse('path'))
     }
@@ -160,7 +151,7 @@ class TaskUpstream<Details extends TaskDetails> {
     } else if (magic.submitSilence === undefined) {
       const submittedAtMs = this.#now()
       const id = this.#wire.newId(submittedAtMs)
-      this.#tasks.add({ id, submittedAtMs, ...submit })
+      this.#tasks.add({ id, submittedAtMs, prompt: submit.prompt, details: submit.details })
       const task = this.#tasks.find(id)
       // The response always shows the initial state, even without a queue.
       const reply = task ? this.#wire.submitted(viewOf({ ...task, phase: 'waiting' }, exchange)) : this.#wire.fail(500)
@@ -204,14 +195,13 @@ class TaskUpstream<Details extends TaskDetails> {
   }
 }
 
-/** Both kinds of presigned result urls are valid for a day. */
+/** Presigned result urls are valid for a day. */
 const RESULT_TTL_MS = 24 * 60 * 60 * 1000
 
 function viewOf<Details extends TaskDetails>(task: SimulatedTask<Details>, { origin }: Exchange): TaskView<Details> {
-  const hasUrls = task.phase === 'succeeded' && task.magic.resultTrick !== 'no-url'
-  const urlOf = (type: string) =>
-    hasUrls ? fileUrl(origin, `/results/${task.id}.${type}`, task.endsAtMs + RESULT_TTL_MS) : undefined
-  return { ...task, origin, videoUrl: urlOf('mp4'), lastFrameUrl: urlOf('png'), isOdd: false }
+  const hasUrl = task.phase === 'succeeded' && task.magic.resultTrick !== 'no-url'
+  const videoUrl = hasUrl ? fileUrl(origin, `/results/${task.id}.mp4`, task.endsAtMs + RESULT_TTL_MS) : undefined
+  return { ...task, videoUrl, isOdd: false }
 }
 
 function sendReply(exchange: Exchange, { status, body, headers }: Reply): void {
@@ -263,9 +253,4 @@ export function utc8Time(timeMs: number): string {
 /** Whole seconds since 1970. */
 export function unixSeconds(timeMs: number): number {
   return Math.floor(timeMs / 1000)
-}
-
-/** The rows of one page, and of how many. `number` counts from 1. */
-export function pageOf<Row>(rows: readonly Row[], number: number, size: number): Row[] {
-  return rows.slice((number - 1) * size, number * size)
 }

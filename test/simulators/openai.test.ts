@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { startOpenAiSimulator } from '../../lib/simulators/openai.ts'
-import { at, type ClientResponse, eventsOf, recorded, shapeOf, useOpenAi } from './simulator-client.ts'
+import { at, type ClientResponse, recorded, shapeOf, useOpenAi } from './simulator-client.ts'
 
 const contentOf = ({ body }: ClientResponse, choice = 0) => String(at(body, 'choices', choice, 'message', 'content'))
 const errorOf = ({ status, body }: ClientResponse, field: string) => [status, at(body, 'error', field)]
@@ -16,8 +16,6 @@ describe('the OpenAI-style upstream', () => {
     ['chat', 'chat'],
     ['chat_n2', 'chat'],
     ['chat_tools', 'chat'],
-    ['completions_simple', 'completions'],
-    ['completions_map', 'completions'],
     ['embeddings_float', 'embeddings'],
     ['embeddings_base64', 'embeddings'],
     ['images_url', 'images'],
@@ -133,7 +131,6 @@ describe('an error that the prompt asks for', () => {
   })
 
   it.each([
-    ['/completions', { prompt: 'hi [error:503]' }],
     ['/embeddings', { input: ['hi', '[error:503]'] }],
     ['/images/generations', { prompt: '[error:503]' }],
   ])('works on %s too', async (path, body) => {
@@ -170,7 +167,6 @@ describe('a request that the OpenAI-style upstream refuses', () => {
       'missing_required_parameter',
     ],
     ['that is a list', chatPath, [], null, null],
-    ['with too many tokens', '/completions', { model: 'a', prompt: 'a', max_tokens: 20_000 }, 'max_tokens', null],
     ['with strings and ids', '/embeddings', { model: 'a', input: ['a', 1] }, 'input', 'invalid_value'],
     ['with 2049 inputs', '/embeddings', { model: 'a', input: Array(2049).fill('a') }, 'input', 'invalid_value'],
     ['with too many dimensions', '/embeddings', { model: 'a', input: 'a', dimensions: 1537 }, 'dimensions', null],
@@ -313,38 +309,6 @@ describe('a chat', () => {
       { role: 'tool', tool_call_id: 'call_1', content: 'Rain' },
     ]
     expect(contentOf(await post('/chat/completions', { model: 'a', messages, tools }))).toContain('“Rain”')
-  })
-})
-
-describe('completions', () => {
-  it('are n for each prompt, in the order of the prompts, with the prompt in front', async () => {
-    const { post } = await useOpenAi()
-    const asked = { model: 'chat-a', prompt: ['Once', 'Twice'], n: 2, echo: true, max_tokens: 100 }
-    const { body } = await post('/completions', asked)
-    const texts = ['Once', 'Once', 'Twice', 'Twice'].map((start, index) => ({
-      ...{ index, text: expect.stringMatching(new RegExp(`^${start} .*“${start}”`)) },
-    }))
-    expect(at(body, 'choices')).toMatchObject(texts)
-  })
-
-  it('have sixteen tokens by default', async () => {
-    const { post } = await useOpenAi()
-    const { body } = await post('/completions', { model: 'chat-a', prompt: '[long:100]' })
-    expect([at(body, 'choices', 0, 'finish_reason'), at(body, 'usage', 'completion_tokens')]).toEqual(['length', 16])
-  })
-
-  it('say the same in a stream, and end it with their usage', async () => {
-    const { post } = await useOpenAi()
-    const asked = { model: 'chat-a', prompt: ['Once', 'Twice'], n: 2 }
-    const { body } = await post('/completions', asked)
-    const { text } = await post('/completions', { ...asked, stream: true, stream_options: { include_usage: true } })
-    const events = eventsOf(text)
-    for (const index of [0, 1, 2, 3]) {
-      const own = events.filter((event) => at(event, 'choices', 0, 'index') === index)
-      expect(own.map((event) => at(event, 'choices', 0, 'text')).join('')).toBe(at(body, 'choices', index, 'text'))
-    }
-    expect(events.at(-1)).toMatchObject({ choices: [], usage: Object(at(body, 'usage')) })
-    expect(text.endsWith('data: [DONE]\n\n')).toBe(true)
   })
 })
 
