@@ -1,44 +1,34 @@
+/** The value of the dimension `service` of every metric of the functions, and the name of the service in their log lines. */
+export const SERVICE_NAME = 'reelgate'
+
 /**
- * The measures besides the counted facts (`counted-facts.ts`); docs/operate.md, "What is measured",
- * has a row for each. Counts are summed, `oldest_` and `open_` are read as maxima, all others are distributions.
+ * The measures besides the counted facts; `lib/stack/metric-records.ts` says what each is. Counts are summed, `oldest_` and `open_` are
+ * read as maxima, all others are distributions.
  */
 export const MEASURES = [
   'jobs_created',
   'jobs_submitted',
-  /** From the creation to the claim of the accepted submit. */
   'queue_seconds',
-  /** From the submit to the first poll with a reply. */
   'first_poll_seconds',
   'generation_seconds',
-  /** From the end of the generation to the poll that found it, or the wait before that poll if the upstream reports no end. */
   'detection_lag_seconds',
   'store_seconds',
   'stored_bytes',
   'store_bytes_per_second',
   'jobs_succeeded',
   'jobs_failed',
-  /** From the creation to the end, of jobs that succeeded. */
   'job_seconds',
   'relay_succeeded',
-  /** Failures of the gateway or of upstreams: 5xx, or an incomplete stream. */
   'relay_failed',
-  /** 4xx, from the gateway or relayed. */
   'relay_rejected',
-  /** From the invocation to the head of a 2xx response. */
   'first_byte_milliseconds',
   'input_tokens',
   'output_tokens',
-  /** A floating-point number for graphs; the ledger is exact. */
   'billed_credits',
-  /** From the begin of a call of a channel to the head of its reply, or to its failure. */
   'upstream_milliseconds',
-  /** Of all upstreams together, for the alarm on it. */
   'upstream_connect_error',
-  /** The number of the class of an upstream error (`upstream-error-class.ts`): one metric of a channel for all classes. */
   'upstream_error',
-  /** Reservations of video jobs. */
   'open_jobs',
-  /** Reservations of relayed requests. */
   'open_requests',
   'oldest_open_job_seconds',
   'oldest_open_request_seconds',
@@ -68,7 +58,7 @@ export const CHANNEL_METRICS: readonly (Measure | FactMetric)[] = [
   'channel_fault',
 ]
 
-/** The facts that functions count; docs/operate.md, "What is counted", has a row for each. */
+/** The facts that functions count; `lib/stack/metric-records.ts` says what each means. */
 export const COUNTED_FACTS = [
   'internal_failure',
   'late_upstream_task',

@@ -1,75 +1,64 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { App } from 'aws-cdk-lib'
 import { usageOf } from '../cli/admin/command-line.ts'
 import { COMMANDS } from '../cli/admin/commands.ts'
 import { type ContextKey, contextSchema } from '../config/context-settings.ts'
-import { configJsonSchema, loadGatewayConfig } from '../config/load-gateway-config.ts'
-import { CLOUDFRONT_REGION } from '../config/platform-facts.ts'
-import { PROFILE_DEFAULTS, readStageSettings } from '../config/stage-settings.ts'
-import type { AlarmDefinition } from '../stack/alarm-definition.ts'
-import { ReelgateStack } from '../stack/reelgate-stack.ts'
+import { CONFIGURATION_FILE, configJsonSchema, loadGatewayConfig } from '../config/load-gateway-config.ts'
+import { PROFILE_DEFAULTS } from '../config/stage-settings.ts'
+import { type AlarmRecord, alarmRecords, anchorOf, conditionOf } from '../stack/alarm-records.ts'
+import { FACT_ROWS, MEASURE_ROWS } from '../stack/metric-records.ts'
 import { adminDocumentText } from './admin-document.ts'
 import { code, markdownTable, withSection } from './markdown.ts'
 import { openapiText } from './openapi-document.ts'
 import { stateDiagramBlock } from './state-diagram.ts'
 
-/** With everything that has an alarm. */
-const SETTINGS: ReadonlyMap<string, string> = new Map([
-  ['stage', 'prod'],
-  ['relay', 'web'],
-])
-
-/** Without these the deployment leaves the channels out. */
-const BASE_URLS = ['P1', 'P2_DIRECT', 'P2_INTERNATIONAL', 'P2_PROXY', 'RELAY'].map((name) => `${name}_BASE_URL`)
-
-/**
- * Name, meaning and threshold of every alarm of the shipped configuration in `prod`, in the order of the runbook. Alarms that
- * share an entry of the runbook share a row.
- */
-export function alarmTable(root: string): string {
-  const rows = new Map<string, readonly string[]>()
-  for (const alarm of shippedAlarms(root)) {
-    const { name, channel, meaning } = alarm
-    const title = `[${name}](#${name.toLowerCase()})${channel === undefined ? '' : ', one per channel'}`
-    rows.set(name, [title, meaning, conditionOf(alarm)])
-  }
+/** Name, meaning and condition of every alarm, in the order of the runbook. Alarms of several channels share a row and an entry. */
+function alarmTable(): string {
+  const rows = new Map(
+    shippedAlarms().map((alarm) => {
+      const title = `[${alarm.name}](${anchorOf(alarm)})${alarm.channel === undefined ? '' : ', one per channel'}`
+      return [alarm.name, [title, alarm.meaning, conditionOf(alarm)]]
+    }),
+  )
   return markdownTable(['Alarm', 'Meaning', 'Threshold'], [...rows.values()])
 }
 
-/** When an alarm rings, such as `10 % of at least 20 in 5 min, 2 periods in a row`. */
-function conditionOf({ metric, threshold, unit, minimum, periods = 1, isSilenceBad }: AlarmDefinition): string {
-  const { metricStat, mathExpression } = metric.toMetricConfig()
-  const seconds = metricStat?.period.toSeconds() ?? mathExpression?.period ?? 0
-  const { statistic = 'Sum' } = metricStat ?? {}
-  return [
-    `${isSilenceBad ? 'below ' : ''}${statistic === 'Sum' ? '' : `${statistic.replace('Maximum', 'maximum')} `}`,
-    `${threshold.toLocaleString('en')}${unit === undefined ? '' : ` ${unit}`}`,
-    minimum === undefined ? '' : ` ${minimum}`,
-    ` in ${seconds / 60} min`,
-    periods === 1 ? '' : `, ${periods} periods in a row`,
-  ].join('')
+/**
+ * The runbook with the condition of each alarm in its entry, and the table of all.
+ * @throws TypeError for an alarm without an entry.
+ */
+function runbook(page: string): string {
+  let written = withSection(page, { name: 'alarms', command: 'tables', content: alarmTable() })
+  for (const alarm of shippedAlarms()) {
+    const begin = `\n### ${alarm.name}\n\n- When: `
+    const from = written.indexOf(begin) + begin.length
+    if (from < begin.length) {
+      throw new TypeError(`the runbook has no entry "${begin.trim()}"`)
+    }
+    written = `${written.slice(0, from)}${conditionOf(alarm)}${written.slice(written.indexOf('.', from))}`
+  }
+  return written
 }
 
-function shippedAlarms(root: string): readonly AlarmDefinition[] {
-  const outdir = mkdtempSync(join(tmpdir(), 'reelgate-alarms-'))
-  try {
-    const app = new App({ outdir, context: { 'aws:cdk:bundling-stacks': [] }, stackTraces: false })
-    const { alarms } = new ReelgateStack(app, 'Reelgate-prod', {
-      ...loadGatewayConfig({
-        file: join(root, 'config', 'gateway.yaml'),
-        environment: Object.fromEntries(BASE_URLS.map((name) => [name, 'https://upstream.example/v1'])),
-        mode: 'synth',
-      }),
-      // The alarm of the front door is in the stack of a stage only there.
-      env: { region: CLOUDFRONT_REGION },
-      settings: readStageSettings((name) => SETTINGS.get(name)),
-    })
-    return alarms?.definitions ?? []
-  } finally {
-    rmSync(outdir, { recursive: true, force: true })
-  }
+/** The alarms of the shipped configuration. */
+function shippedAlarms(): readonly AlarmRecord[] {
+  return alarmRecords(
+    loadGatewayConfig({ file: join(ROOT, CONFIGURATION_FILE), environment: {}, mode: 'local' }).config,
+  )
+}
+
+/** Every counted fact. */
+function factTable(): string {
+  return markdownTable(['Fact', 'By', 'Meaning', 'What to do'], FACT_ROWS.map(withCode))
+}
+
+/** Every measure. */
+function measureTable(): string {
+  return markdownTable(['Metric', 'Unit', 'In its line', 'Meaning'], MEASURE_ROWS.map(withCode))
+}
+
+function withCode([name, ...cells]: (typeof FACT_ROWS)[number]): readonly string[] {
+  return [code(name), ...cells]
 }
 
 /** Every admin command with its usage and summary, in the order of the help. */
@@ -127,7 +116,9 @@ export const GENERATED_FILES: readonly GeneratedFile[] = [
   }),
   section('docs/deploy.md', { name: 'settings', command: 'tables', content: settingsTable }),
   section('docs/operate.md', { name: 'commands', command: 'tables', content: commandTable }),
-  section('docs/runbook.md', { name: 'alarms', command: 'tables', content: () => alarmTable(ROOT) }),
+  section('docs/operate.md', { name: 'facts', command: 'tables', content: factTable }),
+  section('docs/operate.md', { name: 'measures', command: 'tables', content: measureTable }),
+  { path: 'docs/runbook.md', command: 'tables', content: () => runbook(read('docs/runbook.md')) },
   { path: 'config/gateway.schema.json', command: 'schema', content: configJsonSchema },
 ]
 

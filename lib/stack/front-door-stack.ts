@@ -3,9 +3,9 @@ import { CfnWebACL } from 'aws-cdk-lib/aws-wafv2'
 import type { Construct } from 'constructs'
 import { CLOUDFRONT_REGION, frontDoorStackName } from '../config/platform-facts.ts'
 import type { StageSettings } from '../config/stage-settings.ts'
-import { createAlarmsWithTopic } from './alarm-definition.ts'
+import { FRONT_DOOR_ERRORS } from './alarm-records.ts'
 import { LogLifetime, logFrontDoor } from './logs.ts'
-import { frontDoorAlarm } from './metrics.ts'
+import { createAlarms } from './service-alarms.ts'
 import { floodRule, hidden, inOrder, managedRules, REFUSAL_BODIES, visibility } from './web-acl.ts'
 
 type FrontDoorStackProps = {
@@ -51,7 +51,8 @@ export class FrontDoorStack extends Stack {
       logFrontDoor(this, distributionId)
     }
     if (alarms) {
-      const { topic } = createAlarmsWithTopic(this, [frontDoorAlarm(distributionId)], alarmEmail)
+      const watched = { distribution: { distributionId } }
+      const { topic } = createAlarms(this, { records: [FRONT_DOOR_ERRORS], watched, email: alarmEmail })
       new CfnOutput(this, 'AlarmTopicArn', { value: topic.topicArn })
     }
   }

@@ -77,7 +77,10 @@ export function wholeIntegration(handler: GatewayFunction): LambdaIntegration {
 
 const STAGE_NAME = 'live'
 
-/** The route whose latency has an alarm. Detailed metrics of a method cost five metrics. */
+/**
+ * The route that clients poll, whose latency has an alarm because it depends on the table only. Detailed metrics of a method cost five
+ * metrics.
+ */
 export const MEASURED_ROUTE: Route = getVideoJob
 
 /** The function of the routes without a key, which also responds to preflights. */

@@ -13,11 +13,12 @@ import {
 } from 'aws-cdk-lib/aws-lambda'
 import { Asset, type AssetOptions } from 'aws-cdk-lib/aws-s3-assets'
 import { Construct, type IConstruct } from 'constructs'
+import { SERVICE_NAME } from '#core/measures.ts'
 import { acknowledge } from './acknowledge.ts'
 import { type BundledFile, type ShippedCode, type ShippedFile, writeCode } from './function-code.ts'
 import type { FunctionSources } from './function-sources.ts'
 import { ServiceLogGroup } from './logs.ts'
-import { metricsNamespaceOf, SERVICE_NAME } from './metrics.ts'
+import { metricsNamespaceOf } from './metrics.ts'
 
 /** Value of the app's context: `false` leaves out source maps, half of the time of a synth. Only tests that run the code set it. */
 export const SOURCE_MAPS = 'reelgate:source-maps'

@@ -1,10 +1,11 @@
 import { Annotations, Aspects, CfnOutput, Stack, type StackProps } from 'aws-cdk-lib'
-import type { Construct } from 'constructs'
+import { Construct } from 'constructs'
 import type { AllowedOrigins } from '#core/api/cross-origin.ts'
 import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
 import { CONFIGURATION_METADATA } from '../config/load-gateway-config.ts'
 import type { StageSettings } from '../config/stage-settings.ts'
 import { AdminApi } from './admin-api.ts'
+import { alarmRecords, type WatchedService } from './alarm-records.ts'
 import { VideoBucket } from './buckets.ts'
 import { FrontDoor } from './front-door.ts'
 import { REPOSITORY_ROOT, writeConfigurationFile } from './function-sources.ts'
@@ -15,8 +16,8 @@ import { LogLifetime } from './logs.ts'
 import { ReconcileSchedule } from './reconcile-schedule.ts'
 import { RelayWebFunction } from './relay-web-function.ts'
 import { ChannelSecret, FrontDoorSecret } from './secrets.ts'
-import { ServiceAlarms } from './service-alarms.ts'
-import { ServiceDashboard } from './service-dashboard.ts'
+import { createAlarms } from './service-alarms.ts'
+import { createDashboard } from './service-dashboard.ts'
 import type { ServiceResources } from './service-resources.ts'
 import {
   BroughtSigningKeys,
@@ -47,9 +48,6 @@ export type ReelgateStackProps = StackProps & {
 
 /** The whole service: composes constructs and defines no resources itself. */
 export class ReelgateStack extends Stack {
-  /** Undefined for a stage without alarms. */
-  readonly alarms: ServiceAlarms | undefined
-
   constructor(scope: Construct, id: string, props: ReelgateStackProps) {
     const { settings } = props
     super(scope, id, {
@@ -91,12 +89,10 @@ export class ReelgateStack extends Stack {
     })
     const distribution = frontDoor?.distribution
     const service = { api, pipeline, reconcile, table: resources.table, adminApi, distribution, relay }
-    this.alarms = settings.alarms
-      ? new ServiceAlarms(this, 'ServiceAlarms', { ...service, config: props.config, email: settings.alarmEmail })
-      : undefined
+    const alarms = this.#createAlarms(props, service)
     // Emulators do not draw graphs.
     if (!settings.emulator) {
-      new ServiceDashboard(this, 'ServiceDashboard', service)
+      createDashboard(new Construct(this, 'ServiceDashboard'), service)
     }
     this.#tell({
       BaseUrl: props.emulatorEndpoint === undefined ? api.baseUrl : api.baseUrlBelow(props.emulatorEndpoint),
@@ -111,12 +107,23 @@ export class ReelgateStack extends Stack {
       ChannelSecretArn: resources.channelSecret.secret.secretArn,
       CdnSigningKeySecretArn: resources.delivery.signingKeys?.secret.secretArn,
       CdnSigningKeyFunctionName: resources.delivery.signingKeys?.functionName,
-      AlarmTopicArn: this.alarms?.topic.topicArn,
-      RollbackOptions: this.alarms?.rollbackOptions,
+      AlarmTopicArn: alarms?.topic.topicArn,
+      RollbackOptions: alarms?.rollbackOptions,
       BucketName: resources.bucket.bucket.bucketName,
       DeadLetterQueueUrl: reconcile.deadLetters.queueUrl,
       ReconcileScheduleName: reconcile.scheduleName,
     })
+  }
+
+  /** The alarms, whose topic gets the alerts of Reconcile too; undefined for a stage without alarms. */
+  #createAlarms({ settings, config }: ReelgateStackProps, watched: WatchedService) {
+    if (!settings.alarms) {
+      return undefined
+    }
+    const scope = new Construct(this, 'ServiceAlarms')
+    const alarms = createAlarms(scope, { records: alarmRecords(config), watched, email: settings.alarmEmail })
+    watched.reconcile.publishAlertsTo(alarms.topic)
+    return alarms
   }
 
   /** The Web Function of relayed requests, where the stage has one. */

@@ -1,7 +1,7 @@
 import { Annotations, Aws, Duration, RemovalPolicy } from 'aws-cdk-lib'
 import type { AddBehaviorOptions, Distribution } from 'aws-cdk-lib/aws-cloudfront'
 import { HttpOrigin } from 'aws-cdk-lib/aws-cloudfront-origins'
-import { type IMetric, type IWidget, MathExpression, Metric } from 'aws-cdk-lib/aws-cloudwatch'
+import { Metric } from 'aws-cdk-lib/aws-cloudwatch'
 import { Grant, type IGrantable, type IPrincipal, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam'
 import {
   ApplicationLogLevel,
@@ -15,18 +15,18 @@ import { FilterPattern, MetricFilter } from 'aws-cdk-lib/aws-logs'
 import { Construct } from 'constructs'
 import type { AllowedOrigins } from '#core/api/cross-origin.ts'
 import { FRONT_DOOR_HEADER, FRONT_DOOR_SILENCE_SECONDS } from '#core/http.ts'
+import { SERVICE_NAME } from '#core/measures.ts'
 import type { Route } from '#routes/define-route.ts'
 import { ROUTES } from '#routes/index.ts'
 import { FUNCTION_TIMEOUT_SECONDS } from '../config/platform-facts.ts'
 import type { StageSettings } from '../config/stage-settings.ts'
 import { acknowledge, acknowledgeWildcard } from './acknowledge.ts'
-import type { AlarmDefinition } from './alarm-definition.ts'
 import { createPrivateBucket } from './buckets.ts'
 import { RELAY_SERVER, RELAY_SERVER_NODE_OPTIONS } from './function-code.ts'
 import { RELAY_SERVER_NEEDS } from './function-needs.ts'
 import { codeAsset } from './gateway-function.ts'
 import { ServiceLogGroup } from './logs.ts'
-import { graph, metricsNamespaceOf, SERVICE_NAME } from './metrics.ts'
+import { metricsNamespaceOf } from './metrics.ts'
 import type { FrontDoorSecret } from './secrets.ts'
 import { equipRelayServer, type ServiceResources } from './service-resources.ts'
 
@@ -42,9 +42,7 @@ const RATE = { min: 100, small: 100, large: 1_000, max: 10_000 }
 /** Below the 65 seconds for which the relay server keeps an idle connection. */
 const KEEP_ALIVE_SECONDS = 60
 
-const PERIOD = Duration.minutes(5)
-/** Fewer errors in a period are no share of anything. */
-const ERRORS_MIN = 5
+const FAILED_STARTS = 'relay_starts_failed'
 
 /** Length of the longest name: Reelgate-<32>-relay-<14> has 62 of the 64 characters that Lambda allows. */
 const FUNCTION_NAME = `${Aws.STACK_NAME}-relay-${Aws.REGION}`
@@ -71,8 +69,6 @@ type RelayWebFunctionProps = {
 export class RelayWebFunction extends Construct implements IGrantable {
   readonly grantPrincipal: IPrincipal
   readonly functionName = FUNCTION_NAME
-  /** Processes that did not start. Lambda tells it in the log alone. */
-  readonly failedStarts: Metric
   readonly #secret: FrontDoorSecret
   readonly #environment: Record<string, string> = {}
   readonly #domainName: string
@@ -88,7 +84,7 @@ export class RelayWebFunction extends Construct implements IGrantable {
     for (const each of [log, localLog]) {
       each.grantWrite(role)
     }
-    this.failedStarts = this.#countFailedStarts(log)
+    this.#countFailedStarts(log)
     this.#equip(props)
     const rateLimit = endpointRateOf(props.settings.throttle.requestsPerSecond)
     const { bucket, copyOptions } = this.#keepCode()
@@ -141,6 +137,27 @@ export class RelayWebFunction extends Construct implements IGrantable {
     }
   }
 
+  /** Processes that did not start. Lambda tells it in the log alone. */
+  failedStarts(period: Duration): Metric {
+    return new Metric({
+      namespace: metricsNamespaceOf(this),
+      metricName: FAILED_STARTS,
+      statistic: 'Sum',
+      period,
+    })
+  }
+
+  /** Requests by the class of their status. Lambda publishes nothing for a class without requests. */
+  responses(statusClass: '2XX' | '4XX' | '5XX', period: Duration): Metric {
+    return new Metric({
+      namespace: 'AWS/Lambda/Web',
+      metricName: `HTTPResponseStatusClass${statusClass}`,
+      dimensionsMap: { FunctionName: this.functionName },
+      statistic: 'Sum',
+      period,
+    })
+  }
+
   /** Names and ARNs only: everybody who may read a revision reads its variables. */
   #equip({ resources, secret: { secretArn }, corsOrigins }: RelayWebFunctionProps): void {
     this.setEnvironment({
@@ -179,19 +196,13 @@ export class RelayWebFunction extends Construct implements IGrantable {
     return { bucket, copyOptions: { role, logGroup } }
   }
 
-  #countFailedStarts(logGroup: ServiceLogGroup): Metric {
-    const names = { metricNamespace: metricsNamespaceOf(this), metricName: 'relay_starts_failed' }
+  #countFailedStarts(logGroup: ServiceLogGroup): void {
     new MetricFilter(this, 'FailedStarts', {
       logGroup,
       filterPattern: FilterPattern.literal('{ $.type = "platform.initReport" && $.record.status = "failure" }'),
+      metricNamespace: metricsNamespaceOf(this),
+      metricName: FAILED_STARTS,
       metricValue: '1',
-      ...names,
-    })
-    return new Metric({
-      namespace: names.metricNamespace,
-      metricName: names.metricName,
-      statistic: 'Sum',
-      period: PERIOD,
     })
   }
 }
@@ -206,57 +217,4 @@ export function endpointRateOf(requestsPerSecond: number): number | undefined {
   }
   const step = requestsPerSecond < RATE.large ? RATE.small : RATE.large
   return Math.max(RATE.min, Math.floor(requestsPerSecond / step) * step)
-}
-
-/** Alarms on the Web Function of relayed requests; missing data are good. The runbook explains each threshold. */
-export function relayAlarms(relay: RelayWebFunction): readonly AlarmDefinition[] {
-  return [
-    {
-      name: 'RelayServerErrors',
-      meaning: 'With relay=web: one relayed request in a hundred or more ends with a 5xx.',
-      metric: shareOfErrors(relay),
-      threshold: 1,
-      unit: '%',
-      minimum: `and at least ${ERRORS_MIN}`,
-      isRollbackTrigger: true,
-    },
-    {
-      name: 'RelayNotStarting',
-      meaning: 'With relay=web: a process of the relay server did not start.',
-      metric: relay.failedStarts,
-      threshold: 1,
-    },
-  ]
-}
-
-/** What the dashboard shows of the Web Function. */
-export function relayServerGraphs(relay: RelayWebFunction): readonly IWidget[] {
-  const responses = (['2XX', '4XX', '5XX'] as const).map((statusClass) => relayResponses(relay, statusClass))
-  return [graph('Relay server: responses, and processes that did not start', responses, [relay.failedStarts])]
-}
-
-/** Requests of a Web Function by the class of their status. Lambda publishes nothing for a class without requests. */
-function relayResponses({ functionName }: RelayWebFunction, statusClass: '2XX' | '4XX' | '5XX'): Metric {
-  return new Metric({
-    namespace: 'AWS/Lambda/Web',
-    metricName: `HTTPResponseStatusClass${statusClass}`,
-    dimensionsMap: { FunctionName: functionName },
-    statistic: 'Sum',
-    period: PERIOD,
-  })
-}
-
-function shareOfErrors(relay: RelayWebFunction): IMetric {
-  const usingMetrics = {
-    succeeded: relayResponses(relay, '2XX'),
-    refused: relayResponses(relay, '4XX'),
-    failed: relayResponses(relay, '5XX'),
-  }
-  const requests = Object.keys(usingMetrics).map((id) => `FILL(${id}, 0)`)
-  return new MathExpression({
-    expression: `IF(FILL(failed, 0) >= ${ERRORS_MIN}, 100 * FILL(failed, 0) / (${requests.join(' + ')}), 0)`,
-    usingMetrics,
-    label: '5xx, percent',
-    period: PERIOD,
-  })
 }

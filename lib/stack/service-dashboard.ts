@@ -1,45 +1,147 @@
 import { Aws, Duration, Stack } from 'aws-cdk-lib'
-import type { Distribution } from 'aws-cdk-lib/aws-cloudfront'
-import { Dashboard, type IMetric, type IWidget, MathExpression, Metric, TextWidget } from 'aws-cdk-lib/aws-cloudwatch'
-import { Construct } from 'constructs'
-import { RUNBOOK } from './alarm-definition.ts'
-import { frontDoorMetric, graph, ServiceMetrics } from './metrics.ts'
-import { relayServerGraphs } from './relay-web-function.ts'
-import type { WatchedService } from './service-alarms.ts'
+import { Dashboard, GraphWidget, type IMetric, MathExpression, Metric, TextWidget } from 'aws-cdk-lib/aws-cloudwatch'
+import type { Construct } from 'constructs'
+import { RUNBOOK, type WatchedService } from './alarm-records.ts'
+import { frontDoorMetric, functionMetric, type MetricName, metricsNamespaceOf, tableMetric } from './metrics.ts'
 
-const MINUTES = 5
-const PERIOD = Duration.minutes(MINUTES)
+const PERIOD = Duration.minutes(5)
+const SUM = { statistic: 'Sum', period: PERIOD }
+const MEDIAN = { statistic: 'p50', period: PERIOD }
+/** Reconcile measures every ten minutes. */
+const LATEST = { statistic: 'Maximum', period: Duration.minutes(15) }
 
-/** The row of AWS metrics: API, functions and table. */
-export function platformGraphs({ api, table }: WatchedService): IWidget[] {
-  const { restApi } = api
-  const options = { period: PERIOD, statistic: 'Sum' }
-  const ofTable = (metricName: string) =>
-    new Metric({
-      namespace: 'AWS/DynamoDB',
-      metricName,
-      dimensionsMap: { TableName: table.name },
-      statistic: 'Sum',
-      period: PERIOD,
-    })
+/** Four graphs per row: a dashboard has 24 columns. */
+const GRAPH = { width: 6, height: 6 }
+
+/** Creates the dashboard of a service. */
+export function createDashboard(scope: Construct, service: WatchedService): void {
+  const rows = [
+    moneyGraphs(service),
+    jobGraphs(service),
+    upstreamGraphs(service),
+    relayGraphs(service),
+    pipelineGraphs(service),
+    consoleGraphs(service),
+    platformGraphs(service),
+  ]
+  const text = new TextWidget({ markdown: `What each number is and what to do: ${RUNBOOK}`, width: 24, height: 1 })
+  new Dashboard(scope, 'Dashboard', {
+    // Names of dashboards are unique in an account across all regions.
+    dashboardName: `${Stack.of(scope).stackName}-${Aws.REGION}`,
+    widgets: [[text], ...rows.filter((row) => row.length > 0)],
+  })
+}
+
+/** A graph. Metrics with another unit go on the right axis. */
+function graph(title: string, left: IMetric[], right: IMetric[] = []): GraphWidget {
+  return new GraphWidget({ title, left, right, ...GRAPH })
+}
+
+function of({ api }: WatchedService, window: typeof SUM, ...names: MetricName[]): Metric[] {
+  return names.map((name) => functionMetric(api, name, window))
+}
+
+function sums(service: WatchedService, ...names: MetricName[]): Metric[] {
+  return of(service, SUM, ...names)
+}
+
+function moneyGraphs(service: WatchedService): GraphWidget[] {
+  return [
+    graph('Billed credits', sums(service, 'billed_credits')),
+    graph(
+      'Bills that were not by the book',
+      sums(
+        service,
+        ...(['overdraft', 'billed_at_estimate', 'usage_refused'] as const),
+        ...(['reservation_expired', 'service_fault', 'irregularity'] as const),
+      ),
+    ),
+    graph('Open reservations', of(service, LATEST, 'open_jobs', 'open_requests')),
+    graph('Age of the oldest, seconds', of(service, LATEST, 'oldest_open_job_seconds', 'oldest_open_request_seconds')),
+  ]
+}
+
+function jobGraphs(service: WatchedService): GraphWidget[] {
+  return [
+    graph('Video jobs', sums(service, 'jobs_created', 'jobs_submitted', 'jobs_succeeded', 'jobs_failed')),
+    graph(
+      'Seconds of a job, median',
+      of(
+        service,
+        MEDIAN,
+        ...(['queue_seconds', 'first_poll_seconds', 'generation_seconds'] as const),
+        ...(['detection_lag_seconds', 'store_seconds', 'job_seconds'] as const),
+      ),
+    ),
+    graph('Callbacks', sums(service, 'callback_delivered', 'callback_failed')),
+  ]
+}
+
+function upstreamGraphs(service: WatchedService): GraphWidget[] {
+  return [
+    graph('Upstream errors, by channel', [byChannel(service, 'upstream_error', 'SampleCount')]),
+    graph('Connections that fail', sums(service, 'upstream_connect_error')),
+    graph('Faults of channels', [byChannel(service, 'channel_fault', 'Sum')]),
+  ]
+}
+
+function relayGraphs(service: WatchedService): GraphWidget[] {
+  const { relay } = service
+  const responses = (['2XX', '4XX', '5XX'] as const).flatMap((status) => relay?.responses(status, PERIOD) ?? [])
+  return [
+    graph('Relayed requests', sums(service, 'relay_succeeded', 'relay_rejected', 'relay_failed')),
+    graph('Time to first byte, ms', of(service, { statistic: 'p99', period: PERIOD }, 'first_byte_milliseconds')),
+    graph('Time of an upstream, p95 by channel, ms', [byChannel(service, 'upstream_milliseconds', 'p95')]),
+    graph('Tokens', sums(service, 'input_tokens', 'output_tokens')),
+    ...(relay === undefined
+      ? []
+      : [graph('Relay server: responses, and processes that did not start', responses, [relay.failedStarts(PERIOD)])]),
+  ]
+}
+
+function pipelineGraphs(service: WatchedService): GraphWidget[] {
+  const { stateMachine } = service.pipeline
+  const reconcile = service.reconcile.function.function
+  const options = { period: PERIOD }
+  return [
+    graph('Executions', [
+      stateMachine.metricStarted(options),
+      stateMachine.metricSucceeded(options),
+      stateMachine.metricFailed(options),
+    ]),
+    graph('Reconcile', [reconcile.metricErrors(options), ...sums(service, 'reconcile_failed')]),
+    graph('Storing', of(service, MEDIAN, 'store_bytes_per_second')),
+    graph('Stored bytes, and failures', sums(service, 'stored_bytes'), sums(service, 'store_failed')),
+  ]
+}
+
+function consoleGraphs(service: WatchedService): GraphWidget[] {
+  const { distribution } = service
+  if (distribution === undefined) {
+    return []
+  }
+  const edge = (name: 'Requests' | '5xxErrorRate') => [frontDoorMetric(distribution.distributionId, name, PERIOD)]
+  return [
+    graph('Console', sums(service, 'console_failed')),
+    graph('Front door: requests, and 5xx in percent', edge('Requests'), edge('5xxErrorRate')),
+  ]
+}
+
+/** AWS metrics: API, functions and table. */
+function platformGraphs({ api: { restApi }, table }: WatchedService): GraphWidget[] {
+  const concurrency = { namespace: 'AWS/Lambda', metricName: 'ConcurrentExecutions', statistic: 'Maximum' }
+  const ofTable = (name: string) => tableMetric(table, name, PERIOD)
   return [
     graph(
       'API',
-      [restApi.metricCount(options), restApi.metricClientError(options), restApi.metricServerError(options)],
+      [restApi.metricCount(SUM), restApi.metricClientError(SUM), restApi.metricServerError(SUM)],
       [restApi.metricLatency({ period: PERIOD, statistic: 'p99' })],
     ),
-    graph('Lambda errors', [ofFunctions(restApi, 'Errors')]),
+    graph('Lambda errors', [byFunction(restApi, 'Errors')]),
     graph(
       'Lambda throttles, and concurrency of the account',
-      [ofFunctions(restApi, 'Throttles')],
-      [
-        new Metric({
-          namespace: 'AWS/Lambda',
-          metricName: 'ConcurrentExecutions',
-          statistic: 'Maximum',
-          period: PERIOD,
-        }),
-      ],
+      [byFunction(restApi, 'Throttles')],
+      [new Metric({ ...concurrency, period: PERIOD })],
     ),
     graph(
       'DynamoDB throttles, and units',
@@ -52,14 +154,23 @@ export function platformGraphs({ api, table }: WatchedService): IWidget[] {
   ]
 }
 
+/** One line per channel. */
+function byChannel({ api }: WatchedService, name: MetricName, statistic: string): IMetric {
+  return searched(`{"${metricsNamespaceOf(api)}",service,channel} MetricName="${name}"`, statistic)
+}
+
 /**
- * One line per function of the stack, which CloudWatch searches when it draws the graph: named one by one, they would take the dashboard
- * above the 50 metrics of a free one. A stack whose name continues this one's is found too.
+ * One line per function of the stack: named one by one, they would take the dashboard above the 50 metrics of a free one. A stack whose
+ * name continues this one's is found too.
  */
-function ofFunctions(scope: Construct, metricName: 'Errors' | 'Throttles'): IMetric {
-  const search = `{AWS/Lambda,FunctionName} MetricName="${metricName}" FunctionName=${Stack.of(scope).stackName}`
+function byFunction(scope: Construct, name: 'Errors' | 'Throttles'): IMetric {
+  return searched(`{AWS/Lambda,FunctionName} MetricName="${name}" FunctionName=${Stack.of(scope).stackName}`, 'Sum')
+}
+
+/** Lines that CloudWatch searches when it draws the graph. */
+function searched(search: string, statistic: string): IMetric {
   return new MathExpression({
-    expression: `SEARCH('${search}', 'Sum', ${PERIOD.toSeconds()})`,
+    expression: `SEARCH('${search}', '${statistic}', ${PERIOD.toSeconds()})`,
     usingMetrics: {},
     label: '',
     period: PERIOD,
@@ -73,131 +184,4 @@ function perSecond(label: string, metric: IMetric): IMetric {
     label: `${label} a second`,
     period: PERIOD,
   })
-}
-
-/** The dashboard of the service: money, jobs, upstreams, relay, pipeline and platform. */
-export class ServiceDashboard extends Construct {
-  readonly #metrics: ServiceMetrics
-
-  constructor(scope: Construct, id: string, service: WatchedService) {
-    super(scope, id)
-    this.#metrics = new ServiceMetrics(this)
-    new Dashboard(this, 'Dashboard', {
-      // Names of dashboards are unique in an account across all regions.
-      dashboardName: `${Stack.of(this).stackName}-${Aws.REGION}`,
-      widgets: [
-        [new TextWidget({ markdown: `What each number is and what to do: ${RUNBOOK}`, width: 24, height: 1 })],
-        this.#money(),
-        this.#jobs(),
-        this.#upstreams(),
-        [...this.#relay(), ...(service.relay === undefined ? [] : relayServerGraphs(service.relay))],
-        this.#pipeline(service),
-        ...(service.distribution === undefined ? [] : [this.#console(service.distribution)]),
-        platformGraphs(service),
-      ],
-    })
-  }
-
-  #money(): IWidget[] {
-    const metrics = this.#metrics
-    return [
-      graph('Billed credits', [metrics.sum('billed_credits', MINUTES)]),
-      graph('Bills that were not by the book', [
-        metrics.sum('overdraft', MINUTES),
-        metrics.sum('billed_at_estimate', MINUTES),
-        metrics.sum('usage_refused', MINUTES),
-        metrics.sum('reservation_expired', MINUTES),
-        metrics.sum('service_fault', MINUTES),
-        metrics.sum('irregularity', MINUTES),
-      ]),
-      graph('Open reservations', [metrics.maximum('open_jobs', 15), metrics.maximum('open_requests', 15)]),
-      graph('Age of the oldest, seconds', [
-        metrics.maximum('oldest_open_job_seconds', 15),
-        metrics.maximum('oldest_open_request_seconds', 15),
-      ]),
-    ]
-  }
-
-  #jobs(): IWidget[] {
-    const metrics = this.#metrics
-    return [
-      graph('Video jobs', [
-        metrics.sum('jobs_created', MINUTES),
-        metrics.sum('jobs_submitted', MINUTES),
-        metrics.sum('jobs_succeeded', MINUTES),
-        metrics.sum('jobs_failed', MINUTES),
-      ]),
-      graph('Seconds of a job, median', [
-        metrics.metric('queue_seconds', { statistic: 'p50', minutes: MINUTES }),
-        metrics.metric('first_poll_seconds', { statistic: 'p50', minutes: MINUTES }),
-        metrics.metric('generation_seconds', { statistic: 'p50', minutes: MINUTES }),
-        metrics.metric('detection_lag_seconds', { statistic: 'p50', minutes: MINUTES }),
-        metrics.metric('store_seconds', { statistic: 'p50', minutes: MINUTES }),
-        metrics.metric('job_seconds', { statistic: 'p50', minutes: MINUTES }),
-      ]),
-      graph('Callbacks', [metrics.sum('callback_delivered', MINUTES), metrics.sum('callback_failed', MINUTES)]),
-    ]
-  }
-
-  #upstreams(): IWidget[] {
-    const metrics = this.#metrics
-    return [
-      graph('Upstream errors, by channel', [
-        metrics.each('upstream_error', { statistic: 'SampleCount', minutes: MINUTES }),
-      ]),
-      graph('Connections that fail', [metrics.sum('upstream_connect_error', MINUTES)]),
-      graph('Faults of channels', [metrics.each('channel_fault', { statistic: 'Sum', minutes: MINUTES })]),
-    ]
-  }
-
-  #relay(): IWidget[] {
-    const metrics = this.#metrics
-    return [
-      graph('Relayed requests', [
-        metrics.sum('relay_succeeded', MINUTES),
-        metrics.sum('relay_rejected', MINUTES),
-        metrics.sum('relay_failed', MINUTES),
-      ]),
-      graph('Time to first byte, ms', [
-        metrics.metric('first_byte_milliseconds', { statistic: 'p99', minutes: MINUTES }),
-      ]),
-      graph('Time of an upstream, p95 by channel, ms', [
-        metrics.each('upstream_milliseconds', { statistic: 'p95', minutes: MINUTES }),
-      ]),
-      graph('Tokens', [metrics.sum('input_tokens', MINUTES), metrics.sum('output_tokens', MINUTES)]),
-    ]
-  }
-
-  #console({ distributionId }: Distribution): IWidget[] {
-    const metrics = this.#metrics
-    return [
-      graph('Console', [metrics.sum('console_failed', MINUTES)]),
-      graph(
-        'Front door: requests, and 5xx in percent',
-        [frontDoorMetric(distributionId, 'Requests')],
-        [frontDoorMetric(distributionId, '5xxErrorRate')],
-      ),
-    ]
-  }
-
-  #pipeline({ pipeline: { stateMachine }, reconcile }: WatchedService): IWidget[] {
-    const metrics = this.#metrics
-    return [
-      graph('Executions', [
-        stateMachine.metricStarted({ period: PERIOD }),
-        stateMachine.metricSucceeded({ period: PERIOD }),
-        stateMachine.metricFailed({ period: PERIOD }),
-      ]),
-      graph('Reconcile', [
-        reconcile.function.function.metricErrors({ period: PERIOD }),
-        metrics.sum('reconcile_failed', MINUTES),
-      ]),
-      graph('Storing', [metrics.metric('store_bytes_per_second', { statistic: 'p50', minutes: MINUTES })]),
-      graph(
-        'Stored bytes, and failures',
-        [metrics.sum('stored_bytes', MINUTES)],
-        [metrics.sum('store_failed', MINUTES)],
-      ),
-    ]
-  }
 }

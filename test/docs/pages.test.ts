@@ -1,7 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from '@jest/globals'
-import { COUNTED_FACTS, MEASURES } from '#core/measures.ts'
 
 const DOCS = new URL('../../docs/', import.meta.url)
 const PAGE = readFileSync(new URL('reliability.md', DOCS), 'utf8')
@@ -82,26 +81,6 @@ function citations(folder: string): string[] {
     ])
     .map(([, number, bare = '']) => number ?? bare.padStart(4, '0'))
 }
-
-const page = readFileSync(new URL('../../docs/operate.md', import.meta.url), 'utf8')
-
-/** The names in the first column of a section's table. */
-function namesOf(heading: string): string[] {
-  const [, rest = ''] = page.split(`\n## ${heading}\n`)
-  const [section = ''] = rest.split('\n## ')
-  const rows = [...section.matchAll(/^\| (`[^|]+) \|/gm)].map(([, cell]) => String(cell))
-  return rows.flatMap((cell) => [...cell.matchAll(/`(\w+)`/g)].map(([, name]) => String(name)))
-}
-
-describe('docs/operate.md', () => {
-  it('has a row for each counted fact, and for nothing else', () => {
-    expect(namesOf('What is counted').toSorted()).toEqual([...COUNTED_FACTS].toSorted())
-  })
-
-  it('has a row for each measure, and for nothing else', () => {
-    expect(namesOf('What is measured').toSorted()).toEqual(MEASURES.toSorted())
-  })
-})
 
 describe('pages that the code cites', () => {
   const ROOT = join(import.meta.dirname, '..', '..')

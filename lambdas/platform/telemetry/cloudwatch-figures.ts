@@ -1,5 +1,7 @@
 import { CloudWatchClient, type MetricDataQuery, paginateGetMetricData } from '@aws-sdk/client-cloudwatch'
 import {
+  type AllFigures,
+  type ChannelFigures,
   type ClientTraffic,
   FAILURE_MEASURES,
   type FactMetric,
@@ -7,18 +9,15 @@ import {
   type Measure,
   numberOfErrorClass,
   REQUEST_MEASURES,
+  SERVICE_NAME,
   UPSTREAM_ERROR_CLASSES,
   type UpstreamErrorClass,
 } from '#core/measures.ts'
-import type { AllFigures, ChannelFigures } from '../../core/measures.ts'
 
 const MINUTE_MILLISECONDS = 60_000
 
 /** The limit of GetMetricData. */
 const QUERIES_MAX = 500
-
-/** The value of the dimension `service` of every metric of the functions (lib/stack/metrics.ts). */
-const SERVICE_NAME = 'reelgate'
 
 /** One metric by minutes: of a channel, or else of the whole service. */
 export type SeriesQuery = {

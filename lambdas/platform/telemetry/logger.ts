@@ -1,11 +1,12 @@
 import { Logger } from '@aws-lambda-powertools/logger'
 import type { VideoJob } from '#core/jobs/video-job.ts'
+import { SERVICE_NAME } from '#core/measures.ts'
 
 /**
  * The one structured logger. Field names are stable (`jobId`, `tenantId`, `channelId`, `operation`). API keys, prompts,
  * references and signed URLs are never logged.
  */
-export const logger = new Logger({ serviceName: process.env.POWERTOOLS_SERVICE_NAME ?? 'reelgate' })
+export const logger = new Logger({ serviceName: process.env.POWERTOOLS_SERVICE_NAME ?? SERVICE_NAME })
 
 /**
  * The fields of a video job in every log line about it. `requestId` leads to the line from the response to the `POST` that created

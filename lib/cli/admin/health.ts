@@ -195,7 +195,7 @@ export async function checkAlarms(resources: readonly StackResource[]): Promise<
   return ringing.length === 0 ? [fine('alarms', `none of ${names.length} is in alarm`)] : ringing
 }
 
-/** Descriptions end with the runbook entry (lib/stack/alarm-definition.ts). */
+/** Descriptions end with the runbook entry (lib/stack/service-alarms.ts). */
 function readAlarmDescription(description: string): { readonly meaning: string; readonly entry: string } {
   const [, meaning = description, entry = 'docs/runbook.md'] = /^(.*?) *Runbook: (\S+)$/s.exec(description) ?? []
   return { meaning, entry }

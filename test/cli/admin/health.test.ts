@@ -71,7 +71,7 @@ describe('a deployment', () => {
     cloudFormation.on(DescribeStacksCommand, { StackName: 'Reelgate-dev' }).resolves({ Stacks: [stack] })
   }
 
-  /** As lib/stack/alarm-definition.ts writes it. */
+  /** As lib/stack/service-alarms.ts writes it. */
   const ALARM = 'The API answers 5xx. Runbook: docs/runbook.md#apierrors'
 
   function haveMetric(MetricName: string, figures: { Sum?: number; Maximum?: number } | undefined): void {
