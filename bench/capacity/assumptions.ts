@@ -1,4 +1,4 @@
-import { PROFILE_DEFAULTS } from '../../lib/config/stage-settings.ts'
+import { RESERVED_IN_PROD } from '../../lib/config/context-settings.ts'
 
 /** What a deployment's figures depend on and this repository cannot measure: numbers above 0, each an option of `npm run capacity`. */
 export const ASSUMPTIONS = {
@@ -67,7 +67,7 @@ export const LIMITS = {
   'lambda-concurrency': [1000, 'raise the quota; Store and Create hold most of it'],
   // Instances that `prod` reserves for each step of a video job, which is the most that run at once too.
   'step-concurrency': [
-    PROFILE_DEFAULTS.prod.pipelineReservedConcurrency,
+    RESERVED_IN_PROD,
     'raise `pipelineReservedConcurrency`, or set it to 0: the steps and Reconcile then share what the account has',
   ],
   // Token bucket of the account; 500 in small regions.

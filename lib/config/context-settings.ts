@@ -28,6 +28,8 @@ const EMAIL = /^[^\s@,;:<>"]+@[^\s@,;:<>"]+\.[^\s@,;:<>".]+$/
 const WAF_RATE = { min: 10, max: 2_000_000_000 }
 /** A region's default quota is 10,000 requests a second and bursts of 5,000; both can be raised. */
 const THROTTLE_MAX = 1_000_000
+/** Keeps chats from holding up video jobs (docs/decisions/0111): more than twice what 1,000 open jobs need (docs/scaling.md). */
+export const RESERVED_IN_PROD = 20
 /** A sanity bound. The quota of the account is unknown at synth. */
 const CONCURRENCY_MAX = 100_000
 /** Retention periods that CloudWatch Logs accepts, from a day to ten years. */
@@ -37,9 +39,6 @@ const RETENTION_DAYS: readonly number[] = [
 
 /** What a web ACL of the API adds to the bill at the list prices of us-east-1; test/bench/capacity.test.ts compares it. */
 export const WEB_ACL_PRICE = '$10 a month and $0.60 per million requests'
-
-/** Purposes of a stage. The profile decides the defaults of the other settings. */
-export const PROFILES = ['dev', 'prod'] as const
 
 /** A setting that is true or false. */
 const flag = z.union([z.boolean(), z.enum(['true', 'false']).transform((text) => text === 'true')], {
@@ -79,277 +78,339 @@ const certificateArn = matching(
   'must be the ARN of a certificate: arn:aws:acm:<region>:<account>:certificate/<id>',
 )
 
-/**
- * Every context setting of a deployment. A refusal completes the sentence "the context setting KEY ...". The descriptions are
- * Markdown for the table in docs/deploy.md.
- */
-export const contextSchema = z.object({
-  stage: matching(
-    new RegExp(`^[a-z][a-z0-9-]{0,${STAGE_CHARACTERS_MAX - 1}}$`),
-    `must be dev, prod or a name of up to ${STAGE_CHARACTERS_MAX} of a-z, 0-9 and -, beginning with a letter`,
-  )
-    .default('dev')
-    .describe('`dev`, `prod` or a name of your own; the stack is `Reelgate-<stage>`'),
-  profile: z
-    .enum(PROFILES, { error: 'must be dev or prod' })
-    .optional()
-    .describe('selects the column of defaults; required for a stage with a name of your own'),
-  config: z
-    .string({ error: 'must be the path of a file' })
-    .min(1, 'must be the path of a file')
-    .default(CONFIGURATION_FILE)
-    .describe(
+/** Purposes of a stage: `dev` is disposable, `prod` keeps its data and has alarms. The profile decides defaults of other settings. */
+export const PROFILES = ['dev', 'prod'] as const
+
+type StageProfile = (typeof PROFILES)[number]
+
+/** A given value; undefined for a setting that is not given. */
+type Value = string | number | boolean | undefined
+type Given = Readonly<Record<string, Value>>
+
+/** Refuses a setting that is valid on its own and contradicts another: the whole sentence, or undefined. */
+type Rule = (given: Given, about: { readonly key: string; readonly region: string | undefined }) => string | undefined
+
+/** One setting of a deployment: what it may be, what it is by default, and what it needs. */
+type Setting<Type extends Value, Default> = {
+  /** A refusal completes the sentence "the context setting KEY ...". */
+  readonly schema: z.ZodType<Type>
+  readonly default?: Default
+  /** The default of the profile `prod`, where it is another one. */
+  readonly prod?: Default
+  /** Markdown for the table in docs/deploy.md. */
+  readonly meaning: string
+  /** For a setting that asks for something. The first refusal counts. */
+  readonly rules?: readonly Rule[]
+}
+
+function setting<Type extends Value, const Default extends Type | undefined = undefined>(
+  one: Setting<Type, Default>,
+): Setting<Type, Default> {
+  return one
+}
+
+/** Emulators of AWS lack the feature, or it cannot be verified there. */
+const notOnEmulators: Rule = ({ emulator }, { key }) =>
+  emulator ? `the context setting ${key} does not work with emulator=true: leave one of them out` : undefined
+
+const needsCdn: Rule = ({ cdn }, { key }) =>
+  cdn === 'off'
+    ? `the context setting ${key} needs cdn=on, because CloudFront serves videos, console and front door: leave ${key} or cdn=off out`
+    : undefined
+
+const needsConsole: Rule = (given, { key }) =>
+  given.console === 'off'
+    ? `the context setting ${key} needs console=on, because the front door belongs to it`
+    : undefined
+
+const needsDevProfile: Rule = ({ profile }, { key }) =>
+  profile === 'prod' ? `the context setting ${key}=true needs the profile dev` : undefined
+
+/** @param why continues the sentence. */
+function needsWaf(why = ''): Rule {
+  return ({ waf }, { key }) => (waf === 'on' ? undefined : `the context setting ${key} needs waf=on${why}`)
+}
+
+/** @param why continues the sentence. */
+function needsRetainedData(why: string): Rule {
+  return ({ retainData, profile }, { key }) =>
+    (retainData ?? profile === 'prod') ? undefined : `the context setting ${key} needs retainData=true${why}`
+}
+
+function needs(other: string): Rule {
+  return (given, { key }) => (given[other] === undefined ? `the context setting ${key} needs ${other} too` : undefined)
+}
+
+/** @param regionWanted of the certificate; undefined if it is not known. @param why describes the region. */
+function certificateOf(regionWanted: (stack: string | undefined) => string | undefined, why: string): Rule {
+  return (given, { key, region }) => {
+    const wanted = regionWanted(region)
+    const [, , , found] = String(given[key]).split(':')
+    return wanted === undefined || found === wanted
+      ? undefined
+      : `the context setting ${key} must be a certificate of ${wanted}, ${why}, not of ${found}`
+  }
+}
+
+const OF_THE_CDN = [notOnEmulators, needsCdn]
+const OF_THE_FRONT_DOOR = [...OF_THE_CDN, needsConsole]
+
+/** Every context setting of a deployment. */
+export const SETTINGS = {
+  stage: setting({
+    schema: matching(
+      new RegExp(`^[a-z][a-z0-9-]{0,${STAGE_CHARACTERS_MAX - 1}}$`),
+      `must be dev, prod or a name of up to ${STAGE_CHARACTERS_MAX} of a-z, 0-9 and -, beginning with a letter`,
+    ),
+    default: 'dev',
+    meaning: '`dev`, `prod` or a name of your own; the stack is `Reelgate-<stage>`',
+  }),
+  profile: setting({
+    schema: z.enum(PROFILES, { error: 'must be dev or prod' }),
+    default: 'dev',
+    prod: 'prod',
+    meaning: 'selects the column of defaults; required for a stage with a name of your own',
+  }),
+  config: setting({
+    schema: z.string({ error: 'must be the path of a file' }).min(1, 'must be the path of a file'),
+    default: CONFIGURATION_FILE,
+    meaning:
       'the [configuration file](configuration.md#the-configuration-file); `config/gateway.local.yaml` if it exists',
-    ),
-  emulator: flag
-    .default(false)
-    .describe(
+  }),
+  emulator: setting({
+    schema: flag,
+    default: false,
+    meaning:
       'deploys to an [emulator of AWS](testing.md#an-emulator-of-aws), without CDN and streaming; refused in prod',
-    ),
-  retainData: flag.optional().describe('keeps table, bucket, channel secret and logs when the stack is deleted'),
-  deletionProtection: flag
-    .default(false)
-    .describe(
+    rules: [needsDevProfile],
+  }),
+  retainData: setting({
+    schema: flag,
+    default: false,
+    prod: true,
+    meaning: 'keeps table, bucket, channel secret and logs when the stack is deleted',
+  }),
+  deletionProtection: setting({
+    schema: flag,
+    default: false,
+    meaning:
       'protects the stack and its table against deletion, from the [second deployment](#after-the-first-deployment) on; needs `retainData`',
-    ),
-  table: matching(TABLE_NAME, 'must be the name of a table in the account and region of the stack')
-    .optional()
-    .describe(
+    rules: [needsRetainedData(': a stage that deletes its data cannot be protected')],
+  }),
+  table: setting({
+    schema: matching(TABLE_NAME, 'must be the name of a table in the account and region of the stack'),
+    meaning:
       'an existing table, such as a [restored](#backup-and-restore) one, instead of a new one; needs `retainData`',
-    ),
-  apiDomain: hostName
-    .optional()
-    .describe('your own name for the API; needs `apiCertificateArn` and turns the default endpoint off'),
-  apiCertificateArn: certificateArn.optional().describe("certificate of `apiDomain`, in the stack's region"),
-  videoDomain: hostName
-    .optional()
-    .describe('your own name for the [front door](#the-front-door) and video urls; needs `videoCertificateArn`'),
-  videoCertificateArn: certificateArn.optional().describe('certificate of `videoDomain`, in us-east-1'),
-  cdn: onOrOff
-    .default('on')
-    .describe(
+    rules: [needsRetainedData(', also in the previous deployment, or the current table of the stack is deleted')],
+  }),
+  apiDomain: setting({
+    schema: hostName,
+    meaning: 'your own name for the API; needs `apiCertificateArn` and turns the default endpoint off',
+    rules: [notOnEmulators, needs('apiCertificateArn')],
+  }),
+  apiCertificateArn: setting({
+    schema: certificateArn,
+    meaning: "certificate of `apiDomain`, in the stack's region",
+    rules: [notOnEmulators, needs('apiDomain'), certificateOf((stack) => stack, 'where the API is deployed')],
+  }),
+  videoDomain: setting({
+    schema: hostName,
+    meaning: 'your own name for the [front door](#the-front-door) and video urls; needs `videoCertificateArn`',
+    rules: [
+      ...OF_THE_CDN,
+      needs('videoCertificateArn'),
+      ({ apiDomain, videoDomain }) =>
+        apiDomain === videoDomain
+          ? 'the context settings apiDomain and videoDomain must be two different names'
+          : undefined,
+    ],
+  }),
+  videoCertificateArn: setting({
+    schema: certificateArn,
+    meaning: 'certificate of `videoDomain`, in us-east-1',
+    rules: [
+      ...OF_THE_CDN,
+      needs('videoDomain'),
+      certificateOf(() => CLOUDFRONT_REGION, 'the region that CloudFront uses'),
+    ],
+  }),
+  cdn: setting({
+    schema: onOrOff,
+    default: 'on',
+    meaning:
       '`off` deploys [without CloudFront](#without-cloudfront): video urls are presigned by S3, and there is no console; always off with `emulator`',
-    ),
-  console: onOrOff
-    .optional()
-    .describe(
+  }),
+  console: setting({
+    schema: onOrOff,
+    default: 'on',
+    meaning:
       '`off` leaves out the console, its API and the [front door](#the-front-door); always off with `emulator` and `cdn=off`',
+    rules: OF_THE_CDN,
+  }),
+  apiClosed: setting({
+    schema: flag,
+    default: false,
+    meaning: "refuses requests to the API's own address, so that clients must use the front door; needs `waf=on`",
+    rules: [...OF_THE_FRONT_DOOR, needsWaf(', because the web ACL refuses the requests')],
+  }),
+  frontDoorWebAclArn: setting({
+    schema: matching(
+      CDN_WEB_ACL_ARN,
+      'must be the ARN of a web ACL for CloudFront: arn:aws:wafv2:us-east-1:<account>:global/webacl/<name>/<id>',
     ),
-  apiClosed: flag
-    .default(false)
-    .describe("refuses requests to the API's own address, so that clients must use the front door; needs `waf=on`"),
-  frontDoorWebAclArn: matching(
-    CDN_WEB_ACL_ARN,
-    'must be the ARN of a web ACL for CloudFront: arn:aws:wafv2:us-east-1:<account>:global/webacl/<name>/<id>',
-  )
-    .optional()
-    .describe('a [web ACL in us-east-1](#the-web-acl-of-the-front-door) for the front door'),
-  frontDoorDistributionId: matching(
-    DISTRIBUTION_ID,
-    'must be the output FrontDoorDistributionId, such as E2QWRUHAPOMQZL',
-  )
-    .optional()
-    .describe(
+    meaning: 'a [web ACL in us-east-1](#the-web-acl-of-the-front-door) for the front door',
+    rules: OF_THE_FRONT_DOOR,
+  }),
+  frontDoorDistributionId: setting({
+    schema: matching(DISTRIBUTION_ID, 'must be the output FrontDoorDistributionId, such as E2QWRUHAPOMQZL'),
+    meaning:
       'gives the [stack in us-east-1](#the-web-acl-of-the-front-door) the log of the front door and the alarm `FrontDoorErrors`',
-    ),
-  frontDoorSecretVersion: matching(SECRET_VERSION, 'must be the version id that front-door rotate has printed')
-    .optional()
-    .describe("version of the front door's secret, set by a [rotation](operate.md#the-secret-of-the-front-door)"),
-  relay: z
-    .enum(['functions', 'web'], { error: 'must be functions or web' })
-    .optional()
-    .describe(
+    rules: OF_THE_FRONT_DOOR,
+  }),
+  frontDoorSecretVersion: setting({
+    schema: matching(SECRET_VERSION, 'must be the version id that front-door rotate has printed'),
+    meaning: "version of the front door's secret, set by a [rotation](operate.md#the-secret-of-the-front-door)",
+    rules: OF_THE_FRONT_DOOR,
+  }),
+  relay: setting({
+    schema: z.enum(['functions', 'web'], { error: 'must be functions or web' }),
+    default: 'functions',
+    meaning:
       '`web` sends relayed requests of the front door to a [Lambda Web Function](#relay-by-a-web-function); needs `console`, and with `waf=on` also `frontDoorWebAclArn`',
-    ),
-  cdnPublicKey: z
-    .string({ error: 'must be the path of a PEM file, or several with commas between' })
-    .min(1, 'must be the path of a PEM file, or several with commas between')
-    .optional()
-    .describe(
+    rules: [
+      ...OF_THE_CDN,
+      (given) =>
+        given.console === 'off'
+          ? 'the context setting relay=web needs console=on, because only the front door sends requests to the Web Function'
+          : undefined,
+      ({ waf, frontDoorWebAclArn }) =>
+        waf === 'on' && frontDoorWebAclArn === undefined
+          ? 'the context setting relay=web needs frontDoorWebAclArn, because the web ACL of the API does not see requests to the Web Function: deploy the stack in us-east-1 first, or leave waf=on out'
+          : undefined,
+    ],
+  }),
+  cdnPublicKey: setting({
+    schema: z
+      .string({ error: 'must be the path of a PEM file, or several with commas between' })
+      .min(1, 'must be the path of a PEM file, or several with commas between'),
+    meaning:
       'your own public keys for video urls: up to five PEM files (RSA, 2048 bits), separated by commas; [import](operate.md#keys-of-video-urls) the private keys',
-    ),
-  throttleRate: wholeNumber(1, THROTTLE_MAX, 'requests per second')
-    .optional()
-    .describe(
+    rules: OF_THE_CDN,
+  }),
+  throttleRate: setting({
+    schema: wholeNumber(1, THROTTLE_MAX, 'requests per second'),
+    default: 100,
+    // Half of a region's default quota.
+    prod: 5000,
+    meaning:
       'requests per second of all clients together, and half as many at once (200 or more); more get a 429. The default quotas of a region are 10,000 and 5,000',
+  }),
+  waf: setting({
+    schema: onOrOff,
+    default: 'off',
+    meaning: `\`on\` puts a [web ACL](#the-web-acl) in front of the API, for ${WEB_ACL_PRICE}`,
+    rules: [notOnEmulators],
+  }),
+  wafRatePerFiveMinutes: setting({
+    schema: wholeNumber(WAF_RATE.min, WAF_RATE.max, 'requests'),
+    // Stops floods and is no limit for one client: a backend that polls a hundred jobs every five seconds and chats besides stays below it.
+    default: 10_000,
+    meaning: 'requests per address in five minutes; more get a 429. Needs `waf=on`',
+    rules: [notOnEmulators, needsWaf()],
+  }),
+  logRetentionDays: setting({
+    schema: wholeNumber(1, Math.max(...RETENTION_DAYS), 'days').refine(
+      (days) => RETENTION_DAYS.includes(days),
+      `must be one of ${RETENTION_DAYS.join(', ')} (days)`,
     ),
-  waf: onOrOff
-    .default('off')
-    .describe(`\`on\` puts a [web ACL](#the-web-acl) in front of the API, for ${WEB_ACL_PRICE}`),
-  wafRatePerFiveMinutes: wholeNumber(WAF_RATE.min, WAF_RATE.max, 'requests')
-    .optional()
-    .describe('requests per address in five minutes; more get a 429. Needs `waf=on`'),
-  logRetentionDays: wholeNumber(1, Math.max(...RETENTION_DAYS), 'days')
-    .refine((days) => RETENTION_DAYS.includes(days), `must be one of ${RETENTION_DAYS.join(', ')} (days)`)
-    .optional()
-    .describe('a retention period of CloudWatch Logs, from 1 to 3653'),
-  alarmEmail: matching(EMAIL, 'must be one e-mail address, such as oncall@example.com')
-    .optional()
-    .describe(
+    default: 7,
+    // As long as the record of a job.
+    prod: 30,
+    meaning: 'a retention period of CloudWatch Logs, from 1 to 3653',
+  }),
+  alarmEmail: setting({
+    schema: matching(EMAIL, 'must be one e-mail address, such as oncall@example.com'),
+    meaning:
       'an address that AWS subscribes to the topic of the [alarms](runbook.md), after asking it to confirm; `prod` has alarms without it too',
-    ),
-  pipelineReservedConcurrency: wholeNumber(0, CONCURRENCY_MAX, 'instances of each function')
-    .optional()
-    .describe(
+    rules: [notOnEmulators],
+  }),
+  pipelineReservedConcurrency: setting({
+    schema: wholeNumber(0, CONCURRENCY_MAX, 'instances of each function'),
+    default: 0,
+    prod: RESERVED_IN_PROD,
+    meaning:
       'concurrent instances reserved for each step of a video job, which is the most that run at once too; Reconcile then reserves 2. 0 reserves none',
-    ),
-})
+  }),
+} as const
 
-/** The given settings, with the defaults that do not depend on the profile. */
-export type ContextValues = z.infer<typeof contextSchema>
-/** Name of a context setting. */
-export type ContextKey = keyof ContextValues
+type Settings = typeof SETTINGS
+type ContextKey = keyof Settings
+type ValueOf<One> =
+  One extends Setting<infer Type, infer Default> ? Type | (Default extends undefined ? undefined : never) : never
 
-/** Settings of the front door, which a stage without the console lacks. */
-const OF_THE_FRONT_DOOR = [
-  'apiClosed',
-  'frontDoorWebAclArn',
-  'frontDoorDistributionId',
-  'frontDoorSecretVersion',
-] as const satisfies readonly ContextKey[]
+/** The settings of a deployment by their keys; those without a default may be undefined. */
+export type ContextValues = { readonly [Key in ContextKey]: ValueOf<Settings[Key]> }
 
-/** Settings of what CloudFront serves, which a stage with `cdn=off` lacks. */
-const OF_THE_CDN = [
-  ...OF_THE_FRONT_DOOR,
-  'console',
-  'videoDomain',
-  'videoCertificateArn',
-  'relay',
-  'cdnPublicKey',
-] as const satisfies readonly ContextKey[]
-
-/** Settings for features that emulators of AWS lack or cannot verify. */
-const NOT_ON_EMULATORS = [
-  ...OF_THE_CDN,
-  'waf',
-  'wafRatePerFiveMinutes',
-  'alarmEmail',
-  'apiDomain',
-  'apiCertificateArn',
-] as const satisfies readonly ContextKey[]
-
-const ASKING_FOR_NOTHING: readonly unknown[] = ['off', 'functions']
-
-const PAIRS = [
-  ['apiDomain', 'apiCertificateArn'],
-  ['videoDomain', 'videoCertificateArn'],
-] as const
-
-/**
- * Refuses settings that are valid on their own and contradict each other.
- * @param values with the effective `profile`, given or implied by the stage.
- * @param region of the stack, if known.
- * @throws StageSettingsError for the first contradiction.
- */
-export function refuseCombinations(values: ContextValues, region: string | undefined): void {
-  refuseHalves(values)
-  refuseForeignCertificates(values, region)
-  if (values.apiDomain !== undefined && values.apiDomain === values.videoDomain) {
-    throw new StageSettingsError('the context settings apiDomain and videoDomain must be two different names')
-  }
-  if (values.emulator) {
-    refuseWhatEmulatorsLack(values)
-  }
-  if (values.cdn === 'off') {
-    refuseWithoutCdn(values)
-  }
-  refuseWithoutFrontDoor(values)
-  if (values.waf === 'off' && values.wafRatePerFiveMinutes !== undefined) {
-    throw new StageSettingsError('the context setting wafRatePerFiveMinutes needs waf=on')
-  }
-  if (values.relay === 'web') {
-    refuseWebRelay(values)
-  }
-  if (values.retainData ?? values.profile === 'prod') {
-    return
-  }
-  if (values.table !== undefined) {
-    throw new StageSettingsError(
-      'the context setting table needs retainData=true, also in the previous deployment, or the current table of the stack is deleted',
-    )
-  }
-  if (values.deletionProtection) {
-    throw new StageSettingsError(
-      'the context setting deletionProtection needs retainData=true: a stage that deletes its data cannot be protected',
-    )
-  }
-}
-
-function refuseHalves(values: ContextValues): void {
-  for (const pair of PAIRS) {
-    const [missing] = pair.filter((key) => values[key] === undefined)
-    const [given] = pair.filter((key) => values[key] !== undefined)
-    if (missing !== undefined && given !== undefined) {
-      throw new StageSettingsError(`the context setting ${given} needs ${missing} too`)
-    }
-  }
-}
-
-function refuseForeignCertificates(values: ContextValues, region: string | undefined): void {
-  const cdn = regionOf(values.videoCertificateArn)
-  if (cdn !== undefined && cdn !== CLOUDFRONT_REGION) {
-    throw new StageSettingsError(
-      `the context setting videoCertificateArn must be a certificate of ${CLOUDFRONT_REGION}, the region that CloudFront uses, not of ${cdn}`,
-    )
-  }
-  const api = regionOf(values.apiCertificateArn)
-  if (api !== undefined && region !== undefined && api !== region) {
-    throw new StageSettingsError(
-      `the context setting apiCertificateArn must be a certificate of ${region}, where the API is deployed, not of ${api}`,
-    )
-  }
-}
-
-/** `arn:partition:acm:REGION:...` */
-function regionOf(certificateArn: string | undefined): string | undefined {
-  return certificateArn?.split(':')[3]
-}
-
-function refuseWithoutFrontDoor(values: ContextValues): void {
-  const asked = OF_THE_FRONT_DOOR.find((key) => Boolean(values[key]))
-  if (asked !== undefined && values.console === 'off') {
-    throw new StageSettingsError(`the context setting ${asked} needs console=on, because the front door belongs to it`)
-  }
-  if (values.apiClosed && values.waf === 'off') {
-    throw new StageSettingsError('the context setting apiClosed needs waf=on, because the web ACL refuses the requests')
-  }
-}
-
-function refuseWhatEmulatorsLack(values: ContextValues): void {
-  if (values.profile === 'prod') {
-    throw new StageSettingsError('the context setting emulator=true needs the profile dev')
-  }
-  const asked = NOT_ON_EMULATORS.find((key) => asksForSomething(values[key]))
-  if (asked !== undefined) {
-    throw new StageSettingsError(`the context setting ${asked} does not work with emulator=true: leave one of them out`)
-  }
-}
-
-function refuseWebRelay({ console, waf, frontDoorWebAclArn }: ContextValues): void {
-  if (console === 'off') {
-    throw new StageSettingsError(
-      'the context setting relay=web needs console=on, because only the front door sends requests to the Web Function',
-    )
-  }
-  if (waf === 'on' && frontDoorWebAclArn === undefined) {
-    throw new StageSettingsError(
-      'the context setting relay=web needs frontDoorWebAclArn, because the web ACL of the API does not see requests to the Web Function: deploy the stack in us-east-1 first, or leave waf=on out',
-    )
-  }
+/** The default of a setting; undefined for none. */
+export function defaultOf(one: Setting<Value, Value>, profile: StageProfile): Value {
+  return profile === 'prod' ? (one.prod ?? one.default) : one.default
 }
 
 /** Settings of false, off, functions and 0 ask for nothing. */
-function asksForSomething(value: unknown): boolean {
-  return Boolean(value) && !ASKING_FOR_NOTHING.includes(value)
+function asksForSomething(value: Value): boolean {
+  return Boolean(value) && value !== 'off' && value !== 'functions'
 }
 
-function refuseWithoutCdn(values: ContextValues): void {
-  const asked = OF_THE_CDN.find((key) => asksForSomething(values[key]))
-  if (asked !== undefined) {
+/**
+ * Reads every context setting, with the defaults of the profile that is given or implied by the stage.
+ * @param region of the stack, if known.
+ * @throws StageSettingsError for the first invalid value, and for the first contradiction.
+ */
+export function readContext(context: (name: string) => unknown, region: string | undefined): ContextValues {
+  const read = Object.entries(SETTINGS).map(([key, { schema }]) => [key, readValue(key, schema, context(key))])
+  const given: Record<string, Value> = Object.fromEntries(read)
+  const profile = profileOf(given)
+  given.profile = profile
+  for (const [key, { rules = [] }] of Object.entries<Setting<Value, Value>>(SETTINGS)) {
+    for (const rule of asksForSomething(given[key]) ? rules : []) {
+      const refusal = rule(given, { key, region })
+      if (refusal !== undefined) {
+        throw new StageSettingsError(refusal)
+      }
+    }
+  }
+  const values = Object.entries<Setting<Value, Value>>(SETTINGS).map(([key, one]) => [
+    key,
+    given[key] ?? defaultOf(one, profile),
+  ])
+  // Each was read by its schema, or is a default of its type.
+  return Object.fromEntries(values) as ContextValues
+}
+
+function readValue(key: string, schema: z.ZodType<Value>, value: unknown): Value {
+  const parsed = schema.optional().safeParse(value ?? undefined)
+  if (parsed.success) {
+    return parsed.data
+  }
+  throw new StageSettingsError(`the context setting ${key} ${parsed.error.issues[0]?.message}`)
+}
+
+/**
+ * Requires a profile for any stage but `dev` and `prod`: otherwise a misspelt `prod` would be a stage that deletes its data.
+ * @throws StageSettingsError
+ */
+function profileOf({ stage = SETTINGS.stage.default, profile }: Given): StageProfile {
+  const implied = stage === 'dev' || stage === 'prod' ? stage : undefined
+  if (implied !== undefined && profile !== undefined && profile !== implied) {
+    throw new StageSettingsError(`the context setting profile must be ${implied} for the stage ${stage}: leave it out`)
+  }
+  const found = implied ?? profile
+  if (found !== 'dev' && found !== 'prod') {
     throw new StageSettingsError(
-      `the context setting ${asked} needs cdn=on, because CloudFront serves videos, console and front door: leave ${asked} or cdn=off out`,
+      `the context setting profile must be dev or prod, because the stage ${stage} is neither: add -c profile=dev or -c profile=prod`,
     )
   }
+  return found
 }
 
 /** CDK's own keys contain a colon, a slash or a hyphen: feature flags, cached lookups, `cli-telemetry`. */
@@ -360,7 +421,7 @@ const PLAIN_WORD = /^[A-Za-z0-9]+$/
  * @throws StageSettingsError for the first one.
  */
 export function refuseUnknownContext(keys: readonly string[]): void {
-  const known = Object.keys(contextSchema.shape)
+  const known = Object.keys(SETTINGS)
   for (const key of keys.filter((each) => !known.includes(each))) {
     const word = key.replaceAll(/[-_]/g, '')
     const meant = nearestName(word, known)
@@ -402,5 +463,5 @@ export function readProjectContext(directory = '.'): Readonly<Record<string, unk
     return {}
   }
   const { context } = projectFile.parse(JSON.parse(readFileSync(file, 'utf8')))
-  return Object.fromEntries(Object.entries(context).filter(([key]) => Object.hasOwn(contextSchema.shape, key)))
+  return Object.fromEntries(Object.entries(context).filter(([key]) => Object.hasOwn(SETTINGS, key)))
 }

@@ -2,17 +2,8 @@ import { createPublicKey, type KeyObject } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
 import { SIGNING_KEY_BITS, SIGNING_KEYS_MAX } from '#core/cdn-signing-keys.ts'
-import {
-  type ContextValues,
-  contextSchema,
-  type PROFILES,
-  refuseCombinations,
-  StageSettingsError,
-} from './context-settings.ts'
+import { type ContextValues, readContext, StageSettingsError } from './context-settings.ts'
 import { stackName } from './platform-facts.ts'
-
-/** The purpose of a stage: `dev` is disposable, `prod` keeps its data and has alarms. */
-type StageProfile = (typeof PROFILES)[number]
 
 /** A custom domain name and its ACM certificate. */
 export type CustomDomain = {
@@ -33,42 +24,36 @@ export type FrontDoorSettings = {
   readonly secretVersion: string | undefined
 }
 
+/** Settings that are used as they are given. */
+type TakenSettings = Pick<
+  ContextValues,
+  'stage' | 'profile' | 'emulator' | 'table' | 'relay' | 'logRetentionDays' | 'alarmEmail'
+>
+
 /** All settings of a deployment, with their defaults. */
-export type StageSettings = {
-  /** Name of the stage; the stack is `Reelgate-<stage>`. */
-  readonly stage: string
-  readonly profile: StageProfile
+export type StageSettings = TakenSettings & {
   /** Path of the gateway's configuration file. */
   readonly configFile: string
-  /** For emulators of AWS: no CDN, and no streaming. */
-  readonly emulator: boolean
   /** Whether CloudFront serves videos and the front door; else video urls are presigned S3 urls. */
   readonly hasCdn: boolean
   /** Whether table, bucket, channel secret and logs outlive the stack. */
   readonly retainsData: boolean
   /** Whether the stack and its table are protected against deletion; not possible in the first deployment. */
   readonly isProtected: boolean
-  /** An existing table, such as a restored one, instead of a table of the stack. */
-  readonly table: string | undefined
   readonly apiDomain: CustomDomain | undefined
   readonly videoDomain: CustomDomain | undefined
   /** Undefined without the console, and without a distribution: with `cdn=off` and on emulators. */
   readonly frontDoor: FrontDoorSettings | undefined
   /** Whether requests of the front door are logged. */
   readonly frontDoorLog: boolean
-  /** What relays the requests of the front door: functions, or a Web Function. */
-  readonly relay: 'functions' | 'web'
   /** The operator's own public keys, SPKI in PEM; if empty, the stack creates a key pair. */
   readonly cdnPublicKeyPems: readonly string[]
   /** A limit of the whole API, not of a client. */
   readonly throttle: { readonly requestsPerSecond: number; readonly burst: number }
   /** Undefined for no web ACL. */
   readonly waf: { readonly requestsPerAddressInFiveMinutes: number } | undefined
-  readonly logRetentionDays: number
   /** Whether the stack has alarms and a topic for them. */
   readonly alarms: boolean
-  /** The address that is subscribed to that topic. */
-  readonly alarmEmail: string | undefined
   readonly concurrency: {
     /** Instances reserved for each task of the state machine; undefined to share those of the account. */
     readonly pipelineReserved: number | undefined
@@ -76,33 +61,6 @@ export type StageSettings = {
     readonly reconcileReserved: number | undefined
   }
 }
-
-/**
- * Defaults that depend on the profile. Logs of production are kept as long as the record of a job. Its throttle is half of a
- * region's default quota. The rate of the web ACL stops floods and is not a limit for one client: a backend that polls a
- * hundred jobs every five seconds and chats besides stays below it. The reservations (docs/decisions/0111) keep chats from holding up
- * Reconcile and video jobs: 20 of each step are more than twice what 1,000 open jobs need (docs/scaling.md).
- */
-export const PROFILE_DEFAULTS = {
-  dev: {
-    console: 'on',
-    relay: 'functions',
-    retainData: false,
-    throttleRate: 100,
-    wafRatePerFiveMinutes: 10_000,
-    logRetentionDays: 7,
-    pipelineReservedConcurrency: 0,
-  },
-  prod: {
-    console: 'on',
-    relay: 'functions',
-    retainData: true,
-    throttleRate: 5000,
-    wafRatePerFiveMinutes: 10_000,
-    logRetentionDays: 30,
-    pipelineReservedConcurrency: 20,
-  },
-} as const satisfies Record<StageProfile, Partial<ContextValues>>
 
 /** Instances. Reconcile runs once a minute and once for each broken execution: more would find nothing to do. */
 export const RECONCILE_RESERVED = 2
@@ -116,70 +74,29 @@ const BURST_MIN = 200
  * @throws StageSettingsError for the first invalid setting.
  */
 export function readStageSettings(context: (name: string) => unknown, region?: string): StageSettings {
-  const read = parse(context)
-  const profile = profileOf(read)
-  const values = { ...read, profile }
-  refuseCombinations(values, region)
-  const defaults = PROFILE_DEFAULTS[profile]
-  const pipelineReserved = (values.pipelineReservedConcurrency ?? defaults.pipelineReservedConcurrency) || undefined
-  const hasCdn = values.cdn === 'on' && !values.emulator
+  const values = readContext(context, region)
+  const { stage, profile, emulator, table, relay, logRetentionDays, alarmEmail } = values
+  const pipelineReserved = values.pipelineReservedConcurrency || undefined
+  const hasCdn = values.cdn === 'on' && !emulator
   return {
-    stage: values.stage,
-    profile,
+    ...{ stage, profile, emulator, table, relay, logRetentionDays, alarmEmail },
     configFile: values.config,
-    emulator: values.emulator,
     hasCdn,
-    retainsData: values.retainData ?? defaults.retainData,
+    retainsData: values.retainData,
     isProtected: values.deletionProtection,
-    table: values.table,
     apiDomain: domainOf(values.apiDomain, values.apiCertificateArn),
     videoDomain: domainOf(values.videoDomain, values.videoCertificateArn),
-    frontDoor: hasCdn && (values.console ?? defaults.console) === 'on' ? frontDoorOf(values) : undefined,
+    frontDoor: hasCdn && values.console === 'on' ? frontDoorOf(values) : undefined,
     frontDoorLog: profile === 'prod',
-    relay: values.relay ?? defaults.relay,
     cdnPublicKeyPems: readPublicKeys(values.cdnPublicKey),
-    throttle: throttleOf(values.throttleRate ?? defaults.throttleRate),
-    waf:
-      values.waf === 'on'
-        ? { requestsPerAddressInFiveMinutes: values.wafRatePerFiveMinutes ?? defaults.wafRatePerFiveMinutes }
-        : undefined,
-    logRetentionDays: values.logRetentionDays ?? defaults.logRetentionDays,
-    alarms: profile === 'prod' || values.alarmEmail !== undefined,
-    alarmEmail: values.alarmEmail,
+    throttle: throttleOf(values.throttleRate),
+    waf: values.waf === 'on' ? { requestsPerAddressInFiveMinutes: values.wafRatePerFiveMinutes } : undefined,
+    alarms: profile === 'prod' || alarmEmail !== undefined,
     concurrency: {
       pipelineReserved,
       reconcileReserved: pipelineReserved === undefined ? undefined : RECONCILE_RESERVED,
     },
   }
-}
-
-/** @throws StageSettingsError */
-function parse(context: (name: string) => unknown): ContextValues {
-  const given = Object.keys(contextSchema.shape).map((key) => [key, context(key) ?? undefined])
-  const parsed = contextSchema.safeParse(Object.fromEntries(given))
-  if (parsed.success) {
-    return parsed.data
-  }
-  const [first] = parsed.error.issues
-  throw new StageSettingsError(`the context setting ${first?.path.join('.')} ${first?.message}`)
-}
-
-/**
- * Requires a profile for any stage but `dev` and `prod`: otherwise a misspelt `prod` would be a stage that deletes its data.
- * @throws StageSettingsError
- */
-function profileOf({ stage, profile }: ContextValues): StageProfile {
-  const implied = stage === 'dev' || stage === 'prod' ? stage : undefined
-  if (implied !== undefined && profile !== undefined && profile !== implied) {
-    throw new StageSettingsError(`the context setting profile must be ${implied} for the stage ${stage}: leave it out`)
-  }
-  const found = implied ?? profile
-  if (found === undefined) {
-    throw new StageSettingsError(
-      `the context setting profile must be dev or prod, because the stage ${stage} is neither: add -c profile=dev or -c profile=prod`,
-    )
-  }
-  return found
 }
 
 function domainOf(domainName: string | undefined, certificateArn: string | undefined): CustomDomain | undefined {

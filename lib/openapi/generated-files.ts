@@ -2,9 +2,8 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { usageOf } from '../cli/admin/command-line.ts'
 import { COMMANDS } from '../cli/admin/commands.ts'
-import { type ContextKey, contextSchema } from '../config/context-settings.ts'
+import { defaultOf, PROFILES, SETTINGS } from '../config/context-settings.ts'
 import { CONFIGURATION_FILE, configJsonSchema, loadGatewayConfig } from '../config/load-gateway-config.ts'
-import { PROFILE_DEFAULTS } from '../config/stage-settings.ts'
 import { type AlarmRecord, alarmRecords, anchorOf, conditionOf } from '../stack/alarm-records.ts'
 import { FACT_ROWS, MEASURE_ROWS } from '../stack/metric-records.ts'
 import { adminDocumentText } from './admin-document.ts'
@@ -69,24 +68,18 @@ export function commandTable(): string {
   )
 }
 
-const KEYS = Object.keys(contextSchema.shape).map((key) => contextSchema.keyof().parse(key))
-
-/** Every context setting with its defaults and its description, as a Markdown table. */
+/** Every context setting with its defaults and its meaning, as a Markdown table. */
 export function settingsTable(): string {
-  const rows = KEYS.map((key) => {
-    const { description = '' } = contextSchema.shape[key].meta() ?? {}
-    return [code(key), defaultOf(key, 'dev'), defaultOf(key, 'prod'), description]
+  const rows = Object.entries(SETTINGS).map(([key, one]) => {
+    // Stage and profile select the column.
+    const isSelector = key === 'stage' || key === 'profile'
+    const defaults = PROFILES.map((profile) => (isSelector ? '' : shown(defaultOf(one, profile))))
+    return [code(key), ...defaults, one.meaning]
   })
   return markdownTable(['Setting', 'Default in dev', 'Default in prod', 'Meaning'], rows)
 }
 
-/** Stage and profile select the column and have no default in one. */
-function defaultOf(key: ContextKey, profile: keyof typeof PROFILE_DEFAULTS): string {
-  if (key === 'stage' || key === 'profile') {
-    return ''
-  }
-  const defaults: Partial<Record<ContextKey, unknown>> = PROFILE_DEFAULTS[profile]
-  const value = defaults[key] ?? contextSchema.shape[key].safeParse(undefined).data
+function shown(value: string | number | boolean | undefined): string {
   if (value === undefined) {
     return 'none'
   }

@@ -7,14 +7,9 @@ import { paginateListSecrets, SecretsManagerClient } from '@aws-sdk/client-secre
 import { GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts'
 import * as z from 'zod'
 import { signRequest } from '#platform/aws/call-aws-service.ts'
-import { StageSettingsError } from '../../config/context-settings.ts'
+import { RESERVED_IN_PROD, StageSettingsError } from '../../config/context-settings.ts'
 import { PIPELINE_FUNCTIONS } from '../../config/platform-facts.ts'
-import {
-  PROFILE_DEFAULTS,
-  RECONCILE_RESERVED,
-  refuseUnsupportedRegion,
-  type StageSettings,
-} from '../../config/stage-settings.ts'
+import { RECONCILE_RESERVED, refuseUnsupportedRegion, type StageSettings } from '../../config/stage-settings.ts'
 import { type Finding, fine, warning, wrong } from '../findings.ts'
 
 /** The state of a stage's stack in CloudFormation. */
@@ -173,7 +168,7 @@ export async function checkConcurrency(
 /** The reservations that leave Lambda its minimum: those of `prod`, or fewer. */
 function fittingSettings(room: number): string {
   const fitting = Math.floor((room - RECONCILE_RESERVED) / PIPELINE_FUNCTIONS)
-  return `-c pipelineReservedConcurrency=${Math.max(0, Math.min(PROFILE_DEFAULTS.prod.pipelineReservedConcurrency, fitting))}`
+  return `-c pipelineReservedConcurrency=${Math.max(0, Math.min(RESERVED_IN_PROD, fitting))}`
 }
 
 /** Asks AWS for more concurrent executions. */
