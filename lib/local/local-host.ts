@@ -4,12 +4,13 @@ import { join } from 'node:path'
 import { isLoopbackHost } from '#core/admin/console-site.ts'
 import type { AllowedOrigins } from '#core/api/cross-origin.ts'
 import { credentialName } from '#core/catalogue/catalogue.ts'
-import type { GatewayConfig, OidcSettings } from '#core/catalogue/gateway-config.ts'
+import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
 import type { Microcredits } from '#core/money.ts'
 import { MISDIRECTED, sendGatewayError } from '#platform/http-server/gateway-error.ts'
 import { type HttpServer, listen } from '#platform/http-server/http-server.ts'
 import { PROCESS_ID } from '#store/relay-ledger/hold.ts'
 import { makeSignInLink } from '#store/sessions/sessions.ts'
+import type { FunctionEnvironment } from '../config/function-variables.ts'
 import { GatewayConfigError, loadGatewayConfig } from '../config/load-gateway-config.ts'
 import { keepTokenizerRanks } from '../config/tokenizer-ranks.ts'
 import { buildConsole } from '../console/build-console.ts'
@@ -32,54 +33,10 @@ import { createVideoMachine, loadPipelineHandlers, RECONCILE, startReconciling }
 
 const OPENAPI_FILE = join(import.meta.dirname, '..', '..', 'openapi.json')
 
-/** The addresses and files of a started host that its functions need. */
-export type HostEnvironment = {
-  readonly tableName: string
-  readonly bucketName: string
-  readonly dynamoDb: string
-  readonly s3: string
-  readonly aws: string
-  readonly cdnKey: CdnKey
-  readonly configFile: string
-  readonly ranksFile: string
-  /** Origins whose scripts may call the API. */
-  readonly corsOrigins: AllowedOrigins
-  /** The OpenID provider of the console; undefined without one. */
-  readonly oidc: OidcSettings | undefined
-}
-
-/** The environment that the stack gives its functions, with the addresses of the local engines. */
-export function setEnvironment({
-  tableName,
-  bucketName,
-  dynamoDb,
-  s3,
-  aws,
-  cdnKey,
-  configFile,
-  ranksFile,
-  corsOrigins,
-  oidc,
-}: HostEnvironment): void {
-  Object.assign(process.env, {
+/** Sets the variables that the stack gives its functions, and the addresses of the local engines for the clients of AWS. */
+function setEnvironment(values: FunctionEnvironment): void {
+  Object.assign(process.env, values, {
     AWS_REGION: process.env.AWS_REGION ?? 'us-east-1',
-    AWS_ENDPOINT_URL_DYNAMODB: dynamoDb,
-    AWS_ENDPOINT_URL_S3: s3,
-    AWS_ENDPOINT_URL_SFN: aws,
-    TABLE_NAME: tableName,
-    BUCKET_NAME: bucketName,
-    STATE_MACHINE_ARN: LOCAL_STATE_MACHINE_ARN,
-    CDN_KEY_PAIR_ID: cdnKey.keyPairId,
-    CDN_SIGNING_KEY: cdnKey.privateKeyPem,
-    GATEWAY_CONFIG_FILE: configFile,
-    TOKENIZER_RANKS_FILE: ranksFile,
-    OPENAPI_FILE,
-    CORS_ORIGINS: corsOrigins.join(' '),
-    // Pages of this machine, whatever name and port they call it by.
-    CONSOLE_ORIGIN: 'loopback',
-    // One process reads and writes, so its pages need not be a minute old.
-    CONSOLE_SUMMARY: 'live',
-    CONSOLE_OIDC: oidc === undefined ? '' : JSON.stringify(oidc),
     LOG_LEVEL: process.env.LOG_LEVEL ?? 'WARN',
     POWERTOOLS_METRICS_DISABLED: process.env.POWERTOOLS_METRICS_DISABLED ?? 'true',
   })
@@ -157,7 +114,8 @@ function requireCredentials(config: GatewayConfig): void {
 
 type Closers = (() => Promise<void> | void)[]
 
-async function startParts(options: LocalHostOptions, config: GatewayConfig, data: DataDirectory, closers: Closers) {
+/** Starts table, bucket, simulated upstreams and state machine, and sets the environment for the functions. */
+async function startEngines(config: GatewayConfig, data: DataDirectory, closers: Closers) {
   const { isGiven, ...credentials } = engineCredentials(process.env)
   const [dynamoDb, s3, upstreams, cdnKey] = await Promise.all([
     startDynamoDbEngine(data.file('table.sqlite'), process.env),
@@ -167,10 +125,10 @@ async function startParts(options: LocalHostOptions, config: GatewayConfig, data
   ])
   closers.push(dynamoDb.close, s3.close, ...upstreams.simulators.map((simulator) => () => simulator.close()))
   const machine = createVideoMachine()
-  let describeChannels = (): object => ({ channels: {} })
-  const awsFront = await startAwsFront(machine, credentials, () => describeChannels())
-  closers.push(awsFront.close)
-  const awsUrl = `http://127.0.0.1:${awsFront.port}`
+  // Known once the relay is loaded.
+  const channels = { describe: (): object => ({ channels: {} }) }
+  const aws = await startAwsFront(machine, credentials, () => channels.describe())
+  closers.push(aws.close)
   data.writeJson('gateway.json', upstreams.config)
   // In the data directory, as beside the code of a deployed function.
   const ranksFile = data.file('cl100k_base.json')
@@ -178,18 +136,42 @@ async function startParts(options: LocalHostOptions, config: GatewayConfig, data
   if (!isGiven) {
     signWith(credentials)
   }
+  const awsEndpoint = `http://127.0.0.1:${aws.port}`
+  const { oidc } = config.console
   setEnvironment({
-    tableName: TABLE_NAME,
-    bucketName: BUCKET_NAME,
-    dynamoDb: dynamoDb.endpoint,
-    s3: s3.endpoint,
-    aws: awsUrl,
-    cdnKey,
-    configFile: data.file('gateway.json'),
-    ranksFile,
-    corsOrigins: config.cors.origins,
-    oidc: config.console.oidc,
+    AWS_ENDPOINT_URL_DYNAMODB: dynamoDb.endpoint,
+    AWS_ENDPOINT_URL_S3: s3.endpoint,
+    AWS_ENDPOINT_URL_SFN: awsEndpoint,
+    TABLE_NAME,
+    BUCKET_NAME,
+    STATE_MACHINE_ARN: LOCAL_STATE_MACHINE_ARN,
+    CDN_KEY_PAIR_ID: cdnKey.keyPairId,
+    CDN_SIGNING_KEY: cdnKey.privateKeyPem,
+    GATEWAY_CONFIG_FILE: data.file('gateway.json'),
+    TOKENIZER_RANKS_FILE: ranksFile,
+    OPENAPI_FILE,
+    CORS_ORIGINS: config.cors.origins.join(' '),
+    // Pages of this machine, whatever name and port they call it by.
+    CONSOLE_ORIGIN: 'loopback',
+    // One process reads and writes, so its pages need not be a minute old.
+    CONSOLE_SUMMARY: 'live',
+    CONSOLE_OIDC: oidc === undefined ? '' : JSON.stringify(oidc),
   })
+  const announcement = {
+    dynamoDbEndpoint: dynamoDb.endpoint,
+    tableName: TABLE_NAME,
+    s3Endpoint: s3.endpoint,
+    bucketName: BUCKET_NAME,
+    awsEndpoint,
+    stateMachineArn: LOCAL_STATE_MACHINE_ARN,
+    // Credentials of the environment are not written to a file.
+    ...(isGiven ? {} : { credentials }),
+  }
+  return { machine, channels, cdnKey, announcement }
+}
+
+async function startParts(options: LocalHostOptions, config: GatewayConfig, data: DataDirectory, closers: Closers) {
+  const { machine, channels, cdnKey, announcement } = await startEngines(config, data, closers)
   await createTable(TABLE_NAME)
   const apiFront = new ApiFront()
   const relayFront = new RelayFront((request, response) => apiFront.serve(request, response))
@@ -206,22 +188,11 @@ async function startParts(options: LocalHostOptions, config: GatewayConfig, data
   const access = await openDemoTenant(openTable(), { ...options, data })
   const seeded = access.isTenantNew && seedSimulatedTimes(openTable(), config, Math.trunc(Date.now() / 1000))
   await Promise.all([seeded, relayFront.load(), loadApiHandlers(), loadPipelineHandlers()])
-  describeChannels = await watchChannels()
+  channels.describe = await watchChannels()
   closers.push(startReconciling((event) => invokeFunction(RECONCILE, event), PROCESS_ID))
   const url = `http://127.0.0.1:${server.port}`
   const consoleLink = `${url}/console#link=${await makeSignInLink(openTable(), localActor().name, Date.now())}`
-  data.announce({
-    pid: process.pid,
-    url,
-    dynamoDbEndpoint: dynamoDb.endpoint,
-    tableName: TABLE_NAME,
-    s3Endpoint: s3.endpoint,
-    bucketName: BUCKET_NAME,
-    awsEndpoint: awsUrl,
-    stateMachineArn: LOCAL_STATE_MACHINE_ARN,
-    // Credentials of the environment are not written to a file.
-    ...(isGiven ? {} : { credentials }),
-  })
+  data.announce({ pid: process.pid, url, ...announcement })
   return { ...access, url, consoleLink }
 }
 

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { usageOf } from '../cli/admin/command-line.ts'
 import { COMMANDS } from '../cli/admin/commands.ts'
 import { defaultOf, PROFILES, SETTINGS } from '../config/context-settings.ts'
+import { FUNCTION_VARIABLES } from '../config/function-variables.ts'
 import { CONFIGURATION_FILE, configJsonSchema, loadGatewayConfig } from '../config/load-gateway-config.ts'
 import { type AlarmRecord, alarmRecords, anchorOf, conditionOf } from '../stack/alarm-records.ts'
 import { FACT_ROWS, MEASURE_ROWS } from '../stack/metric-records.ts'
@@ -44,6 +45,11 @@ function shippedAlarms(): readonly AlarmRecord[] {
   return alarmRecords(
     loadGatewayConfig({ file: join(ROOT, CONFIGURATION_FILE), environment: {}, mode: 'local' }).config,
   )
+}
+
+/** Every variable of functions. */
+function variableTable(): string {
+  return markdownTable(['Variable', 'Meaning'], Object.entries(FUNCTION_VARIABLES).map(withCode))
 }
 
 /** Every counted fact. */
@@ -107,6 +113,7 @@ export const GENERATED_FILES: readonly GeneratedFile[] = [
     command: 'diagram',
     content: () => stateDiagramBlock(read('lambdas/pipeline/video-job.asl.json')),
   }),
+  section('docs/configuration.md', { name: 'variables', command: 'tables', content: variableTable }),
   section('docs/deploy.md', { name: 'settings', command: 'tables', content: settingsTable }),
   section('docs/operate.md', { name: 'commands', command: 'tables', content: commandTable }),
   section('docs/operate.md', { name: 'facts', command: 'tables', content: factTable }),

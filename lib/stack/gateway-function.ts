@@ -14,6 +14,7 @@ import {
 import { Asset, type AssetOptions } from 'aws-cdk-lib/aws-s3-assets'
 import { Construct, type IConstruct } from 'constructs'
 import { SERVICE_NAME } from '#core/measures.ts'
+import type { FunctionEnvironment } from '../config/function-variables.ts'
 import { acknowledge } from './acknowledge.ts'
 import { type BundledFile, type ShippedCode, type ShippedFile, writeCode } from './function-code.ts'
 import type { FunctionSources } from './function-sources.ts'
@@ -51,6 +52,15 @@ export function writeSourceMaps(scope: Construct, { folder, hash, files }: Mappe
   for (const { name, sourceMap = '' } of mapped) {
     writeFileSync(join(directory, `${name}.map`), sourceMap)
   }
+}
+
+/** The variables of logs and metrics, which every function has. */
+export function telemetryOf(scope: Construct) {
+  return {
+    POWERTOOLS_SERVICE_NAME: SERVICE_NAME,
+    POWERTOOLS_METRICS_NAMESPACE: metricsNamespaceOf(scope),
+    LOG_LEVEL: 'INFO',
+  } as const satisfies FunctionEnvironment
 }
 
 /** The export that Lambda calls, for a buffered or a streamed response. */
@@ -95,19 +105,15 @@ export class GatewayFunction extends Construct implements IGrantable {
       role,
       logGroup,
       tracing: Tracing.ACTIVE,
-      environment: {
-        POWERTOOLS_SERVICE_NAME: SERVICE_NAME,
-        POWERTOOLS_METRICS_NAMESPACE: metricsNamespaceOf(this),
-        LOG_LEVEL: 'INFO',
-      },
+      environment: telemetryOf(this),
       ...(props.reservedConcurrency === undefined ? {} : { reservedConcurrentExecutions: props.reservedConcurrency }),
     })
     code.assetOf(this.function)
     this.grantPrincipal = role
   }
 
-  setEnvironment(values: Readonly<Record<string, string>>): void {
-    for (const [name, value] of Object.entries(values)) {
+  setEnvironment(values: FunctionEnvironment): void {
+    for (const [name, value = ''] of Object.entries(values)) {
       this.function.addEnvironment(name, value)
     }
   }

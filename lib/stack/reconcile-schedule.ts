@@ -73,7 +73,7 @@ export class ReconcileSchedule extends Construct {
   /** Lets Reconcile publish alerts about budgets and balances to the topic of the alarms. */
   publishAlertsTo(topic: Topic): void {
     topic.grantPublish(this.function.function)
-    this.function.function.addEnvironment('ALERT_TOPIC_ARN', topic.topicArn)
+    this.function.setEnvironment({ ALERT_TOPIC_ARN: topic.topicArn })
   }
 
   #runEveryMinute(): Schedule {

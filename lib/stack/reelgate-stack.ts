@@ -2,6 +2,7 @@ import { Annotations, Aspects, CfnOutput, Stack, type StackProps } from 'aws-cdk
 import { Construct } from 'constructs'
 import type { AllowedOrigins } from '#core/api/cross-origin.ts'
 import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
+import type { FunctionEnvironment } from '../config/function-variables.ts'
 import { CONFIGURATION_METADATA } from '../config/load-gateway-config.ts'
 import type { StageSettings } from '../config/stage-settings.ts'
 import { AdminApi } from './admin-api.ts'
@@ -39,7 +40,7 @@ export type ReelgateStackProps = StackProps & {
   /** Address of an emulator, which serves the API below this address, without a custom domain. */
   readonly emulatorEndpoint?: string
   /** Additional variables of every function: endpoints that an emulator does not set itself. */
-  readonly functionEnvironment?: Readonly<Record<string, string>>
+  readonly functionEnvironment?: FunctionEnvironment
   /** Folder of the built console; undefined for commands that deploy nothing. */
   readonly consoleFolder?: string
   /** Directory that holds `lambdas/`; the checkout by default. Tests replace it. */

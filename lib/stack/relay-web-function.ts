@@ -18,13 +18,14 @@ import { FRONT_DOOR_HEADER, FRONT_DOOR_SILENCE_SECONDS } from '#core/http.ts'
 import { SERVICE_NAME } from '#core/measures.ts'
 import type { Route } from '#routes/define-route.ts'
 import { ROUTES } from '#routes/index.ts'
+import type { FunctionEnvironment } from '../config/function-variables.ts'
 import { FUNCTION_TIMEOUT_SECONDS } from '../config/platform-facts.ts'
 import type { StageSettings } from '../config/stage-settings.ts'
 import { acknowledge, acknowledgeWildcard } from './acknowledge.ts'
 import { createPrivateBucket } from './buckets.ts'
 import { RELAY_SERVER, RELAY_SERVER_NODE_OPTIONS } from './function-code.ts'
 import { RELAY_SERVER_NEEDS } from './function-needs.ts'
-import { codeAsset } from './gateway-function.ts'
+import { codeAsset, telemetryOf } from './gateway-function.ts'
 import { ServiceLogGroup } from './logs.ts'
 import { metricsNamespaceOf } from './metrics.ts'
 import type { FrontDoorSecret } from './secrets.ts'
@@ -118,7 +119,7 @@ export class RelayWebFunction extends Construct implements IGrantable {
     this.#domainName = created.endpoint.domainName
   }
 
-  setEnvironment(values: Readonly<Record<string, string>>): void {
+  setEnvironment(values: FunctionEnvironment): void {
     Object.assign(this.#environment, values)
   }
 
@@ -161,9 +162,7 @@ export class RelayWebFunction extends Construct implements IGrantable {
   /** Names and ARNs only: everybody who may read a revision reads its variables. */
   #equip({ resources, secret: { secretArn }, corsOrigins }: RelayWebFunctionProps): void {
     this.setEnvironment({
-      POWERTOOLS_SERVICE_NAME: SERVICE_NAME,
-      POWERTOOLS_METRICS_NAMESPACE: metricsNamespaceOf(this),
-      LOG_LEVEL: 'INFO',
+      ...telemetryOf(this),
       FRONT_DOOR_SECRET_ARN: secretArn,
       NODE_OPTIONS: RELAY_SERVER_NODE_OPTIONS,
       ...(corsOrigins.length > 0 ? { CORS_ORIGINS: corsOrigins.join(' ') } : {}),

@@ -2,6 +2,7 @@ import type { Distribution } from 'aws-cdk-lib/aws-cloudfront'
 import { Grant, type IGrantable } from 'aws-cdk-lib/aws-iam'
 import type { Construct } from 'constructs'
 import type { FunctionNeeds, ObjectPrefix } from '#routes/needs.ts'
+import type { FunctionEnvironment } from '../config/function-variables.ts'
 import type { VideoBucket } from './buckets.ts'
 import type { SizedNeeds } from './function-needs.ts'
 import type { FunctionSources } from './function-sources.ts'
@@ -28,7 +29,7 @@ export type ServiceResources = {
   readonly frontDoor: FrontDoorResources | undefined
   readonly channelSecret: ChannelSecret
   /** Additional variables of every function. */
-  readonly environment: Readonly<Record<string, string>>
+  readonly environment: FunctionEnvironment
 }
 
 type EquippedFunctionProps = {
@@ -64,7 +65,7 @@ export function createFunction(
 }
 
 /** What runs code of the gateway: a function, or the Web Function. */
-type Equippable = IGrantable & { setEnvironment(values: Readonly<Record<string, string>>): void }
+type Equippable = IGrantable & { setEnvironment(values: FunctionEnvironment): void }
 
 /** Gives the Web Function of relayed requests the permissions and variables of its needs. */
 export function equipRelayServer(created: Equippable, needs: FunctionNeeds, resources: ServiceResources): void {
