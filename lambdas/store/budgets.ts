@@ -1,20 +1,20 @@
 import * as z from 'zod/mini'
 import { type Budget, type BudgetLimit, PERIOD_KINDS, periodAt } from '#core/budgets.ts'
-import { microcredits, ZERO } from '#core/money.ts'
+import { ZERO } from '#core/money.ts'
+import { storedAmount } from './table/attributes.ts'
 import type { Item, TableWrite } from './table/table.ts'
 import { BUDGETS_PARTITION, tableKeys } from './table/table-keys.ts'
 
-const amount = z.pipe(z.union([z.number(), z.bigint()]), z.transform(microcredits))
 const kind = z.enum(PERIOD_KINDS)
 
 const keyBudgetItem = z.object({
-  amount,
+  amount: storedAmount,
   period: kind,
   periodId: z.string(),
-  spent: amount,
-  held: amount,
-  left: amount,
-  free: amount,
+  spent: storedAmount,
+  held: storedAmount,
+  left: storedAmount,
+  free: storedAmount,
 })
 
 /** Reads the item of a key's budget. @throws ZodError for an item that this service did not write. */
@@ -24,13 +24,13 @@ export function readKeyBudget(item: Item): Budget {
 }
 
 const balanceItem = z.object({
-  held: amount,
-  budgetAmount: amount,
+  held: storedAmount,
+  budgetAmount: storedAmount,
   budgetPeriod: kind,
   budgetPeriodId: z.string(),
-  budgetSpent: amount,
-  budgetLeft: amount,
-  budgetFree: amount,
+  budgetSpent: storedAmount,
+  budgetLeft: storedAmount,
+  budgetFree: storedAmount,
 })
 
 /** Reads the budget on a tenant's balance; undefined without one. @throws ZodError for a balance of another form. */

@@ -3,7 +3,7 @@ import { PERIOD_KINDS, type PeriodKind } from '#core/budgets.ts'
 import { InvalidApiKeyError } from '#core/errors.ts'
 import { RecentValues } from '../platform/cache.ts'
 import { type Clock, systemClock } from '../platform/clock.ts'
-import type { ConditionCheck, Table } from './table/table.ts'
+import { type ConditionCheck, isStill, type Table } from './table/table.ts'
 import { tableKeys } from './table/table-keys.ts'
 
 /** Who calls: the tenant, and what the key may do. */
@@ -24,8 +24,26 @@ export type Caller = {
 /** Names the budget of a key, which its successors share. `kind` may be out of date: another of these keys may have changed it. */
 export type BudgetOfKey = { readonly id: string; readonly kind: PeriodKind }
 
+/** How items name the budget in which a key, or a request of it, counts. */
+export const budgetAttributes = { budgetId: z.optional(z.string()), budgetPeriod: z.optional(z.enum(PERIOD_KINDS)) }
+
+/** Reads {@link budgetAttributes}; undefined without a budget. */
+export function namedBudget(item: BudgetAttributes): BudgetOfKey | undefined {
+  return item.budgetId === undefined ? undefined : { id: item.budgetId, kind: item.budgetPeriod ?? 'total' }
+}
+
+/** Writes {@link budgetAttributes}; none without a budget. */
+export function nameBudget(budget: BudgetOfKey | null | undefined): BudgetAttributes {
+  return budget == null ? {} : { budgetId: budget.id, budgetPeriod: budget.kind }
+}
+
+type BudgetAttributes = {
+  readonly budgetId?: string | undefined
+  readonly budgetPeriod?: PeriodKind | undefined
+}
+
 /** What is stored of an API key. */
-export type ApiKeyRecord = {
+type ApiKeyRecord = {
   readonly caller: Caller
   readonly state: 'active' | 'revoked'
   /** Whether its tenant is suspended. */
@@ -43,21 +61,15 @@ const apiKeyItem = z.object({
   ratePerMinute: z.optional(z.number()),
   suspended: z._default(z.boolean(), false),
   revision: z.optional(z.number()),
-  budgetId: z.optional(z.string()),
-  budgetPeriod: z.optional(z.enum(PERIOD_KINDS)),
+  ...budgetAttributes,
 })
 
 /** Reads a stored key. @throws ZodError for an item that this service did not write. */
 export function readApiKeyRecord(item: unknown, keyDigest: string): ApiKeyRecord {
-  const { state, suspended, expiresAt, budgetId, budgetPeriod = 'total', ...named } = apiKeyItem.parse(item)
+  const { state, suspended, expiresAt, ...named } = apiKeyItem.parse(item)
   const { tenantId, keyId, revision, models, ratePerMinute } = named
-  const budget = budgetId === undefined ? undefined : { id: budgetId, kind: budgetPeriod }
-  return {
-    caller: { tenantId, keyId, keyDigest, revision, models, ratePerMinute, budget },
-    state,
-    suspended,
-    expiresAt,
-  }
+  const caller = { tenantId, keyId, keyDigest, revision, models, ratePerMinute, budget: namedBudget(named) }
+  return { caller, state, suspended, expiresAt }
 }
 
 /** The caller of a key that may be used at this time; undefined for a key that is revoked, suspended or expired. */
@@ -86,7 +98,7 @@ export async function findCaller(table: Table, keyDigest: string, nowSeconds: nu
 }
 
 /** A key as a request read it. */
-export type KeyRead = Pick<Caller, 'keyDigest' | 'revision'>
+type KeyRead = Pick<Caller, 'keyDigest' | 'revision'>
 
 /**
  * The same rule as {@link callerOf}, as a condition: a transaction that locks funds fails with a key that has been revoked, suspended or
@@ -96,16 +108,14 @@ export function activeKeyCheck({ keyDigest, revision }: KeyRead, nowSeconds: num
   const keyIsActive = '#state = :active'
   const tenantIsNotSuspended = 'attribute_not_exists(suspended)'
   const keyHasNotExpired = '(attribute_not_exists(expiresAt) OR expiresAt > :now)'
-  const keyHasNotChanged = revision === undefined ? 'attribute_not_exists(revision)' : 'revision = :revision'
+  const keyHasNotChanged = isStill('revision', revision)
   return {
     Key: tableKeys.apiKey(keyDigest),
-    ConditionExpression: [keyIsActive, tenantIsNotSuspended, keyHasNotExpired, keyHasNotChanged].join(' AND '),
+    ConditionExpression: [keyIsActive, tenantIsNotSuspended, keyHasNotExpired, keyHasNotChanged.condition].join(
+      ' AND ',
+    ),
     ExpressionAttributeNames: { '#state': 'state' },
-    ExpressionAttributeValues: {
-      ':active': 'active',
-      ':now': nowSeconds,
-      ...(revision === undefined ? {} : { ':revision': revision }),
-    },
+    ExpressionAttributeValues: { ':active': 'active', ':now': nowSeconds, ...keyHasNotChanged.values },
   }
 }
 
@@ -150,7 +160,7 @@ export class SharedReads<Value> {
 function ignore(): void {}
 
 /** A caller. One that is not confirmed comes from a record of up to a minute ago: the key must be proved before anything happens. */
-export type FoundCaller = { readonly caller: Caller; readonly isConfirmed: boolean }
+type FoundCaller = { readonly caller: Caller; readonly isConfirmed: boolean }
 
 /** How long a record may be used: a reservation proves the key again, and so does `confirm`. */
 const RECORD_MILLISECONDS_MAX = 60_000

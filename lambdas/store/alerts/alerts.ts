@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import * as z from 'zod/mini'
 import type { Budget } from '#core/budgets.ts'
-import { type Microcredits, microcredits } from '#core/money.ts'
+import type { Microcredits } from '#core/money.ts'
 import { readKeyBudget, readTenantBudget } from '../budgets.ts'
+import { storedAmount } from '../table/attributes.ts'
 import { ConditionsNotMetError, DUE_INDEX, type Item, queryItems, type Table, type TableWrite } from '../table/table.ts'
 import { ALERTS_PARTITION, BUDGETS_PARTITION, dueSortKey, type TableKey, tableKeys } from '../table/table-keys.ts'
 
@@ -264,8 +265,7 @@ function tryWatched(item: Item): WatchedItem | UnreadableItem {
 }
 
 const keyItem = z.object({ PK: z.string(), tenantId: z.string() })
-const amount = z.pipe(z.union([z.number(), z.bigint()]), z.transform(microcredits))
-const balanceItem = z.object({ PK: z.string(), available: amount, held: amount, lowBalance: z.optional(amount) })
+const balanceItem = z.object({ PK: z.string(), available: storedAmount, held: storedAmount, lowBalance: z.optional(storedAmount) })
 
 function readWatched(item: Item): WatchedItem {
   if (String(item.PK).startsWith('BUDGET#')) {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { withoutSecrets } from '#core/redaction.ts'
-import { ConditionsNotMetError, type Table, type TableWrite } from '../table/table.ts'
+import { type Table, type TableWrite, tryTransact } from '../table/table.ts'
 import { dueSortKey, tableKeys } from '../table/table-keys.ts'
 
 /**
@@ -119,15 +119,7 @@ export function auditPosition(atMilliseconds: number, id: string): string {
  * @throws ServiceUnavailableError if the table stays out of reach; the entry may then exist.
  */
 export async function recordAudit(table: Pick<Table, 'transact'>, entry: NewAuditEntry): Promise<boolean> {
-  try {
-    await table.transact({ audit: auditEntry(entry) })
-    return true
-  } catch (error) {
-    if (error instanceof ConditionsNotMetError) {
-      return false
-    }
-    throw error
-  }
+  return (await tryTransact(table, { audit: auditEntry(entry) })) === undefined
 }
 
 function cleaned(fields: AuditedFields | null): Readonly<Record<string, FieldValue | undefined>> | null {

@@ -3,40 +3,27 @@ import type { Table, TableQuery } from '../table/table.ts'
 import { tableKeys } from '../table/table-keys.ts'
 import { auditPosition } from './audit-entry.ts'
 
-/** One effect, as it was recorded. */
-export type AuditEntry = {
-  /** Orders entries; continues a reading with `before`. */
-  readonly position: string
-  /** Unix milliseconds. */
-  readonly at: number
-  readonly actor: string
-  readonly role: string
-  readonly action: string
-  /** Such as `tenant` or `key`. */
-  readonly kind: string
-  /** The id of the target. */
-  readonly target: string
-  /** The tenant that the target is, or belongs to. */
-  readonly tenant: string | null
-  readonly before: Readonly<Record<string, unknown>> | null
-  readonly after: Readonly<Record<string, unknown>> | null
-  readonly requestId: string | null
-}
-
 const fields = z.nullable(z.record(z.string(), z.unknown()))
 const auditItem = z.object({
   SK: z.string(),
+  /** Unix milliseconds. */
   at: z.number(),
   actor: z.string(),
   role: z.string(),
   action: z.string(),
+  /** Such as `tenant` or `key`. */
   kind: z.string(),
+  /** The id of the target. */
   target: z.string(),
+  /** The tenant that the target is, or belongs to. */
   tenant: z._default(z.nullable(z.string()), null),
   before: fields,
   after: fields,
   requestId: z._default(z.nullable(z.string()), null),
 })
+
+/** One effect, as it was recorded. `position` orders entries, and continues a reading with `before`. */
+export type AuditEntry = Readonly<Omit<z.infer<typeof auditItem>, 'SK'>> & { readonly position: string }
 
 /** Which entries to read. */
 export type AuditWish = {
@@ -57,7 +44,7 @@ export type AuditWish = {
 }
 
 /** Entries, newest first. `next` continues the reading; undefined if every entry was read. */
-export type AuditReading = { readonly entries: readonly AuditEntry[]; readonly next: string | undefined }
+type AuditReading = { readonly entries: readonly AuditEntry[]; readonly next: string | undefined }
 
 /** Pages of one reading, each up to 1 MB or some 2,500 entries. A search for a rare entry ends here and can be continued. */
 const PAGES_MAX = 40

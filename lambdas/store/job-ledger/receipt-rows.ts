@@ -1,10 +1,10 @@
 import * as z from 'zod/mini'
-import { microcredits, ZERO } from '#core/money.ts'
+import { ZERO } from '#core/money.ts'
 import type { ReceiptRows } from '#core/pricing/video-settlement.ts'
+import { storedAmount } from '../table/attributes.ts'
 import type { Table } from '../table/table.ts'
 import { tableKeys } from '../table/table-keys.ts'
 
-const amount = z.pipe(z.union([z.number(), z.bigint()]), z.transform(microcredits))
 
 const lines = z.array(
   z.object({
@@ -12,16 +12,16 @@ const lines = z.array(
     quantity: z.string(),
     unit: z.enum(['second', 'million tokens', 'request']),
     unitPrice: z.string(),
-    amount,
+    amount: storedAmount,
   }),
 )
 
-const reserveRow = z.object({ amount, at: z.number(), model: z.string(), billing: z.string(), lines })
+const reserveRow = z.object({ amount: storedAmount, at: z.number(), model: z.string(), billing: z.string(), lines })
 const resolutionRow = z.object({
-  amount,
+  amount: storedAmount,
   at: z.number(),
   kind: z.enum(['settle', 'release']),
-  actual: z._default(amount, ZERO),
+  actual: z._default(storedAmount, ZERO),
   lines: z.optional(lines),
 })
 

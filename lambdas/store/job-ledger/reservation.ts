@@ -2,10 +2,11 @@ import * as z from 'zod/mini'
 import { PERIOD_KINDS, type PeriodKind } from '#core/budgets.ts'
 import { RESOLUTIONS } from '#core/catalogue/parameters.ts'
 import type { VideoPriceTier } from '#core/catalogue/price-rows.ts'
-import { type Microcredits, microcredits } from '#core/money.ts'
+import type { Microcredits } from '#core/money.ts'
 import type { PriceSnapshot } from '#core/pricing/video-cost.ts'
 import { deleteObject, type OpenBucket } from '../bucket/bucket.ts'
-import type { BudgetOfKey } from '../callers.ts'
+import { type BudgetOfKey, budgetAttributes, namedBudget } from '../callers.ts'
+import { storedAmount } from '../table/attributes.ts'
 import type { Table } from '../table/table.ts'
 import { CLEANUP_PARTITION, dueSortKey, tableKeys } from '../table/table-keys.ts'
 
@@ -30,13 +31,12 @@ export type Reservation = {
   readonly restarts: number
 }
 
-const amount = z.pipe(z.union([z.number(), z.bigint()]), z.transform(microcredits))
 const tier = z.union([z.boolean(), z.literal('any')])
 
 const reservationItem = z.object({
-  amount,
+  amount: storedAmount,
   state: z.enum(['held', 'settled', 'released']),
-  actual: z.optional(amount),
+  actual: z.optional(storedAmount),
   snapshot: z.object({
     billing: z.enum(['token', 'per_second', 'per_request']),
     prices: z.array(
@@ -50,8 +50,7 @@ const reservationItem = z.object({
   restarts: z.number(),
   keyId: z.string(),
   operation: z.string(),
-  budgetId: z.optional(z.string()),
-  budgetPeriod: z._default(z.enum(PERIOD_KINDS), 'total'),
+  ...budgetAttributes,
   tenantBudgetPeriod: z.optional(z.enum(PERIOD_KINDS)),
 })
 
@@ -62,7 +61,7 @@ export function readReservationItem(item: unknown): Reservation {
   return {
     ...rest,
     actual,
-    budget: budgetId === undefined ? undefined : { id: budgetId, kind: budgetPeriod },
+    budget: namedBudget({ budgetId, budgetPeriod }),
     tenantBudgetKind: tenantBudgetPeriod,
     request: requestKey === undefined ? { inline: request ?? '{}' } : { bucketKey: requestKey },
   }

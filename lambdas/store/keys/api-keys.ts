@@ -1,9 +1,8 @@
 import * as z from 'zod/mini'
-import { PERIOD_KINDS } from '#core/budgets.ts'
 import { type Actor, auditEntry } from '../audit/audit-entry.ts'
-import type { BudgetOfKey } from '../callers.ts'
+import { type BudgetOfKey, budgetAttributes, namedBudget } from '../callers.ts'
 import { StoreRefusal } from '../store-refusal.ts'
-import { type Condition, ConditionsNotMetError, type NamedWrites, queryPartition, type Table } from '../table/table.ts'
+import { type Condition, isStill, type NamedWrites, queryPartition, type Table, tryTransact } from '../table/table.ts'
 import { isSortKey, tableKeys } from '../table/table-keys.ts'
 
 /**
@@ -36,13 +35,8 @@ export function readPlaygroundKeys(parent: unknown): PlaygroundKeys {
 }
 
 /** The condition that no playground key was made since the parent was read, with its value. */
-export function hasNoNewPlaygroundKey({ revision }: PlaygroundKeys): {
-  readonly condition: string
-  readonly values: Readonly<Record<string, number>>
-} {
-  return revision === undefined
-    ? { condition: 'attribute_not_exists(playgroundRevision)', values: {} }
-    : { condition: 'playgroundRevision = :playgroundRevision', values: { ':playgroundRevision': revision } }
+export function hasNoNewPlaygroundKey({ revision }: PlaygroundKeys) {
+  return isStill('playgroundRevision', revision)
 }
 
 /** The writes that end playground keys: their next request is refused. A key that has expired may be gone, and needs no write. */
@@ -100,8 +94,7 @@ const listingItem = z.object({
   expiresAt: z.optional(z.number()),
   endBeforeReplacement: z.optional(z.nullable(z.number())),
   ratePerMinute: z._default(z.nullable(z.number()), null),
-  budgetId: z.optional(z.string()),
-  budgetPeriod: z._default(z.enum(PERIOD_KINDS), 'total'),
+  ...budgetAttributes,
   createdAt: z.number(),
   digest: z.string(),
   revision: z.optional(z.number()),
@@ -182,12 +175,12 @@ export async function getApiKey(table: Table, keyId: string): Promise<StoredList
 
 function readListing(item: unknown): StoredListing {
   const { SK: keyId, digest, expiresAt = null, endBeforeReplacement, ...fields } = listingItem.parse(item)
-  const { budgetId, budgetPeriod: kind, ...rest } = fields
+  const { budgetId, budgetPeriod, ...rest } = fields
   const listing = {
     keyId,
     revision: undefined,
     ...rest,
-    budget: budgetId === undefined ? null : { id: budgetId, kind },
+    budget: namedBudget({ budgetId, budgetPeriod }) ?? null,
     expiresAt: toMilliseconds(expiresAt),
     endBeforeReplacement: endBeforeReplacement === undefined ? undefined : toMilliseconds(endBeforeReplacement),
   }
@@ -226,13 +219,9 @@ export async function revokeApiKey(table: Table, keyId: string, actor: Actor): P
     const target = { kind: 'key', id: keyId, tenantId } as const
     const [before, after] = [{ state: 'active' }, { state: 'revoked' }]
     const audit = auditEntry({ actor, action: 'key revoke', target, before, after, at: Date.now() })
-    try {
-      return await table.transact({ ...revocation, audit })
-    } catch (error) {
-      // Another command, or an earlier try of this one, may have revoked the key since it was read.
-      if (!(error instanceof ConditionsNotMetError)) {
-        throw error
-      }
+    // Another command, or an earlier try of this one, may have revoked the key since it was read.
+    if ((await tryTransact(table, { ...revocation, audit })) === undefined) {
+      return
     }
   }
   throw new StoreRefusal('changed_meanwhile', `key ${keyId} is being changed by others: nothing was done`)
@@ -248,17 +237,16 @@ export async function endKey(
   { keyId, expiresAt, revision, endsAt }: ReplacedApiKey,
 ): Promise<NamedWrites> {
   const was = expiresAt === null ? undefined : wholeSeconds(expiresAt)
-  const keyEndsAsRead = was === undefined ? 'attribute_not_exists(expiresAt)' : 'expiresAt = :was'
-  const keyHasNotChanged = revision === undefined ? 'attribute_not_exists(revision)' : 'revision = :revision'
+  const keyEndsAsRead = isStill('expiresAt', was)
+  const keyHasNotChanged = isStill('revision', revision)
   return await updateKey(table, keyId, {
-    UpdateExpression:
-      'SET expiresAt = :expiresAt, endBeforeReplacement = if_not_exists(endBeforeReplacement, :endBefore)',
-    ConditionExpression: `${keyEndsAsRead} AND ${keyHasNotChanged}`,
+    UpdateExpression: 'SET expiresAt = :end, endBeforeReplacement = if_not_exists(endBeforeReplacement, :endBefore)',
+    ConditionExpression: `${keyEndsAsRead.condition} AND ${keyHasNotChanged.condition}`,
     ExpressionAttributeValues: {
-      ':expiresAt': wholeSeconds(endsAt),
+      ...keyEndsAsRead.values,
+      ...keyHasNotChanged.values,
+      ':end': wholeSeconds(endsAt),
       ':endBefore': was ?? null,
-      ':was': was,
-      ':revision': revision,
     },
   })
 }

@@ -5,15 +5,16 @@ import { ZERO } from '#core/money.ts'
 import { randomBase62, sha256Hex } from '../../platform/crypto.ts'
 import { type Actor, type AuditedFields, auditEntry } from '../audit/audit-entry.ts'
 import { putKeyBudget } from '../budgets.ts'
-import { type BudgetOfKey, readApiKeyRecord } from '../callers.ts'
+import { type BudgetOfKey, nameBudget, readApiKeyRecord } from '../callers.ts'
 import { StoreRefusal } from '../store-refusal.ts'
 import {
   type Condition,
-  ConditionsNotMetError,
   type Item,
   type ItemUpdate,
+  isStill,
   type Table,
   type TableWrite,
+  tryTransact,
 } from '../table/table.ts'
 import { tableKeys } from '../table/table-keys.ts'
 import { isTenantInState, readTenantState } from '../tenants/tenants.ts'
@@ -65,25 +66,22 @@ export async function putApiKey(table: Table, key: NewApiKey, actor: Actor): Pro
       return
     }
     const record = { ...recordOf(key), ...stored?.next, suspended: tenantState === 'suspended' ? true : undefined }
-    try {
-      return await table.transact({
-        tenant: { ConditionCheck: isTenantInState(tenantId, tenantState) },
-        newKey: { Put: { Item: { ...tableKeys.apiKey(digest), ...record }, ...conditionFor(stored) } },
-        newListing: { Put: { Item: { ...tableKeys.apiKeyListing(keyId), ...record, name, createdAt, digest } } },
-        keyBudget: key.newBudget?.write,
-        ...ending,
-        audit: describePut(key, actor),
-      })
-    } catch (error) {
-      if (!(error instanceof ConditionsNotMetError)) {
-        throw error
-      }
-      if (error.failed.has('keyBudget')) {
-        throw error
-      }
-      if (error.failed.has('key') || error.failed.has('listing')) {
-        throw new StoreRefusal('changed_meanwhile', `key ${replaces?.keyId} was changed meanwhile: nothing was done`)
-      }
+    const refusal = await tryTransact(table, {
+      tenant: { ConditionCheck: isTenantInState(tenantId, tenantState) },
+      newKey: { Put: { Item: { ...tableKeys.apiKey(digest), ...record }, ...conditionFor(stored) } },
+      newListing: { Put: { Item: { ...tableKeys.apiKeyListing(keyId), ...record, name, createdAt, digest } } },
+      keyBudget: key.newBudget?.write,
+      ...ending,
+      audit: describePut(key, actor),
+    })
+    if (refusal === undefined) {
+      return
+    }
+    if (refusal.failed.has('keyBudget')) {
+      throw refusal
+    }
+    if (refusal.failed.has('key') || refusal.failed.has('listing')) {
+      throw new StoreRefusal('changed_meanwhile', `key ${replaces?.keyId} was changed meanwhile: nothing was done`)
     }
   }
   throw new StoreRefusal(
@@ -93,7 +91,7 @@ export async function putApiKey(table: Table, key: NewApiKey, actor: Actor): Pro
 }
 
 /** @throws RangeError for a rate that no limit can keep. */
-export function requireRate(ratePerMinute: number | null | undefined): void {
+function requireRate(ratePerMinute: number | null | undefined): void {
   if (typeof ratePerMinute === 'number' && !isRatePerMinute(ratePerMinute)) {
     throw new RangeError(`${ratePerMinute} requests per minute: use a whole number from 1 to ${RATE_PER_MINUTE_MAX}`)
   }
@@ -102,8 +100,7 @@ export function requireRate(ratePerMinute: number | null | undefined): void {
 /** What requests read of a key. */
 function recordOf({ keyId, tenantId, models, expiresAt, ratePerMinute, budget }: NewApiKey) {
   const seconds = expiresAt === undefined ? undefined : wholeSeconds(expiresAt)
-  const counted = budget === undefined ? {} : { budgetId: budget.id, budgetPeriod: budget.kind }
-  return { keyId, tenantId, models, state: 'active', expiresAt: seconds, ratePerMinute, ...counted }
+  return { keyId, tenantId, models, state: 'active', expiresAt: seconds, ratePerMinute, ...nameBudget(budget) }
 }
 
 /** The key as it is stored already, and what it becomes by being stored again. */
@@ -120,8 +117,7 @@ async function findStoredKey(table: Table, key: NewApiKey): Promise<StoredKey | 
     return undefined
   }
   const { revision, budget } = readApiKeyRecord(record, key.digest).caller
-  const kept =
-    key.budget === undefined && budget !== undefined ? { budgetId: budget.id, budgetPeriod: budget.kind } : {}
+  const kept = key.budget === undefined ? nameBudget(budget) : {}
   const wanted = { ...recordOf(key), name: key.name }
   const isSame = Object.entries(wanted).every(
     ([field, value]) => JSON.stringify(value) === JSON.stringify({ ...record, name: listing?.name }[field]),
@@ -279,26 +275,22 @@ export async function setApiKey(
     if (changes.length === 0 && planned?.write === undefined) {
       return { key: listing, isChanged: false }
     }
-    try {
-      await table.transact({
-        key: { Update: { Key: tableKeys.apiKey(digest), ...updateOf(changes.filter(isRead), revision) } },
-        listing: { Update: { Key: tableKeys.apiKeyListing(keyId), ...updateOf(changes, revision, playground) } },
-        ...endPlaygroundKeys(playground.keys, Date.now()),
-        keyBudget: planned?.write,
-        audit: auditEntry({
-          actor,
-          action: 'key set',
-          target: { kind: 'key', id: keyId, tenantId: listing.tenantId },
-          before: { ...shownFields(changes, listing), ...shownBudget(planned, 'before') },
-          after: { ...shownFields(changes, { ...listing, ...settings }), ...shownBudget(planned, 'after') },
-          at: Date.now(),
-        }),
-      })
+    const refusal = await tryTransact(table, {
+      key: { Update: { Key: tableKeys.apiKey(digest), ...updateOf(changes.filter(isRead), revision) } },
+      listing: { Update: { Key: tableKeys.apiKeyListing(keyId), ...updateOf(changes, revision, playground) } },
+      ...endPlaygroundKeys(playground.keys, Date.now()),
+      keyBudget: planned?.write,
+      audit: auditEntry({
+        actor,
+        action: 'key set',
+        target: { kind: 'key', id: keyId, tenantId: listing.tenantId },
+        before: { ...shownFields(changes, listing), ...shownBudget(planned, 'before') },
+        after: { ...shownFields(changes, { ...listing, ...settings }), ...shownBudget(planned, 'after') },
+        at: Date.now(),
+      }),
+    })
+    if (refusal === undefined) {
       return { key: (await getApiKey(table, keyId)).listing, isChanged: true }
-    } catch (error) {
-      if (!(error instanceof ConditionsNotMetError)) {
-        throw error
-      }
     }
   }
   throw new StoreRefusal('changed_meanwhile', `key ${keyId} is being changed by other commands: nothing was done`)
@@ -370,14 +362,14 @@ function updateOf(
   const set = changes.filter(({ value }) => value !== undefined)
   const removed = changes.filter(({ value }) => value === undefined)
   const keyIsNotRevoked = '#state = :active'
-  const keyHasNotChanged = revision === undefined ? 'attribute_not_exists(revision)' : 'revision = :was'
+  const keyHasNotChanged = isStill('revision', revision)
   const made = playground === undefined ? undefined : hasNoNewPlaygroundKey(playground)
   return {
     UpdateExpression: [
       `SET ${['revision = :next', ...set.map(({ attribute }) => `#${attribute} = :${attribute}`)].join(', ')}`,
       ...(removed.length === 0 ? [] : [`REMOVE ${removed.map(({ attribute }) => `#${attribute}`).join(', ')}`]),
     ].join(' '),
-    ConditionExpression: [keyIsNotRevoked, keyHasNotChanged, ...(made === undefined ? [] : [made.condition])].join(
+    ConditionExpression: [keyIsNotRevoked, keyHasNotChanged.condition, ...(made === undefined ? [] : [made.condition])].join(
       ' AND ',
     ),
     ExpressionAttributeNames: {
@@ -387,7 +379,7 @@ function updateOf(
     ExpressionAttributeValues: {
       ':active': 'active',
       ':next': (revision ?? 0) + 1,
-      ...(revision === undefined ? {} : { ':was': revision }),
+      ...keyHasNotChanged.values,
       ...made?.values,
       ...Object.fromEntries(set.map(({ attribute, value }) => [`:${attribute}`, value])),
     },

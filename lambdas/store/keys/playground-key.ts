@@ -1,9 +1,9 @@
 import { InvalidApiKeyError } from '#core/errors.ts'
 import { sha256Hex } from '../../platform/crypto.ts'
 import { type Actor, auditEntry } from '../audit/audit-entry.ts'
-import { activeKeyCheck } from '../callers.ts'
+import { activeKeyCheck, nameBudget } from '../callers.ts'
 import { StoreRefusal } from '../store-refusal.ts'
-import { ConditionsNotMetError, type Item, type NamedWrites, type Table } from '../table/table.ts'
+import { type ConditionsNotMetError, type Item, type NamedWrites, type Table, tryTransact } from '../table/table.ts'
 import { type TableKey, tableKeys } from '../table/table-keys.ts'
 import { isTenantInState } from '../tenants/tenants.ts'
 import {
@@ -63,15 +63,11 @@ export async function createPlaygroundKey(table: Table, wish: Wish): Promise<New
     const parent = wish.keyId === undefined ? await tenantParent(table, wish) : await keyParent(table, wish.keyId, wish)
     const key = generateApiKey()
     const made = { digest: sha256Hex(key), sessionId: wish.sessionId, expiresAt: endOf(parent, wish.nowMilliseconds) }
-    try {
-      await table.transact(writesFor(wish, parent, made))
+    const refusal = await tryTransact(table, writesFor(wish, parent, made))
+    if (refusal === undefined) {
       return { key, expiresAt: made.expiresAt, tenantId: wish.tenantId }
-    } catch (error) {
-      if (!(error instanceof ConditionsNotMetError)) {
-        throw error
-      }
-      explainRefusal(error, wish)
     }
+    explainRefusal(refusal, wish)
   }
   throw new StoreRefusal('changed_meanwhile', 'other sessions make playground keys at the same time: try again')
 }
@@ -104,8 +100,7 @@ async function keyParent(table: Table, keyId: string, { nowMilliseconds }: Wish)
 }
 
 function limitsOf({ keyId, models, ratePerMinute, budget }: ApiKeyListing): Item {
-  const counted = budget === null ? {} : { budgetId: budget.id, budgetPeriod: budget.kind }
-  return { keyId, models, ratePerMinute: ratePerMinute ?? undefined, ...counted }
+  return { keyId, models, ratePerMinute: ratePerMinute ?? undefined, ...nameBudget(budget) }
 }
 
 async function tenantParent(table: Table, { tenantId, sessionId }: Wish): Promise<Parent> {

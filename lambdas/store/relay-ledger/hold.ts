@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import * as z from 'zod/mini'
 import { timeOrderedId } from '#core/ids.ts'
-import { type Microcredits, microcredits } from '#core/money.ts'
+import type { Microcredits } from '#core/money.ts'
+import { storedAmount } from '../table/attributes.ts'
 import type { Item, ItemUpdate } from '../table/table.ts'
 import { dueSortKey, HOLDS_PARTITION, tableKeys } from '../table/table-keys.ts'
 import { RELAY_LIFETIME_MILLISECONDS, type RelayReservation } from './relay-reservation.ts'
@@ -95,26 +96,25 @@ function bytesOf(name: Item): number {
   )
 }
 
-const amount = z.pipe(z.union([z.number(), z.bigint()]), z.transform(microcredits))
 
 const holdItem = z.object({
   PK: z.string(),
   SK: z.string(),
   version: z.number(),
-  amount,
+  amount: storedAmount,
   requests: z.number(),
   renewedAt: z.number(),
   open: z.array(
     z.object({
       id: z.string(),
-      amount,
+      amount: storedAmount,
       at: z.number(),
       model: z.string(),
       operation: z.string(),
       keyId: z.string(),
     }),
   ),
-  budgets: z._default(z.record(z.string(), amount), {}),
+  budgets: z._default(z.record(z.string(), storedAmount), {}),
 })
 
 /** A hold as the table has it. */

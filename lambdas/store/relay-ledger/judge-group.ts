@@ -1,8 +1,9 @@
 import * as z from 'zod/mini'
 import { type Budget, BudgetExceededError, budgetAt } from '#core/budgets.ts'
 import { InsufficientQuotaError, InvalidApiKeyError } from '#core/errors.ts'
-import { type Microcredits, microcredits } from '#core/money.ts'
+import type { Microcredits } from '#core/money.ts'
 import { readKeyBudget, readTenantBudget } from '../budgets.ts'
+import { storedAmount } from '../table/attributes.ts'
 import { ConditionsNotMetError, type Item } from '../table/table.ts'
 import { GROUP_WRITES, type Order } from './group-transaction.ts'
 import { billedAmount } from './relay-reservation.ts'
@@ -38,8 +39,7 @@ function judgeItems(order: Order, error: ConditionsNotMetError): readonly Refusa
   return error.failed.has(GROUP_WRITES.row(order)) ? [[order, error]] : []
 }
 
-const amount = z.pipe(z.union([z.number(), z.bigint()]), z.transform(microcredits))
-const balanceItem = z.object({ available: amount, state: z.string() })
+const balanceItem = z.object({ available: storedAmount, state: z.string() })
 
 /** Funds or a budget that refused a group: what it has, which orders it pays for, and the error of an order that needs more. */
 type Pot = {

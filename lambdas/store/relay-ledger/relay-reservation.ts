@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { type Microcredits, microcredits, ZERO } from '#core/money.ts'
+import { type Microcredits, ZERO } from '#core/money.ts'
 import {
   type CountedSettlement,
   type CountedUsage,
@@ -8,6 +8,7 @@ import {
   nonZeroCounts,
 } from '#core/pricing/usage.ts'
 import type { BudgetOfKey } from '../callers.ts'
+import { storedAmount } from '../table/attributes.ts'
 import type { Item } from '../table/table.ts'
 import { tableKeys } from '../table/table-keys.ts'
 
@@ -99,9 +100,8 @@ export function countedSettlement({ reservation, resolution, at }: ResolvedReser
   return { tenantId, keyId, operation, model, at, actual, usage }
 }
 
-const amount = z.pipe(z.union([z.number(), z.bigint()]), z.transform(microcredits))
 
-const storedResolution = z.object({ kind: z.enum(['settle', 'release']), actual: z.optional(amount) })
+const storedResolution = z.object({ kind: z.enum(['settle', 'release']), actual: z.optional(storedAmount) })
 
 /** Whether the ledger row of a request records this resolution. */
 export function isSameResolution(row: Item, resolution: RelayResolution): boolean {

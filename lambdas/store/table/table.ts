@@ -1,5 +1,5 @@
 import { isContention } from '../../platform/aws/retry-on-contention.ts'
-import type { TableKey } from './table-keys.ts'
+import { dueSortKey, type TableKey } from './table-keys.ts'
 
 /** Index over open reservations and pending clean-ups. */
 export const DUE_INDEX = 'GSI1'
@@ -101,6 +101,27 @@ export async function* queryItems(table: Pick<Table, 'queryPage'>, query: TableQ
   } while (startKey !== undefined)
 }
 
+/**
+ * The items of a query, by at most `requestsMax` requests of up to a megabyte each. `nextKey` is where it stopped; undefined at its end.
+ */
+export async function queryBounded(
+  table: Pick<Table, 'queryPage'>,
+  query: TableQuery,
+  requestsMax: number,
+): Promise<ItemPage> {
+  const items: Item[] = []
+  let nextKey: Item | undefined
+  for (let request = 0; request < requestsMax; request += 1) {
+    const page = await table.queryPage(query, nextKey)
+    items.push(...page.items)
+    nextKey = page.nextKey
+    if (nextKey === undefined) {
+      break
+    }
+  }
+  return { items, nextKey }
+}
+
 /** Every item of one partition, strongly consistent. */
 export function queryPartition(table: Pick<Table, 'queryPage'>, partition: string): AsyncGenerator<Item> {
   return queryItems(table, {
@@ -108,6 +129,75 @@ export function queryPartition(table: Pick<Table, 'queryPage'>, partition: strin
     ExpressionAttributeValues: { ':pk': partition },
     ConsistentRead: true,
   })
+}
+
+/** The query of the items in a key's partition whose sort keys begin with that of the key, strongly consistent. */
+export function beginningWith({ PK, SK }: TableKey) {
+  return {
+    KeyConditionExpression: 'PK = :pk AND begins_with(SK, :sk)',
+    ExpressionAttributeValues: { ':pk': PK, ':sk': SK },
+    ConsistentRead: true,
+  } as const satisfies TableQuery
+}
+
+/** The query of the items in a partition of the index that are due by a time. The index lags behind the table by moments. */
+export function dueBy(partition: string, milliseconds: number): TableQuery {
+  return {
+    IndexName: DUE_INDEX,
+    KeyConditionExpression: 'GSI1PK = :partition AND GSI1SK <= :now',
+    ExpressionAttributeValues: { ':partition': partition, ':now': dueSortKey(milliseconds) },
+  }
+}
+
+/** The most items of one `readItems`. */
+const BATCH_ITEMS_MAX = 100
+
+/** Reads any number of items, a hundred at a time, each strongly consistent. Leaves out items that are not there. */
+export async function* readBatches(
+  table: Pick<Table, 'readItems'>,
+  keys: AsyncIterable<TableKey> | Iterable<TableKey>,
+): AsyncGenerator<Item[]> {
+  let batch: TableKey[] = []
+  const readBatch = async () => (await table.readItems(batch)).filter((item) => item !== undefined)
+  for await (const key of keys) {
+    batch.push(key)
+    if (batch.length === BATCH_ITEMS_MAX) {
+      yield await readBatch()
+      batch = []
+    }
+  }
+  if (batch.length > 0) {
+    yield await readBatch()
+  }
+}
+
+/**
+ * Writes all or nothing, as {@link Table.transact}.
+ * @returns undefined if everything was written, else the refusal.
+ */
+export async function tryTransact(
+  table: Pick<Table, 'transact'>,
+  writes: NamedWrites,
+): Promise<ConditionsNotMetError | undefined> {
+  try {
+    await table.transact(writes)
+    return undefined
+  } catch (error) {
+    if (error instanceof ConditionsNotMetError) {
+      return error
+    }
+    throw error
+  }
+}
+
+/** A clause of a condition, with the values that it names. */
+type Clause = { readonly condition: string; readonly values: Readonly<Record<string, unknown>> }
+
+/** The clause that an attribute has not changed since this was read of it; undefined for no such attribute. */
+export function isStill(attribute: string, read: unknown): Clause {
+  return read === undefined
+    ? { condition: `attribute_not_exists(${attribute})`, values: {} }
+    : { condition: `${attribute} = :${attribute}`, values: { [`:${attribute}`]: read } }
 }
 
 /** An item as code uses it: strings, numbers, bigints, booleans, null, lists and maps. Undefined fields are left out. */

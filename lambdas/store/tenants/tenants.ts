@@ -3,6 +3,7 @@ import type { Budget } from '#core/budgets.ts'
 import { type Microcredits, microcredits } from '#core/money.ts'
 import { readTenantBudget } from '../budgets.ts'
 import { StoreRefusal } from '../store-refusal.ts'
+import { storedAmount } from '../table/attributes.ts'
 import { type ConditionCheck, queryPartition, type Table } from '../table/table.ts'
 import { isSortKey, tableKeys } from '../table/table-keys.ts'
 
@@ -42,7 +43,6 @@ type Balance = {
   readonly granted: Microcredits
 }
 
-const amount = z.pipe(z.union([z.number(), z.bigint()]), z.transform(microcredits))
 const tenantItem = z.object({
   SK: z.string(),
   name: z.string(),
@@ -54,10 +54,10 @@ const tenantItem = z.object({
   ),
 })
 const balanceItem = z.object({
-  available: amount,
-  held: amount,
-  spent: amount,
-  granted: amount,
+  available: storedAmount,
+  held: storedAmount,
+  spent: storedAmount,
+  granted: storedAmount,
   state: z.enum(['active', 'suspended']),
   openJobs: z.number(),
   openJobsMax: z._default(z.nullable(z.number()), null),
