@@ -3,7 +3,7 @@ import { PERIOD_KINDS, type PeriodKind } from '#core/budgets.ts'
 import { InvalidApiKeyError } from '#core/errors.ts'
 import { RecentValues } from '../platform/cache.ts'
 import { type Clock, systemClock } from '../platform/clock.ts'
-import { type ConditionCheck, isStill, type Table } from './table/table.ts'
+import { allOf, type ConditionCheck, isStill, type Table } from './table/table.ts'
 import { tableKeys } from './table/table-keys.ts'
 
 /** Who calls: the tenant, and what the key may do. */
@@ -111,11 +111,11 @@ export function activeKeyCheck({ keyDigest, revision }: KeyRead, nowSeconds: num
   const keyHasNotChanged = isStill('revision', revision)
   return {
     Key: tableKeys.apiKey(keyDigest),
-    ConditionExpression: [keyIsActive, tenantIsNotSuspended, keyHasNotExpired, keyHasNotChanged.condition].join(
-      ' AND ',
-    ),
+    ...allOf([keyIsActive, tenantIsNotSuspended, keyHasNotExpired, keyHasNotChanged], {
+      ':active': 'active',
+      ':now': nowSeconds,
+    }),
     ExpressionAttributeNames: { '#state': 'state' },
-    ExpressionAttributeValues: { ':active': 'active', ':now': nowSeconds, ...keyHasNotChanged.values },
   }
 }
 

@@ -2,11 +2,11 @@ import * as z from 'zod/mini'
 import { changeSwitches, NO_SWITCHES, type SwitchChange, type Switches, switchesOf } from '#core/catalogue/switches.ts'
 import { type Actor, type AuditedFields, auditEntry } from './audit/audit-entry.ts'
 import { StoreRefusal } from './store-refusal.ts'
-import { ConditionsNotMetError, type Table } from './table/table.ts'
+import { allOf, isStill, type Table, tryTransact } from './table/table.ts'
 import { tableKeys } from './table/table-keys.ts'
 
 /** The switches as they are stored. `version` grows with every change; 0 before the first. */
-export type StoredSwitches = { readonly switches: Switches; readonly version: number }
+type StoredSwitches = { readonly switches: Switches; readonly version: number }
 
 function setting<Value extends z.ZodMiniType>(value: Value) {
   return z.optional(z.object({ value, by: z.string(), at: z.number() }))
@@ -89,11 +89,9 @@ async function isWritten(
   { after, version, steps }: { readonly after: Switches; readonly version: number; readonly steps: readonly Step[] },
   { actor, at }: Changer,
 ): Promise<boolean> {
-  const isUnchanged = version === 0 ? 'attribute_not_exists(PK)' : 'version = :version'
   const item = {
     Item: { ...tableKeys.switches(), version: version + 1, ...after },
-    ConditionExpression: isUnchanged,
-    ...(version === 0 ? {} : { ExpressionAttributeValues: { ':version': version } }),
+    ...allOf([isStill('version', version === 0 ? undefined : version)]),
   }
   const entries = steps.map((step, index) => [
     `audit ${index}`,
@@ -106,15 +104,11 @@ async function isWritten(
       at,
     }),
   ])
-  try {
-    await table.transact({ switches: { Put: item }, ...Object.fromEntries(entries) })
-    return true
-  } catch (error) {
-    if (error instanceof ConditionsNotMetError && error.failed.has('switches')) {
-      return false
-    }
-    throw error
+  const refusal = await tryTransact(table, { switches: { Put: item }, ...Object.fromEntries(entries) })
+  if (refusal !== undefined && !refusal.failed.has('switches')) {
+    throw refusal
   }
+  return refusal === undefined
 }
 
 /** What is set for the target; null for what the configuration decides. */

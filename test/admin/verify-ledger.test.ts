@@ -7,7 +7,7 @@ import { type Resolution, resolveReservation } from '#store/job-ledger/resolve-r
 import { getVideoJob } from '#store/jobs/job-reader.ts'
 import type { Table } from '#store/table/table.ts'
 import { type TableKey, tableKeys } from '#store/table/table-keys.ts'
-import { grantCredits } from '#store/tenants/credits.ts'
+import { grantTenant } from '#store/tenants/credits.ts'
 import { type TableWithClient, useTestTable } from '../engines/test-table.ts'
 import {
   credits,
@@ -199,12 +199,7 @@ describe('verifying the ledger of jobs', () => {
   })
 
   it('finds a grant below nothing', async () => {
-    await grantCredits(table, tenant.tenantId, {
-      credits: ESTIMATE,
-      grantId: 'x',
-      nowMilliseconds: Date.now(),
-      actor: TESTER,
-    })
+    await grantTenant(table, tenant.tenantId, { credits: ESTIMATE, id: 'x', actor: TESTER })
     await change(tableKeys.ledgerGrant(tenant.tenantId, 'x'), 'amount', credits('-0.7'))
     await change(tableKeys.balance(tenant.tenantId), 'granted', credits('99.3'))
     await change(tableKeys.balance(tenant.tenantId), 'available', credits('99.3'))

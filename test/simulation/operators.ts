@@ -7,7 +7,7 @@ import { type ApiKeyListing, getApiKey, listApiKeys, revokeApiKey } from '#store
 import { putApiKey, setApiKey } from '#store/keys/key-changes.ts'
 import type { Table } from '#store/table/table.ts'
 import { changeTenant } from '#store/tenants/change-tenant.ts'
-import { adjustTenant, grantCredits } from '#store/tenants/credits.ts'
+import { adjustTenant, grantTenant } from '#store/tenants/credits.ts'
 import { createTenant, resumeTenant, suspendTenant } from '#store/tenants/tenant-lifecycle.ts'
 import { TESTER } from '../engines/video-jobs.ts'
 import { pick } from './faults.ts'
@@ -86,14 +86,8 @@ export class Operators {
 
   grant(): void {
     this.#grants += 1
-    const grant = {
-      grantId: `more-${this.#grants}`,
-      credits: parseCredits('0.7'),
-      nowMilliseconds: this.#world.scheduler.nowMilliseconds(),
-    }
-    this.operate(() =>
-      grantCredits(this.#world.table.table, pick(this.#world.scheduler, TENANTS), { ...grant, actor: TESTER }),
-    )
+    const grant = { id: `more-${this.#grants}`, credits: parseCredits('0.7'), actor: TESTER }
+    this.operate(() => grantTenant(this.#world.table.table, pick(this.#world.scheduler, TENANTS), grant))
   }
 
   /** Resumes more often than it suspends, so that requests still get through. */

@@ -3,7 +3,7 @@ import { parseCredits } from '#core/money.ts'
 import { createCallerWithAccountReader } from '#store/caller-with-account.ts'
 import { revokeApiKey } from '#store/keys/api-keys.ts'
 import { putApiKey } from '#store/keys/key-changes.ts'
-import { grantCredits } from '#store/tenants/credits.ts'
+import { grantTenant } from '#store/tenants/credits.ts'
 import { type TableWithClient, useTestTable } from '../engines/test-table.ts'
 import { openTenant, TESTER, type TestTenant } from '../engines/video-jobs.ts'
 
@@ -48,8 +48,7 @@ describe('a caller and its account', () => {
 
   it('are read afresh each time', async () => {
     await request()
-    const grant = { grantId: 'g2', credits: parseCredits('5'), nowMilliseconds: NOW * 1000 }
-    await grantCredits(table, tenant.tenantId, { ...grant, actor: TESTER })
+    await grantTenant(table, tenant.tenantId, { credits: parseCredits('5'), actor: TESTER })
     expect(await request()).toMatchObject({ granted: parseCredits('15') })
   })
 

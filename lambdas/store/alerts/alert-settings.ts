@@ -1,13 +1,14 @@
 import * as z from 'zod/mini'
 import { ALERT_THRESHOLDS } from '#core/budgets.ts'
-import { type Microcredits, microcredits } from '#core/money.ts'
+import type { Microcredits } from '#core/money.ts'
 import { auditEntry, type NewAuditEntry } from '../audit/audit-entry.ts'
-import { StoreRefusal } from '../store-refusal.ts'
-import { ConditionsNotMetError, type Table } from '../table/table.ts'
+import { storedAmount } from '../table/attributes.ts'
+import { type Table, tryTransact } from '../table/table.ts'
 import { BUDGETS_PARTITION, tableKeys } from '../table/table-keys.ts'
+import { noTenant } from '../tenants/tenants.ts'
 
 /** How a tenant is alerted. */
-export type AlertSettings = {
+type AlertSettings = {
   /** Where the tenant gets its alerts; undefined if only the operators get them. */
   readonly url: string | undefined
   /** Percentages of every budget of the tenant. */
@@ -26,9 +27,12 @@ function settingsOf(tenant: unknown): AlertSettings {
   return { url, thresholds: alertAt ?? ALERT_THRESHOLDS }
 }
 
-const watchedBalance = z.object({
-  lowBalance: z.optional(z.pipe(z.union([z.number(), z.bigint()]), z.transform(microcredits))),
-})
+const watchedBalance = z.object({ lowBalance: z.optional(storedAmount) })
+
+/** The amount below which a balance raises an alert; undefined without one. */
+export function lowBalanceOf(balance: unknown): Microcredits | undefined {
+  return watchedBalance.parse(balance).lowBalance
+}
 
 type AlertView = AlertSettings & { readonly lowBalance: Microcredits | undefined }
 
@@ -43,7 +47,7 @@ export async function readAlertView(table: Table, tenantId: string): Promise<Ale
 
 /** The same from the items of the tenant and of its balance. */
 export function alertViewOf(tenant: unknown, balance: unknown): AlertView {
-  return { ...settingsOf(tenant), lowBalance: watchedBalance.parse(balance ?? {}).lowBalance }
+  return { ...settingsOf(tenant), lowBalance: lowBalanceOf(balance ?? {}) }
 }
 
 /** The settings to store; null clears one, undefined leaves it. */
@@ -70,17 +74,16 @@ export async function changeAlertSettings(
     ...(change.lowBalance == null ? {} : { GSI1PK: BUDGETS_PARTITION, GSI1SK: tenantId }),
   })
   const exists = { ConditionExpression: 'attribute_exists(PK)' }
-  try {
-    await table.transact({
-      tenant:
-        settings === undefined
-          ? { ConditionCheck: { Key: tableKeys.tenant(tenantId), ...exists } }
-          : { Update: { Key: tableKeys.tenant(tenantId), ...exists, ...settings } },
-      balance: balance && { Update: { Key: tableKeys.balance(tenantId), ...exists, ...balance } },
-      audit: auditEntry(audit),
-    })
-  } catch (error) {
-    throw error instanceof ConditionsNotMetError ? new StoreRefusal('not_found', `no tenant ${tenantId}`) : error
+  const refusal = await tryTransact(table, {
+    tenant:
+      settings === undefined
+        ? { ConditionCheck: { Key: tableKeys.tenant(tenantId), ...exists } }
+        : { Update: { Key: tableKeys.tenant(tenantId), ...exists, ...settings } },
+    balance: balance && { Update: { Key: tableKeys.balance(tenantId), ...exists, ...balance } },
+    audit: auditEntry(audit),
+  })
+  if (refusal !== undefined) {
+    throw noTenant(tenantId)
   }
 }
 

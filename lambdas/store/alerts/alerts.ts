@@ -4,7 +4,19 @@ import type { Budget } from '#core/budgets.ts'
 import type { Microcredits } from '#core/money.ts'
 import { readKeyBudget, readTenantBudget } from '../budgets.ts'
 import { storedAmount } from '../table/attributes.ts'
-import { ConditionsNotMetError, DUE_INDEX, type Item, queryItems, type Table, type TableWrite } from '../table/table.ts'
+import {
+  allOf,
+  beginningWith,
+  DUE_INDEX,
+  dueBy,
+  type Item,
+  isStill,
+  queryItems,
+  readBatches,
+  type Table,
+  type TableWrite,
+  tryTransact,
+} from '../table/table.ts'
 import { ALERTS_PARTITION, BUDGETS_PARTITION, dueSortKey, type TableKey, tableKeys } from '../table/table-keys.ts'
 
 /** Types of alerts, as `type` of the message says them. */
@@ -79,14 +91,9 @@ function readAlert(item: Item): Alert {
   return { ...alert, tenantId: PK.slice(PK.indexOf('#') + 1) }
 }
 
-/** Keys of the alerts that are due, with the time at which each is due. The index lags behind the table by moments. */
+/** Keys of the alerts that are due, with the time at which each is due. */
 export async function* dueAlerts(table: Table, nowMilliseconds: number): AsyncGenerator<TableKey & { dueAt: string }> {
-  const due = queryItems(table, {
-    IndexName: DUE_INDEX,
-    KeyConditionExpression: 'GSI1PK = :partition AND GSI1SK <= :now',
-    ExpressionAttributeValues: { ':partition': ALERTS_PARTITION, ':now': dueSortKey(nowMilliseconds) },
-  })
-  for await (const { PK, SK, GSI1SK } of due) {
+  for await (const { PK, SK, GSI1SK } of queryItems(table, dueBy(ALERTS_PARTITION, nowMilliseconds))) {
     yield { PK: String(PK), SK: String(SK), dueAt: String(GSI1SK) }
   }
 }
@@ -135,38 +142,27 @@ export async function recordDelivery(
 
 /** The latest alerts of a tenant, newest first. */
 export async function latestAlerts(table: Table, tenantId: string, limit: number): Promise<Alert[]> {
-  const { PK, SK } = tableKeys.alert(tenantId, '')
-  const { items } = await table.queryPage({
-    KeyConditionExpression: 'PK = :pk AND begins_with(SK, :sk)',
-    ExpressionAttributeValues: { ':pk': PK, ':sk': SK },
-    ScanIndexForward: false,
-    ConsistentRead: true,
-    Limit: limit,
-  })
+  const alerts = beginningWith(tableKeys.alert(tenantId, ''))
+  const { items } = await table.queryPage({ ...alerts, ScanIndexForward: false, Limit: limit })
   return items.map(readAlert)
 }
 
-/** What was last alerted about one budget or balance. */
-export type AlertMark = {
+const markItem = z.object({
   /** Rises with each change, so that of two runs only one records an alert. */
-  readonly version: number
+  version: z.number(),
   /** The period of the crossed thresholds; undefined for a balance. */
-  readonly period?: string | undefined
+  period: z.optional(z.string()),
   /** Thresholds in percent that were alerted in that period. */
-  readonly crossed: readonly number[]
+  crossed: z.array(z.number()),
   /** Whether the balance has been above its low mark since the last alert. */
-  readonly isArmed: boolean
-}
+  isArmed: z.boolean(),
+})
+
+/** What was last alerted about one budget or balance. */
+export type AlertMark = Readonly<z.infer<typeof markItem>>
 
 /** Nothing was alerted yet. */
 const NO_MARK: AlertMark = { version: 0, crossed: [], isArmed: true }
-
-const markItem = z.object({
-  version: z.number(),
-  period: z.optional(z.string()),
-  crossed: z.array(z.number()),
-  isArmed: z.boolean(),
-})
 
 /** Identifies a budget of a key by its id, a tenant's budget, or a tenant's balance. */
 export type MarkKey = { readonly tenantId: string; readonly subject: `key#${string}` | 'tenant' | 'balance' }
@@ -186,28 +182,12 @@ export async function moveAlertMark(
   table: Table,
   { key, from, to, alert }: { key: MarkKey; from: AlertMark; to: Omit<AlertMark, 'version'>; alert?: NewAlert },
 ): Promise<boolean> {
-  const isAsRead = from.version === 0 ? 'attribute_not_exists(PK)' : '#version = :version'
-  const item = { ...tableKeys.alertMark(key.tenantId, key.subject), ...to, version: from.version + 1 }
-  const condition =
-    from.version === 0
-      ? { ConditionExpression: isAsRead }
-      : {
-          ConditionExpression: isAsRead,
-          ExpressionAttributeNames: { '#version': 'version' },
-          ExpressionAttributeValues: { ':version': from.version },
-        }
-  try {
-    await table.transact({
-      mark: { Put: { Item: item, ...condition } },
-      alert: alert === undefined ? undefined : putAlert(alert),
-    })
-    return true
-  } catch (error) {
-    if (error instanceof ConditionsNotMetError) {
-      return false
-    }
-    throw error
-  }
+  const Item = { ...tableKeys.alertMark(key.tenantId, key.subject), ...to, version: from.version + 1 }
+  const refusal = await tryTransact(table, {
+    mark: { Put: { Item, ...allOf([isStill('version', from.version === 0 ? undefined : from.version)]) } },
+    alert: alert && putAlert(alert),
+  })
+  return refusal === undefined
 }
 
 /** A budget of a key, or the balance of a tenant that has a budget or a low mark. */
@@ -227,33 +207,22 @@ export type WatchedItem =
 /** An item that this service did not write, or that misses a part: one of them must not keep the others from being watched. */
 type UnreadableItem = { readonly of: 'unreadable'; readonly tenantId: string; readonly error: unknown }
 
-/** BatchGetItem reads at most 100 items. */
-const ITEMS_PER_READ = 100
-
 /** Everything that alerts watch, in batches. Their keys stand in the index and never change there, so watching costs no write. */
 export async function* watchedItems(table: Table): AsyncGenerator<(WatchedItem | UnreadableItem)[]> {
-  let keys: TableKey[] = []
-  for await (const { PK, SK } of queryItems(table, inIndex)) {
-    keys.push({ PK: String(PK), SK: String(SK) })
-    if (keys.length === ITEMS_PER_READ) {
-      yield await readBatch(table, keys)
-      keys = []
-    }
-  }
-  if (keys.length > 0) {
-    yield await readBatch(table, keys)
+  for await (const items of readBatches(table, watchedKeys(table))) {
+    yield items.map(tryWatched)
   }
 }
 
-const inIndex = {
-  IndexName: DUE_INDEX,
-  KeyConditionExpression: 'GSI1PK = :partition',
-  ExpressionAttributeValues: { ':partition': BUDGETS_PARTITION },
-} as const
-
-async function readBatch(table: Table, keys: readonly TableKey[]): Promise<(WatchedItem | UnreadableItem)[]> {
-  const items = await table.readItems(keys)
-  return items.flatMap((item) => (item === undefined ? [] : [tryWatched(item)]))
+async function* watchedKeys(table: Table): AsyncGenerator<TableKey> {
+  const query = {
+    IndexName: DUE_INDEX,
+    KeyConditionExpression: 'GSI1PK = :partition',
+    ExpressionAttributeValues: { ':partition': BUDGETS_PARTITION },
+  } as const
+  for await (const { PK, SK } of queryItems(table, query)) {
+    yield { PK: String(PK), SK: String(SK) }
+  }
 }
 
 function tryWatched(item: Item): WatchedItem | UnreadableItem {
@@ -265,7 +234,12 @@ function tryWatched(item: Item): WatchedItem | UnreadableItem {
 }
 
 const keyItem = z.object({ PK: z.string(), tenantId: z.string() })
-const balanceItem = z.object({ PK: z.string(), available: storedAmount, held: storedAmount, lowBalance: z.optional(storedAmount) })
+const balanceItem = z.object({
+  PK: z.string(),
+  available: storedAmount,
+  held: storedAmount,
+  lowBalance: z.optional(storedAmount),
+})
 
 function readWatched(item: Item): WatchedItem {
   if (String(item.PK).startsWith('BUDGET#')) {

@@ -5,7 +5,6 @@ import { storedAmount } from '../table/attributes.ts'
 import type { Table } from '../table/table.ts'
 import { tableKeys } from '../table/table-keys.ts'
 
-
 const lines = z.array(
   z.object({
     what: z.string(),

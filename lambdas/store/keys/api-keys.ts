@@ -2,7 +2,15 @@ import * as z from 'zod/mini'
 import { type Actor, auditEntry } from '../audit/audit-entry.ts'
 import { type BudgetOfKey, budgetAttributes, namedBudget } from '../callers.ts'
 import { StoreRefusal } from '../store-refusal.ts'
-import { type Condition, isStill, type NamedWrites, queryPartition, type Table, tryTransact } from '../table/table.ts'
+import {
+  allOf,
+  type Condition,
+  isStill,
+  type NamedWrites,
+  queryPartition,
+  type Table,
+  tryTransact,
+} from '../table/table.ts'
 import { isSortKey, tableKeys } from '../table/table-keys.ts'
 
 /**
@@ -237,17 +245,12 @@ export async function endKey(
   { keyId, expiresAt, revision, endsAt }: ReplacedApiKey,
 ): Promise<NamedWrites> {
   const was = expiresAt === null ? undefined : wholeSeconds(expiresAt)
-  const keyEndsAsRead = isStill('expiresAt', was)
-  const keyHasNotChanged = isStill('revision', revision)
   return await updateKey(table, keyId, {
     UpdateExpression: 'SET expiresAt = :end, endBeforeReplacement = if_not_exists(endBeforeReplacement, :endBefore)',
-    ConditionExpression: `${keyEndsAsRead.condition} AND ${keyHasNotChanged.condition}`,
-    ExpressionAttributeValues: {
-      ...keyEndsAsRead.values,
-      ...keyHasNotChanged.values,
+    ...allOf([isStill('expiresAt', was), isStill('revision', revision)], {
       ':end': wholeSeconds(endsAt),
       ':endBefore': was ?? null,
-    },
+    }),
   })
 }
 
@@ -270,22 +273,11 @@ export async function updateKey(
 ): Promise<NamedWrites> {
   const { digest, playground } = await getApiKey(table, keyId)
   const conditions = ['attribute_exists(PK)', ...(ConditionExpression === undefined ? [] : [ConditionExpression])]
-  const { condition, values } = hasNoNewPlaygroundKey(playground)
+  const listingConditions = [...conditions, hasNoNewPlaygroundKey(playground)]
+  const values = change.ExpressionAttributeValues
   return {
-    key: { Update: { ...change, ConditionExpression: conditions.join(' AND '), Key: tableKeys.apiKey(digest) } },
-    listing: {
-      Update: {
-        ...change,
-        ConditionExpression: [...conditions, condition].join(' AND '),
-        ...valuesOf({ ...change.ExpressionAttributeValues, ...values }),
-        Key: tableKeys.apiKeyListing(keyId),
-      },
-    },
+    key: { Update: { ...change, ...allOf(conditions, values), Key: tableKeys.apiKey(digest) } },
+    listing: { Update: { ...change, ...allOf(listingConditions, values), Key: tableKeys.apiKeyListing(keyId) } },
     ...endPlaygroundKeys(playground.keys, Date.now()),
   }
-}
-
-/** DynamoDB refuses an empty set of values. */
-function valuesOf(values: Readonly<Record<string, unknown>>): Pick<Condition, 'ExpressionAttributeValues'> {
-  return Object.keys(values).length === 0 ? {} : { ExpressionAttributeValues: values }
 }

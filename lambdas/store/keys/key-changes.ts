@@ -8,6 +8,7 @@ import { putKeyBudget } from '../budgets.ts'
 import { type BudgetOfKey, nameBudget, readApiKeyRecord } from '../callers.ts'
 import { StoreRefusal } from '../store-refusal.ts'
 import {
+  allOf,
   type Condition,
   type Item,
   type ItemUpdate,
@@ -130,9 +131,7 @@ function conditionFor(stored: StoredKey | undefined): Condition {
   if (stored === undefined) {
     return { ConditionExpression: 'attribute_not_exists(PK)' }
   }
-  return stored.revision === undefined
-    ? { ConditionExpression: 'attribute_exists(PK) AND attribute_not_exists(revision)' }
-    : { ConditionExpression: 'revision = :revision', ExpressionAttributeValues: { ':revision': stored.revision } }
+  return allOf(['attribute_exists(PK)', isStill('revision', stored.revision)])
 }
 
 function describePut({ replaces, newBudget, ...key }: NewApiKey, actor: Actor): TableWrite {
@@ -363,26 +362,21 @@ function updateOf(
   const removed = changes.filter(({ value }) => value === undefined)
   const keyIsNotRevoked = '#state = :active'
   const keyHasNotChanged = isStill('revision', revision)
-  const made = playground === undefined ? undefined : hasNoNewPlaygroundKey(playground)
+  const noneWasMade = playground === undefined ? [] : [hasNoNewPlaygroundKey(playground)]
   return {
     UpdateExpression: [
       `SET ${['revision = :next', ...set.map(({ attribute }) => `#${attribute} = :${attribute}`)].join(', ')}`,
       ...(removed.length === 0 ? [] : [`REMOVE ${removed.map(({ attribute }) => `#${attribute}`).join(', ')}`]),
     ].join(' '),
-    ConditionExpression: [keyIsNotRevoked, keyHasNotChanged.condition, ...(made === undefined ? [] : [made.condition])].join(
-      ' AND ',
-    ),
     ExpressionAttributeNames: {
       '#state': 'state',
       ...Object.fromEntries(changes.map(({ attribute }) => [`#${attribute}`, attribute])),
     },
-    ExpressionAttributeValues: {
+    ...allOf([keyIsNotRevoked, keyHasNotChanged, ...noneWasMade], {
       ':active': 'active',
       ':next': (revision ?? 0) + 1,
-      ...keyHasNotChanged.values,
-      ...made?.values,
       ...Object.fromEntries(set.map(({ attribute, value }) => [`:${attribute}`, value])),
-    },
+    }),
   }
 }
 

@@ -3,9 +3,16 @@ import { sha256Hex } from '../../platform/crypto.ts'
 import { type Actor, auditEntry } from '../audit/audit-entry.ts'
 import { activeKeyCheck, nameBudget } from '../callers.ts'
 import { StoreRefusal } from '../store-refusal.ts'
-import { type ConditionsNotMetError, type Item, type NamedWrites, type Table, tryTransact } from '../table/table.ts'
+import {
+  allOf,
+  type ConditionsNotMetError,
+  type Item,
+  type NamedWrites,
+  type Table,
+  tryTransact,
+} from '../table/table.ts'
 import { type TableKey, tableKeys } from '../table/table-keys.ts'
-import { isTenantInState } from '../tenants/tenants.ts'
+import { isTenantInState, noTenant } from '../tenants/tenants.ts'
 import {
   type ApiKeyListing,
   endPlaygroundKeys,
@@ -106,7 +113,7 @@ function limitsOf({ keyId, models, ratePerMinute, budget }: ApiKeyListing): Item
 async function tenantParent(table: Table, { tenantId, sessionId }: Wish): Promise<Parent> {
   const tenant = await table.readItem(tableKeys.tenant(tenantId))
   if (tenant === undefined) {
-    throw new StoreRefusal('not_found', `no tenant ${tenantId}`)
+    throw noTenant(tenantId)
   }
   return {
     item: tableKeys.tenant(tenantId),
@@ -124,7 +131,6 @@ function endOf({ expiresAt }: Parent, nowMilliseconds: number): number {
 
 function writesFor({ tenantId, actor, nowMilliseconds }: Wish, parent: Parent, made: PlaygroundKey): NamedWrites {
   const { kept, ended } = makeRoom(parent.playground.keys, made, nowMilliseconds)
-  const { condition, values } = hasNoNewPlaygroundKey(parent.playground)
   const { digest, expiresAt } = made
   const record = { ...parent.limits, tenantId, state: 'active', expiresAt, ttl: expiresAt + KEPT_SECONDS }
   return {
@@ -137,12 +143,10 @@ function writesFor({ tenantId, actor, nowMilliseconds }: Wish, parent: Parent, m
       Update: {
         Key: parent.item,
         UpdateExpression: 'SET playgroundKeys = :keys, playgroundRevision = :next',
-        ConditionExpression: `attribute_exists(PK) AND ${condition}`,
-        ExpressionAttributeValues: {
-          ...values,
+        ...allOf(['attribute_exists(PK)', hasNoNewPlaygroundKey(parent.playground)], {
           ':keys': [...kept, made],
           ':next': (parent.playground.revision ?? 0) + 1,
-        },
+        }),
       },
     },
     ...endPlaygroundKeys(ended, nowMilliseconds),

@@ -96,7 +96,6 @@ function bytesOf(name: Item): number {
   )
 }
 
-
 const holdItem = z.object({
   PK: z.string(),
   SK: z.string(),

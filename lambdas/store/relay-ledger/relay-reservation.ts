@@ -100,7 +100,6 @@ export function countedSettlement({ reservation, resolution, at }: ResolvedReser
   return { tenantId, keyId, operation, model, at, actual, usage }
 }
 
-
 const storedResolution = z.object({ kind: z.enum(['settle', 'release']), actual: z.optional(storedAmount) })
 
 /** Whether the ledger row of a request records this resolution. */

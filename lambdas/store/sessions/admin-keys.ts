@@ -3,20 +3,8 @@ import { formatAdminKey } from '#core/api-key.ts'
 import { randomBase62, sha256Hex } from '../../platform/crypto.ts'
 import { type Actor, auditEntry } from '../audit/audit-entry.ts'
 import { StoreRefusal } from '../store-refusal.ts'
-import { ConditionsNotMetError, queryPartition, type Table } from '../table/table.ts'
+import { queryPartition, type Table, tryTransact } from '../table/table.ts'
 import { isSortKey, tableKeys } from '../table/table-keys.ts'
-
-/** An admin key as operators see it: never the key, only its public id. Times are Unix milliseconds. */
-export type AdminKey = {
-  readonly keyId: string
-  readonly name: string
-  readonly role: 'owner' | 'viewer'
-  readonly state: 'active' | 'revoked'
-  readonly createdAt: number
-}
-
-/** An admin key with the digest that proves it. */
-export type StoredAdminKey = { readonly key: AdminKey; readonly digest: string }
 
 const adminKeyItem = z.object({
   SK: z.string(),
@@ -26,6 +14,12 @@ const adminKeyItem = z.object({
   createdAt: z.number(),
   digest: z.string(),
 })
+
+/** An admin key as operators see it: never the key, only its public id. Times are Unix milliseconds. */
+type AdminKey = Readonly<Omit<z.infer<typeof adminKeyItem>, 'SK' | 'digest'>> & { readonly keyId: string }
+
+/** An admin key with the digest that proves it. */
+type StoredAdminKey = { readonly key: AdminKey; readonly digest: string }
 
 /** Reads a stored admin key. @throws ZodError for an item that this service did not write. */
 export function readAdminKeyRecord(item: unknown): StoredAdminKey {
@@ -37,7 +31,7 @@ const KEY_ID_CHARACTERS = 8
 const SECRET_CHARACTERS = 32
 
 /** An admin key that was just made. The key itself is stored nowhere. */
-export type NewAdminKey = { readonly key: string; readonly listing: AdminKey }
+type NewAdminKey = { readonly key: string; readonly listing: AdminKey }
 
 /** Makes an admin key with 190 random bits, in one transaction with the entry of the audit log. */
 export async function createAdminKey(
@@ -66,11 +60,7 @@ export async function createAdminKey(
 
 /** Every admin key, revoked ones too, strongly consistent. */
 export async function listAdminKeys(table: Table): Promise<readonly AdminKey[]> {
-  const keys: AdminKey[] = []
-  for await (const item of queryPartition(table, tableKeys.adminKey('').PK)) {
-    keys.push(readAdminKeyRecord(item).key)
-  }
-  return keys
+  return await Array.fromAsync(queryPartition(table, tableKeys.adminKey('').PK), (item) => readAdminKeyRecord(item).key)
 }
 
 /**
@@ -91,30 +81,24 @@ export async function revokeAdminKey(table: Table, keyId: string, actor: Actor):
 }
 
 async function revoke(table: Table, keyId: string, actor: Actor): Promise<void> {
-  try {
-    await table.transact({
-      key: {
-        Update: {
-          Key: tableKeys.adminKey(keyId),
-          UpdateExpression: 'SET #state = :revoked',
-          ConditionExpression: '#state = :active',
-          ExpressionAttributeNames: { '#state': 'state' },
-          ExpressionAttributeValues: { ':revoked': 'revoked', ':active': 'active' },
-        },
+  // A refusal means that another command, or an earlier try of this one, has revoked the key since it was read.
+  await tryTransact(table, {
+    key: {
+      Update: {
+        Key: tableKeys.adminKey(keyId),
+        UpdateExpression: 'SET #state = :revoked',
+        ConditionExpression: '#state = :active',
+        ExpressionAttributeNames: { '#state': 'state' },
+        ExpressionAttributeValues: { ':revoked': 'revoked', ':active': 'active' },
       },
-      audit: auditEntry({
-        actor,
-        action: 'console key revoke',
-        target: { kind: 'console', id: keyId },
-        before: { state: 'active' },
-        after: { state: 'revoked' },
-        at: Date.now(),
-      }),
-    })
-  } catch (error) {
-    // Another command, or an earlier try of this one, has revoked the key since it was read.
-    if (!(error instanceof ConditionsNotMetError)) {
-      throw error
-    }
-  }
+    },
+    audit: auditEntry({
+      actor,
+      action: 'console key revoke',
+      target: { kind: 'console', id: keyId },
+      before: { state: 'active' },
+      after: { state: 'revoked' },
+      at: Date.now(),
+    }),
+  })
 }

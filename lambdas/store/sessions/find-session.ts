@@ -8,7 +8,7 @@ import { readTenantRecord } from '../tenants/tenants.ts'
 import { readAdminKeyRecord } from './admin-keys.ts'
 
 /** A session with the digests that prove it. */
-export type StoredSession = {
+type StoredSession = {
   readonly session: Session
   /** Of the token in the cookie. */
   readonly digest: string
@@ -44,7 +44,7 @@ export function sessionItemOf({ session, digest, pageDigest }: StoredSession): I
 }
 
 /** What a request shows of a session. */
-export type ShownSession = {
+type ShownSession = {
   /** The value of the cookie. */
   readonly token: string
   /** The secret that the page holds; undefined without one. */

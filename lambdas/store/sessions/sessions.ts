@@ -3,15 +3,16 @@ import * as z from 'zod/mini'
 import { formatSessionToken, type KeyOfSession, SESSION_MILLISECONDS, type Session } from '#core/admin/session.ts'
 import { adminKeyIdOf, isLikeAdminKey, isPlausibleKey } from '#core/api-key.ts'
 import { isSameString, randomBase62, sha256Hex } from '../../platform/crypto.ts'
-import { type Actor, auditEntry } from '../audit/audit-entry.ts'
+import { type Actor, type AuditedFields, auditEntry } from '../audit/audit-entry.ts'
 import { callerOf, readApiKeyRecord } from '../callers.ts'
-import { ConditionsNotMetError, type NamedWrites, type Table } from '../table/table.ts'
+import { allOf, isStill, type NamedWrites, type Table, tryTransact } from '../table/table.ts'
 import { tableKeys } from '../table/table-keys.ts'
+import { readTenantRecord } from '../tenants/tenants.ts'
 import { readAdminKeyRecord } from './admin-keys.ts'
 import { readSessionRecord, sessionItemOf } from './find-session.ts'
 
 /** Which sessions to list. */
-export type SessionWish = {
+type SessionWish = {
   /** Sessions of this holder alone; undefined for all. */
   readonly holder: string | undefined
   /** The most sessions to return, from 1; fewer where others are of another holder or over. */
@@ -22,7 +23,7 @@ export type SessionWish = {
 }
 
 /** A page of sessions; `next` continues it. */
-export type SessionPage = { readonly sessions: readonly Session[]; readonly next: string | undefined }
+type SessionPage = { readonly sessions: readonly Session[]; readonly next: string | undefined }
 
 /**
  * Sessions that are not over, by one query. A session whose key was revoked stays in the list until its end. A page of one holder searches
@@ -83,29 +84,17 @@ export async function endSession(
   sessionId: string,
   { actor, holder }: Ending,
 ): Promise<boolean> {
-  const isOfHolder =
-    holder === undefined
-      ? { ConditionExpression: 'attribute_exists(PK)' }
-      : { ConditionExpression: 'holder = :holder', ExpressionAttributeValues: { ':holder': holder } }
-  try {
-    await table.transact({
-      session: { Delete: { Key: tableKeys.session(sessionId), ...isOfHolder } },
-      audit: auditEntry({
-        actor,
-        action: 'session end',
-        target: { kind: 'console', id: sessionId },
-        before: { state: 'active' },
-        after: null,
-        at: Date.now(),
-      }),
-    })
-    return true
-  } catch (error) {
-    if (error instanceof ConditionsNotMetError) {
-      return false
-    }
-    throw error
-  }
+  const isThere = holder === undefined ? 'attribute_exists(PK)' : isStill('holder', holder)
+  const refusal = await tryTransact(table, {
+    session: { Delete: { Key: tableKeys.session(sessionId), ...allOf([isThere]) } },
+    audit: sessionEnd(actor, sessionId, { state: 'active' }),
+  })
+  return refusal === undefined
+}
+
+function sessionEnd(actor: Actor, id: string, before: AuditedFields) {
+  const target = { kind: 'console', id } as const
+  return auditEntry({ actor, action: 'session end', target, before, after: null, at: Date.now() })
 }
 
 /** Sessions that one transaction ends, with room for the entry of the audit log. */
@@ -127,14 +116,7 @@ export async function endSessionsOf(
       const ids = page.sessions.slice(first, first + ENDED_AT_ONCE).map(({ id }) => id)
       await table.transact({
         ...Object.fromEntries(ids.map((id) => [`session ${id}`, { Delete: { Key: tableKeys.session(id) } }])),
-        audit: auditEntry({
-          actor,
-          action: 'session end',
-          target: { kind: 'console', id: holder },
-          before: { sessions: ids.length },
-          after: null,
-          at: Date.now(),
-        }),
+        audit: sessionEnd(actor, holder, { sessions: ids.length }),
       })
     }
     after = page.next
@@ -241,7 +223,6 @@ async function userOfAdminKey(table: Table, key: string): Promise<SignedInUser |
 /** As long as a digest, and none. */
 const NO_DIGEST = '-'.repeat(64)
 
-const named = z.object({ name: z.string() })
 const listed = z.object({ digest: z.string() })
 
 /** Short-lived keys of the playground have no listing, and cannot sign in. */
@@ -262,7 +243,7 @@ async function userOfApiKey(table: Table, key: string, nowMilliseconds: number):
     kind: 'api_key',
     actor: `key ${keyId}`,
     role: 'tenant',
-    tenant: { id, name: named.parse(tenant).name },
+    tenant: { id, name: readTenantRecord(tenant).name },
     keyId,
     holder: `api_key:${keyId}`,
     endsAt: record.expiresAt === undefined ? undefined : record.expiresAt * 1000,

@@ -190,11 +190,22 @@ export async function tryTransact(
   }
 }
 
-/** A clause of a condition, with the values that it names. */
-type Clause = { readonly condition: string; readonly values: Readonly<Record<string, unknown>> }
+/** A clause of a condition, with the values that it names if there are any. */
+type Clause = string | { readonly condition: string; readonly values: Readonly<Record<string, unknown>> }
+
+/** The condition that all these clauses hold, for a request whose other expressions have `values`. */
+export function allOf(clauses: readonly Clause[], values: Readonly<Record<string, unknown>> = {}) {
+  const texts = clauses.map((clause) => (typeof clause === 'string' ? clause : clause.condition))
+  const all = Object.assign({}, values, ...clauses.map((clause) => (typeof clause === 'string' ? {} : clause.values)))
+  return {
+    ConditionExpression: texts.join(' AND '),
+    // The table refuses an empty set of values.
+    ...(Object.keys(all).length === 0 ? {} : { ExpressionAttributeValues: all }),
+  } as const satisfies Condition
+}
 
 /** The clause that an attribute has not changed since this was read of it; undefined for no such attribute. */
-export function isStill(attribute: string, read: unknown): Clause {
+export function isStill(attribute: string, read: unknown): Exclude<Clause, string> {
   return read === undefined
     ? { condition: `attribute_not_exists(${attribute})`, values: {} }
     : { condition: `${attribute} = :${attribute}`, values: { [`:${attribute}`]: read } }

@@ -12,10 +12,19 @@ import { type Clock, systemClock } from '../../platform/clock.ts'
 import { type Actor, type AuditedFields, auditEntry } from '../audit/audit-entry.ts'
 import { readTenantBudget } from '../budgets.ts'
 import { StoreRefusal } from '../store-refusal.ts'
-import { ConditionsNotMetError, type Item, type ItemUpdate, queryItems, type Table } from '../table/table.ts'
+import {
+  allOf,
+  beginningWith,
+  type Item,
+  type ItemUpdate,
+  isStill,
+  queryItems,
+  type Table,
+  tryTransact,
+} from '../table/table.ts'
 import { BUDGETS_PARTITION, tableKeys } from '../table/table-keys.ts'
 import { readSnapshot, type Snapshot, spentInPeriod } from '../usage.ts'
-import { readBalance, readTenantName } from './tenants.ts'
+import { noTenant, readBalance, readTenantName } from './tenants.ts'
 
 const NAMES = ['budgetAmount', 'budgetPeriod', 'budgetPeriodId', 'budgetSpent', 'budgetLeft', 'budgetFree'] as const
 
@@ -152,7 +161,7 @@ function counts({ read, sum: spent }: Snapshot<Item>, budget: Budget): boolean {
 async function requireBalance(table: Table, tenantId: string): Promise<Item> {
   const balance = await table.readItem(tableKeys.balance(tenantId))
   if (balance === undefined) {
-    throw new StoreRefusal('not_found', `no tenant ${tenantId}`)
+    throw noTenant(tenantId)
   }
   return balance
 }
@@ -192,17 +201,10 @@ export async function changeTenant(table: Table, change: TenantChange): Promise<
     const now = clock.nowMilliseconds()
     const planned = await planChange(table, change, now)
     if (planned !== undefined) {
-      try {
-        await table.transact({
-          balance: balanceWrite(planned),
-          tenant: planned.name,
-          audit: auditOf(change, planned, now),
-        })
-      } catch (error) {
-        if (error instanceof ConditionsNotMetError) {
-          continue
-        }
-        throw error
+      const audit = auditOf(change, planned, now)
+      const refusal = await tryTransact(table, { balance: balanceWrite(planned), tenant: planned.name, audit })
+      if (refusal !== undefined) {
+        continue
       }
     }
     if (change.settings.openJobsMax !== undefined) {
@@ -235,7 +237,7 @@ async function planChange(
   const balance = await table.readItem(tableKeys.balance(tenantId))
   const tenant = name === undefined ? undefined : await readTenantName(table, tenantId)
   if (balance === undefined || (name !== undefined && tenant === undefined)) {
-    throw new StoreRefusal('not_found', `no tenant ${tenantId}`)
+    throw noTenant(tenantId)
   }
   const wasName = tenant?.name
   const wasLimit = readBalance(balance).openJobs.max
@@ -297,12 +299,13 @@ function joined(one: ItemUpdate, other: ItemUpdate): ItemUpdate {
     )
     return texts.length === 0 ? [] : [`${word}${texts.join(', ')}`]
   }
-  const values: Item = { ...one.ExpressionAttributeValues, ...other.ExpressionAttributeValues }
   return {
     Key: one.Key,
     UpdateExpression: [...clause('SET '), ...clause('REMOVE ')].join(' '),
-    ConditionExpression: parts.map(({ ConditionExpression: condition }) => `(${condition})`).join(' AND '),
-    ...(Object.keys(values).length === 0 ? {} : { ExpressionAttributeValues: values }),
+    ...allOf(
+      parts.map(({ ConditionExpression: condition }) => `(${condition})`),
+      { ...one.ExpressionAttributeValues, ...other.ExpressionAttributeValues },
+    ),
   }
 }
 
@@ -318,13 +321,10 @@ function openJobLimitUpdate(
   return {
     Key: tableKeys.balance(tenantId),
     UpdateExpression: limit === null ? 'REMOVE openJobsMax' : 'SET openJobsMax = :limit',
-    ConditionExpression:
-      was === null ? 'attribute_exists(PK) AND attribute_not_exists(openJobsMax)' : 'openJobsMax = :was',
-    // One of the two is a number, because an equal limit is not set.
-    ExpressionAttributeValues: {
-      ...(limit === null ? {} : { ':limit': limit }),
-      ...(was === null ? {} : { ':was': was }),
-    },
+    ...allOf(
+      ['attribute_exists(PK)', isStill('openJobsMax', was ?? undefined)],
+      limit === null ? {} : { ':limit': limit },
+    ),
   }
 }
 
@@ -362,18 +362,13 @@ async function isRecounted(table: Table, tenantId: string): Promise<boolean> {
 }
 
 async function countReservations(table: Table, tenantId: string): Promise<number> {
-  const { PK, SK } = tableKeys.reservation(tenantId, '')
+  const reservations = beginningWith(tableKeys.reservation(tenantId, ''))
   const open = queryItems(table, {
-    KeyConditionExpression: 'PK = :pk AND begins_with(SK, :sk)',
+    ...reservations,
     FilterExpression: '#state = :held',
     ProjectionExpression: 'SK',
     ExpressionAttributeNames: { '#state': 'state' },
-    ExpressionAttributeValues: { ':pk': PK, ':sk': SK, ':held': 'held' },
-    ConsistentRead: true,
+    ExpressionAttributeValues: { ...reservations.ExpressionAttributeValues, ':held': 'held' },
   })
-  let count = 0
-  for await (const _ of open) {
-    count += 1
-  }
-  return count
+  return (await Array.fromAsync(open)).length
 }

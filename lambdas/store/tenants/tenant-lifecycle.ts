@@ -6,12 +6,13 @@ import { type Actor, auditEntry } from '../audit/audit-entry.ts'
 import { newTenantBudget } from '../budgets.ts'
 import { type ApiKeyListing, endPlaygroundKeys, listApiKeys, readPlaygroundKeys, updateKey } from '../keys/api-keys.ts'
 import { StoreRefusal } from '../store-refusal.ts'
-import { ConditionsNotMetError, type NamedWrites, type Table } from '../table/table.ts'
+import { type ConditionsNotMetError, type NamedWrites, type Table, tryTransact } from '../table/table.ts'
 import { tableKeys } from '../table/table-keys.ts'
-import { putGrant } from './credits.ts'
+import { putCreditEntry } from './credits.ts'
 import {
   getTenant,
   isTenantInState,
+  noTenant,
   readTenantState,
   type Suspension,
   type Tenant,
@@ -57,25 +58,24 @@ export async function createTenant(table: Table, tenant: NewTenant, actor: Actor
   const money = { available: credits, held: 0, spent: 0, granted: credits }
   const balance = { ...money, state: 'active', openJobs: 0, openJobsMax: openJobsMax ?? undefined }
   const budget = budgetLimit === null ? {} : newTenantBudget(id, budgetLimit, nowMilliseconds)
-  try {
-    await table.transact({
-      tenant: { Put: { ...isNew, Item: { ...tableKeys.tenant(id), name, webhookSecret, createdAt: nowMilliseconds } } },
-      balance: { Put: { ...isNew, Item: { ...tableKeys.balance(id), ...balance, ...budget } } },
-      grant: putGrant(id, { grantId, credits, nowMilliseconds }),
-      audit: auditEntry({
-        actor,
-        action: 'tenant create',
-        target: { kind: 'tenant', id },
-        before: null,
-        after: {
-          ...{ name, amount: formatCredits(credits), openJobs: openJobsMax },
-          ...(budgetLimit === null ? {} : { budget: formatBudgetLimit(budgetLimit) }),
-        },
-        at: nowMilliseconds,
-      }),
-    })
-  } catch (error) {
-    throw error instanceof ConditionsNotMetError ? new StoreRefusal('id_taken', `tenant ${id} exists`) : error
+  const refusal = await tryTransact(table, {
+    tenant: { Put: { ...isNew, Item: { ...tableKeys.tenant(id), name, webhookSecret, createdAt: nowMilliseconds } } },
+    balance: { Put: { ...isNew, Item: { ...tableKeys.balance(id), ...balance, ...budget } } },
+    grant: putCreditEntry(id, { kind: 'grant', id: grantId, amount: credits, at: nowMilliseconds }),
+    audit: auditEntry({
+      actor,
+      action: 'tenant create',
+      target: { kind: 'tenant', id },
+      before: null,
+      after: {
+        ...{ name, amount: formatCredits(credits), openJobs: openJobsMax },
+        ...(budgetLimit === null ? {} : { budget: formatBudgetLimit(budgetLimit) }),
+      },
+      at: nowMilliseconds,
+    }),
+  })
+  if (refusal !== undefined) {
+    throw new StoreRefusal('id_taken', `tenant ${id} exists`)
   }
 }
 
@@ -106,10 +106,9 @@ type Move = SuspensionBy & { readonly tenantId: string; readonly state: TenantSt
 
 async function moveTenant(table: Table, move: Move): Promise<void> {
   const { tenantId, state } = move
-  try {
-    await table.transact(moveState(move, Date.now()))
-  } catch (error) {
-    await requireState(table, move, error)
+  const refusal = await tryTransact(table, moveState(move, Date.now()))
+  if (refusal !== undefined) {
+    await requireState(table, move, refusal)
   }
   const isSuspended = state === 'suspended'
   for (const key of await listApiKeys(table)) {
@@ -159,16 +158,13 @@ function moveState({ tenantId, state, actor, reason }: Move, at: number): NamedW
 }
 
 /** A tenant that is in the state already was moved by an earlier run, whose keys may be unfinished. */
-async function requireState(table: Table, { tenantId, state }: Move, error: unknown): Promise<void> {
-  if (!(error instanceof ConditionsNotMetError)) {
-    throw error
-  }
-  const stored = error.failed.has('tenant') ? undefined : await readTenantState(table, tenantId)
+async function requireState(table: Table, { tenantId, state }: Move, refusal: ConditionsNotMetError): Promise<void> {
+  const stored = refusal.failed.has('tenant') ? undefined : await readTenantState(table, tenantId)
   if (stored === undefined) {
-    throw new StoreRefusal('not_found', `no tenant ${tenantId}`, { cause: error })
+    throw noTenant(tenantId, { cause: refusal })
   }
   if (stored !== state) {
-    throw stateChanged(tenantId, state, error)
+    throw stateChanged(tenantId, state, refusal)
   }
 }
 
@@ -187,18 +183,15 @@ async function markKey(table: Table, { tenantId, keyId }: ApiKeyListing, state: 
       ? { UpdateExpression: 'SET suspended = :true', ExpressionAttributeValues: { ':true': true } }
       : { UpdateExpression: 'REMOVE suspended' }
   for (let attempt = 1; ; attempt += 1) {
-    try {
-      return await table.transact({
-        tenant: { ConditionCheck: isTenantInState(tenantId, state) },
-        ...(await updateKey(table, keyId, mark)),
-      })
-    } catch (error) {
-      if (!(error instanceof ConditionsNotMetError)) {
-        throw error
-      }
-      if (error.failed.has('tenant') || attempt === TRIES_MAX) {
-        throw stateChanged(tenantId, state, error)
-      }
+    const refusal = await tryTransact(table, {
+      tenant: { ConditionCheck: isTenantInState(tenantId, state) },
+      ...(await updateKey(table, keyId, mark)),
+    })
+    if (refusal === undefined) {
+      return
+    }
+    if (refusal.failed.has('tenant') || attempt === TRIES_MAX) {
+      throw stateChanged(tenantId, state, refusal)
     }
   }
 }

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import type { Budget } from '#core/budgets.ts'
-import { type Microcredits, microcredits } from '#core/money.ts'
+import type { Microcredits } from '#core/money.ts'
 import { readTenantBudget } from '../budgets.ts'
 import { StoreRefusal } from '../store-refusal.ts'
 import { storedAmount } from '../table/attributes.ts'
@@ -63,6 +63,11 @@ const balanceItem = z.object({
   openJobsMax: z._default(z.nullable(z.number()), null),
 })
 
+/** The refusal of a change, or a read, of a tenant that does not exist. */
+export function noTenant(tenantId: string, options?: ErrorOptions): StoreRefusal {
+  return new StoreRefusal('not_found', `no tenant ${tenantId}`, options)
+}
+
 /**
  * Reads a tenant with its balance, strongly consistent.
  * @throws StoreRefusal `not_found` when there is no such tenant.
@@ -73,7 +78,7 @@ export async function getTenant(table: Table, tenantId: string): Promise<Tenant>
     table.readItem(tableKeys.balance(tenantId)),
   ])
   if (tenant === undefined || balance === undefined) {
-    throw new StoreRefusal('not_found', `no tenant ${tenantId}`)
+    throw noTenant(tenantId)
   }
   const { SK: id, ...rest } = tenantItem.parse(tenant)
   return { id, ...rest, ...readBalance(balance) }
@@ -124,12 +129,8 @@ export async function listTenantIds(table: Table): Promise<string[]> {
 
 /** Ids and names of all tenants, sorted by id. */
 export async function listTenantNames(table: Table): Promise<Pick<Tenant, 'id' | 'name'>[]> {
-  const tenants: Pick<Tenant, 'id' | 'name'>[] = []
-  for await (const item of queryPartition(table, tableKeys.tenant('').PK)) {
-    const { SK: id, name } = tenantItem.parse(item)
-    tenants.push({ id, name })
-  }
-  return tenants
+  const records = await Array.fromAsync(queryPartition(table, tableKeys.tenant('').PK), readTenantRecord)
+  return records.map(({ id, name }) => ({ id, name }))
 }
 
 /** A suspended tenant starts nothing new; its running jobs and requests end as usual. */

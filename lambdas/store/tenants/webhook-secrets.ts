@@ -1,8 +1,9 @@
 import * as z from 'zod/mini'
 import { type Actor, auditEntry } from '../audit/audit-entry.ts'
 import { StoreRefusal } from '../store-refusal.ts'
-import { ConditionsNotMetError, type ItemUpdate, type Table } from '../table/table.ts'
+import { type ItemUpdate, type Table, tryTransact } from '../table/table.ts'
 import { tableKeys } from '../table/table-keys.ts'
+import { noTenant } from './tenants.ts'
 
 /** The secrets that a tenant's callbacks are signed with. */
 export type WebhookSecrets = {
@@ -29,7 +30,7 @@ export async function readWebhookSecrets(
 ): Promise<WebhookSecrets> {
   const item = await table.readItem(tableKeys.tenant(tenantId), { mayLag })
   if (item === undefined) {
-    throw new StoreRefusal('not_found', `no tenant ${tenantId}`)
+    throw noTenant(tenantId)
   }
   const { webhookSecret: current, previousWebhookSecret: secret, previousWebhookSecretUntil } = secretsItem.parse(item)
   const until = previousWebhookSecretUntil ?? 0
@@ -60,12 +61,7 @@ export async function rotateWebhookSecret(table: Table, tenantId: string, rotati
     after: { until: previousUntil === undefined ? null : new Date(previousUntil).toISOString() },
     at: Date.now(),
   })
-  try {
-    await table.transact({ tenant: { Update: replaceSecret(tenantId, rotation) }, audit })
-  } catch (error) {
-    if (!(error instanceof ConditionsNotMetError)) {
-      throw error
-    }
+  if ((await tryTransact(table, { tenant: { Update: replaceSecret(tenantId, rotation) }, audit })) !== undefined) {
     // A write whose response was lost may be sent again by the command, and is then refused by its own first try.
     const { current } = await readWebhookSecrets(table, tenantId, { nowMilliseconds: 0 })
     if (current !== secret) {

@@ -4,7 +4,7 @@ import { microcredits, parseCredits } from '#core/money.ts'
 import { readLedgerRows, streamLedgerRows } from '#lambdas/admin/read-ledger.ts'
 import { RelayLedger } from '#store/relay-ledger/relay-ledger.ts'
 import { tableKeys } from '#store/table/table-keys.ts'
-import { adjustTenant, grantCredits } from '#store/tenants/credits.ts'
+import { adjustTenant, grantTenant } from '#store/tenants/credits.ts'
 import { createTenant } from '#store/tenants/tenant-lifecycle.ts'
 import { ledgerExport, ledgerShow, ledgerVerify } from '../../../lib/cli/admin/ledger.ts'
 import { type TableWithClient, useTestTable } from '../../engines/test-table.ts'
@@ -228,8 +228,8 @@ describe('the exported ledger', () => {
       nowMilliseconds: 1,
     }
     await createTenant(table, wide, TESTER)
-    for (const grantId of ['g1', 'g2']) {
-      await grantCredits(table, 'wide', { grantId, credits, nowMilliseconds: 1, actor: TESTER })
+    for (const id of ['g1', 'g2']) {
+      await grantTenant(table, 'wide', { id, credits, actor: TESTER })
     }
     const sizes: number[] = []
     let isTaken = true

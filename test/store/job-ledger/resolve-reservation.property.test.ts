@@ -8,7 +8,7 @@ import { claimSubmit, recordAccepted } from '#store/jobs/job-progress.ts'
 import { getVideoJob } from '#store/jobs/job-reader.ts'
 import { isRefusal } from '#store/store-refusal.ts'
 import type { Table } from '#store/table/table.ts'
-import { grantCredits } from '#store/tenants/credits.ts'
+import { grantTenant } from '#store/tenants/credits.ts'
 import { getTenant } from '#store/tenants/tenants.ts'
 import { auditTenant } from '../../engines/audit.ts'
 import { useTestTable } from '../../engines/test-table.ts'
@@ -50,9 +50,9 @@ class History {
 
   /** An id comes again with the same amount or with another, which is refused. */
   async #grant({ id, amount }: { id: number; amount: number }): Promise<void> {
-    const grant = { grantId: `extra-${id}`, credits: microcredits(amount), nowMilliseconds: Date.now() }
+    const grant = { id: `extra-${id}`, credits: microcredits(amount), actor: TESTER }
     try {
-      await grantCredits(this.#table, this.#tenant.tenantId, { ...grant, actor: TESTER })
+      await grantTenant(this.#table, this.#tenant.tenantId, grant)
     } catch (error) {
       if (!isRefusal(error, 'id_taken')) {
         throw error

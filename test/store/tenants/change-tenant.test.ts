@@ -12,7 +12,7 @@ import { revokeApiKey } from '#store/keys/api-keys.ts'
 import type { NamedWrites } from '#store/table/table.ts'
 import { tableKeys } from '#store/table/table-keys.ts'
 import { beginBudget, changeBudgetAmount, changeTenant, clearBudget } from '#store/tenants/change-tenant.ts'
-import { grantCredits, grantTenant } from '#store/tenants/credits.ts'
+import { grantTenant } from '#store/tenants/credits.ts'
 import { getTenant } from '#store/tenants/tenants.ts'
 import { auditTenant } from '../../engines/audit.ts'
 import { tenantBudgetOf } from '../../engines/budgets.ts'
@@ -357,12 +357,7 @@ describe('changeTenant', () => {
     const traffic = Promise.all(
       Array.from({ length: 12 }, async (_, index) => {
         await settledJob(table, tenant, { bill: `0.${index + 1}`, createdAt: EVE })
-        await grantCredits(table, tenantId, {
-          grantId: `g${index}`,
-          credits: parseCredits('1'),
-          nowMilliseconds: EVE * 1000,
-          actor: TESTER,
-        })
+        await grantTenant(table, tenantId, { credits: parseCredits('1'), actor: TESTER })
       }),
     )
     await set(tenantId, '500/month')

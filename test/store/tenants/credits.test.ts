@@ -3,24 +3,25 @@ import { formatCredits, microcredits, parseCredits } from '#core/money.ts'
 import { verifyLedger } from '#lambdas/admin/verify-ledger.ts'
 import { readAudit } from '#store/audit/read-audit.ts'
 import type { Table } from '#store/table/table.ts'
-import { adjustTenant, grantCredits } from '#store/tenants/credits.ts'
+import { adjustTenant, grantTenant } from '#store/tenants/credits.ts'
 import { getTenant } from '#store/tenants/tenants.ts'
 import { auditTenant } from '../../engines/audit.ts'
 import { breakConnection, type TableWithClient, tableWithClient, useTestTable } from '../../engines/test-table.ts'
 import { credits, openTenant, reserveJob, TESTER } from '../../engines/video-jobs.ts'
 
-describe('grantCredits: a grant', () => {
+describe('grantTenant: a grant', () => {
   const engine = useTestTable()
   let table: Table
   beforeAll(async () => {
     table = engine.table
   })
 
-  const grant = (grantId: string, amount: string) => ({ grantId, credits: credits(amount), nowMilliseconds: 1_000 })
+  const grant = (tenantId: string, id: string, amount: string) =>
+    grantTenant(table, tenantId, { id, credits: credits(amount), actor: TESTER })
 
   it('adds to what is available and to what was granted', async () => {
     const { tenantId } = await openTenant(table, '5')
-    await grantCredits(table, tenantId, { ...grant('second', '0.25'), actor: TESTER })
+    await grant(tenantId, 'second', '0.25')
     expect((await getTenant(table, tenantId)).balance).toMatchObject({
       available: credits('5.25'),
       granted: credits('5.25'),
@@ -29,19 +30,17 @@ describe('grantCredits: a grant', () => {
 
   it('repeated under one id, also at the same time, is one grant, and none of another amount', async () => {
     const { tenantId } = await openTenant(table, '5')
-    await Promise.all([1, 2, 3].map(() => grantCredits(table, tenantId, { ...grant('same', '1'), actor: TESTER })))
-    expect(await grantCredits(table, tenantId, { ...grant('same', '1'), actor: TESTER })).toBe(false)
-    await expect(grantCredits(table, tenantId, { ...grant('same', '2'), actor: TESTER })).rejects.toMatchObject({
-      code: 'id_taken',
-    })
+    await Promise.all([1, 2, 3].map(() => grant(tenantId, 'same', '1')))
+    expect(await grant(tenantId, 'same', '1')).toMatchObject({ isNew: false })
+    await expect(grant(tenantId, 'same', '2')).rejects.toMatchObject({ code: 'id_taken' })
     expect((await getTenant(table, tenantId)).balance.granted).toBe(credits('6'))
     expect(await auditTenant(table, tenantId)).toEqual([])
   })
 
   it('is recorded once under its id', async () => {
     const { tenantId } = await openTenant(table, '5')
-    await Promise.all([1, 2, 3].map(() => grantCredits(table, tenantId, { ...grant('bill', '1.5'), actor: TESTER })))
-    await expect(grantCredits(table, tenantId, { ...grant('bill', '2'), actor: TESTER })).rejects.toThrow()
+    await Promise.all([1, 2, 3].map(() => grant(tenantId, 'bill', '1.5')))
+    await expect(grant(tenantId, 'bill', '2')).rejects.toThrow('grant bill of tenant')
     const { entries } = await readAudit(table, { limit: 10, targets: [tenantId], actor: TESTER.name })
     expect(entries.filter(({ action }) => action === 'tenant grant')).toMatchObject([
       { kind: 'tenant', target: tenantId, before: null, after: { amount: '1.5', reference: 'bill' } },

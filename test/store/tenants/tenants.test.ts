@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals'
 import { formatCredits } from '#core/money.ts'
 import type { Table } from '#store/table/table.ts'
 import { changeTenant } from '#store/tenants/change-tenant.ts'
-import { grantCredits } from '#store/tenants/credits.ts'
+import { grantTenant } from '#store/tenants/credits.ts'
 import { createTenant, suspendTenant } from '#store/tenants/tenant-lifecycle.ts'
 import {
   getTenant,
@@ -22,8 +22,6 @@ describe('tenants of the store:', () => {
   beforeAll(async () => {
     table = engine.table
   })
-
-  const grant = (grantId: string, amount: string) => ({ grantId, credits: credits(amount), nowMilliseconds: 1_000 })
 
   describe('createTenant: a tenant', () => {
     it('begins with its first grant available', async () => {
@@ -51,7 +49,7 @@ describe('tenants of the store:', () => {
 
     it('that does not exist is told apart from every other fault', async () => {
       await expect(getTenant(table, 'nobody')).rejects.toMatchObject({ code: 'not_found' })
-      await expect(grantCredits(table, 'nobody', { ...grant('g', '1'), actor: TESTER })).rejects.toMatchObject({
+      await expect(grantTenant(table, 'nobody', { credits: credits('1'), actor: TESTER })).rejects.toMatchObject({
         code: 'not_found',
       })
     })
