@@ -1,4 +1,4 @@
-import { firstIdAt, timeOfId } from '#core/ids.ts'
+import { firstIdAt, justBefore, timeOfId } from '#core/ids.ts'
 import type { Item, Table, TableQuery } from '#store/table/table.ts'
 import { tableKeys } from '#store/table/table-keys.ts'
 import { type LedgerRow, readLedgerItem } from './read-ledger.ts'
@@ -132,11 +132,6 @@ function isRequest(key: string): boolean {
 
 const GRANT = tableKeys.ledgerGrant('', '').SK
 const ADJUST = tableKeys.ledgerAdjustment('', '').SK
-
-/** The position directly before a sort key. */
-function justBefore(key: string): string {
-  return `${key.slice(0, -1)}${String.fromCharCode(key.charCodeAt(key.length - 1) - 1)}~`
-}
 
 /** Corrections and grants sort behind all jobs and requests: no id of those begins with their prefixes. */
 async function readOthers(

@@ -29,6 +29,12 @@ export function firstIdAt(atMilliseconds: number): string {
   return `${hex.slice(0, 8)}-${hex.slice(8)}`
 }
 
+/** The position directly before an id, so that a range up to it excludes the id itself. */
+export function justBefore(id: string): string {
+  const last = id.charCodeAt(id.length - 1)
+  return `${id.slice(0, -1)}${String.fromCharCode(last - 1)}~`
+}
+
 /** The time of a UUID of version 7 in milliseconds; undefined for any other string. */
 export function timeOfId(id: string): number | undefined {
   return UUID_PARTS.exec(id)?.[1] === '7' ? Number.parseInt(id.replace('-', '').slice(0, TIME_DIGITS), 16) : undefined

@@ -3,7 +3,8 @@ import { PERIOD_KINDS, type PeriodKind } from '#core/budgets.ts'
 import { InvalidApiKeyError } from '#core/errors.ts'
 import { RecentValues } from '../platform/cache.ts'
 import { type Clock, systemClock } from '../platform/clock.ts'
-import { allOf, type ConditionCheck, isStill, type Table } from './table/table.ts'
+import { allOf, isStill } from './table/expressions.ts'
+import type { ConditionCheck, Table } from './table/table.ts'
 import { tableKeys } from './table/table-keys.ts'
 
 /** Who calls: the tenant, and what the key may do. */
@@ -115,7 +116,6 @@ export function activeKeyCheck({ keyDigest, revision }: KeyRead, nowSeconds: num
       ':active': 'active',
       ':now': nowSeconds,
     }),
-    ExpressionAttributeNames: { '#state': 'state' },
   }
 }
 

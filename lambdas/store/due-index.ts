@@ -1,10 +1,15 @@
 import * as z from 'zod/mini'
 import { type HoldKey, readHoldItem, type StoredHold } from './relay-ledger/hold.ts'
-import { DUE_INDEX, type ItemUpdate, queryItems, type Table } from './table/table.ts'
-import { CLEANUP_PARTITION, dueSortKey, HOLDS_PARTITION, OPEN_SHARDS, tableKeys } from './table/table-keys.ts'
-
-/** Identifies a job and its reservation. */
-export type JobKey = { readonly tenantId: string; readonly jobId: string }
+import { change, dueBy } from './table/expressions.ts'
+import { type ItemUpdate, queryItems, readBatches, type Table } from './table/table.ts'
+import {
+  CLEANUP_PARTITION,
+  dueSortKey,
+  HOLDS_PARTITION,
+  type JobKey,
+  OPEN_SHARDS,
+  tableKeys,
+} from './table/table-keys.ts'
 
 const indexedItem = z.object({ PK: z.string(), SK: z.string() })
 
@@ -40,26 +45,16 @@ export function allHolds(table: Table): AsyncGenerator<HoldKey> {
   return dueHolds(table, END_OF_TIME)
 }
 
-/** The limit of BatchGetItem. */
-const BATCH_ITEMS = 100
-
 /** The content of every hold. */
 export async function* readHolds(table: Table): AsyncGenerator<StoredHold> {
-  let batch: HoldKey[] = []
-  for await (const key of allHolds(table)) {
-    batch.push(key)
-    if (batch.length === BATCH_ITEMS) {
-      yield* await readBatch(table, batch)
-      batch = []
+  const keys = async function* () {
+    for await (const { tenantId, holdId } of allHolds(table)) {
+      yield tableKeys.relayHold(tenantId, holdId)
     }
   }
-  yield* await readBatch(table, batch)
-}
-
-async function readBatch(table: Table, keys: readonly HoldKey[]): Promise<StoredHold[]> {
-  const tableKeysOf = keys.map(({ tenantId, holdId }) => tableKeys.relayHold(tenantId, holdId))
-  const items = tableKeysOf.length === 0 ? [] : await table.readItems(tableKeysOf)
-  return items.flatMap((item) => (item === undefined ? [] : [readHoldItem(item)]))
+  for await (const items of readBatches(table, keys())) {
+    yield* items.map(readHoldItem)
+  }
 }
 
 /** Postpones the next look at a hold. */
@@ -68,12 +63,8 @@ export async function postponeHold(
   { tenantId, holdId }: HoldKey,
   untilMilliseconds: number,
 ): Promise<void> {
-  await table.updateItem({
-    Key: tableKeys.relayHold(tenantId, holdId),
-    UpdateExpression: 'SET GSI1SK = :until',
-    ConditionExpression: 'attribute_exists(PK)',
-    ExpressionAttributeValues: { ':until': dueSortKey(untilMilliseconds) },
-  })
+  const later = { set: { GSI1SK: dueSortKey(untilMilliseconds) } }
+  await table.updateItem(change(tableKeys.relayHold(tenantId, holdId), later, ['attribute_exists(PK)']))
 }
 
 /**
@@ -95,54 +86,30 @@ export async function* pendingCleanUps(table: Table, nowMilliseconds: number): A
 type DueItem = { readonly kind: string; readonly tenantId: string; readonly id: string }
 
 async function* queryDue(table: Table, partition: string, nowMilliseconds: number): AsyncGenerator<DueItem> {
-  const due = queryItems(table, {
-    IndexName: DUE_INDEX,
-    KeyConditionExpression: 'GSI1PK = :partition AND GSI1SK <= :now',
-    ExpressionAttributeValues: { ':partition': partition, ':now': dueSortKey(nowMilliseconds) },
-  })
-  for await (const item of due) {
+  for await (const item of queryItems(table, dueBy(partition, nowMilliseconds))) {
     const { PK, SK } = indexedItem.parse(item)
     const end = SK.indexOf('#')
     yield { kind: SK.slice(0, end), tenantId: PK.slice('T#'.length), id: SK.slice(end + 1) }
   }
 }
 
-/** Postpones the next look at an open reservation. `restarts` counts executions started in place of broken ones. */
-export async function postponeReservation(table: Table, job: JobKey, postponement: Postponement): Promise<void> {
-  await table.updateItem(postponedReservation(job, postponement))
-}
+/** How a look is postponed. `restarts` counts executions started in place of broken ones; the count stays when left out. */
+type Postponement = { readonly untilMilliseconds: number; readonly restarts?: number }
 
 /**
- * Postpones the next look at an open reservation and leaves everything else as it is.
+ * Postpones the next look at an open reservation.
  * @returns false when the reservation is not open any more.
  */
-export async function postponeLook(
-  table: Table,
-  { tenantId, jobId }: JobKey,
-  untilMilliseconds: number,
-): Promise<boolean> {
-  const { isWritten } = await table.updateItem({
-    Key: tableKeys.reservation(tenantId, jobId),
-    UpdateExpression: 'SET GSI1SK = :until',
-    ConditionExpression: '#state = :held',
-    ExpressionAttributeNames: { '#state': 'state' },
-    ExpressionAttributeValues: { ':until': dueSortKey(untilMilliseconds), ':held': 'held' },
-  })
-  return isWritten
+export async function postponeReservation(table: Table, job: JobKey, postponement: Postponement): Promise<boolean> {
+  return (await table.updateItem(postponedReservation(job, postponement))).isWritten
 }
-
-type Postponement = { readonly untilMilliseconds: number; readonly restarts: number }
 
 /** The update that postpones, for a transaction; it is refused when the reservation is not open. */
 export function postponedReservation(
   { tenantId, jobId }: JobKey,
   { untilMilliseconds, restarts }: Postponement,
 ): ItemUpdate {
-  return {
-    Key: tableKeys.reservation(tenantId, jobId),
-    UpdateExpression: 'SET GSI1SK = :until, restarts = :restarts',
-    ConditionExpression: '#state = :held',
-    ExpressionAttributeNames: { '#state': 'state' },
-    ExpressionAttributeValues: { ':until': dueSortKey(untilMilliseconds), ':restarts': restarts, ':held': 'held' },
-  }
+  const isHeld = { condition: '#state = :held', values: { ':held': 'held' } }
+  const later = { set: { GSI1SK: dueSortKey(untilMilliseconds), restarts } }
+  return change(tableKeys.reservation(tenantId, jobId), later, [isHeld])
 }

@@ -2,7 +2,8 @@ import * as z from 'zod/mini'
 import { changeSwitches, NO_SWITCHES, type SwitchChange, type Switches, switchesOf } from '#core/catalogue/switches.ts'
 import { type Actor, type AuditedFields, auditEntry } from './audit/audit-entry.ts'
 import { StoreRefusal } from './store-refusal.ts'
-import { allOf, isStill, type Table, tryTransact } from './table/table.ts'
+import { allOf, isStill } from './table/expressions.ts'
+import { type Table, tryTransact } from './table/table.ts'
 import { tableKeys } from './table/table-keys.ts'
 
 /** The switches as they are stored. `version` grows with every change; 0 before the first. */

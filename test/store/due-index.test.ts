@@ -1,9 +1,10 @@
 import { beforeEach, describe, expect, it } from '@jest/globals'
-import { dueReservations, type JobKey, pendingCleanUps, postponeReservation } from '#store/due-index.ts'
+import { dueReservations, pendingCleanUps, postponeReservation } from '#store/due-index.ts'
 import { resolveReservation } from '#store/job-ledger/resolve-reservation.ts'
 import { markDeleted, recordCleanedUp } from '#store/jobs/cancel-and-delete.ts'
 import { getVideoJob } from '#store/jobs/job-reader.ts'
 import type { Table } from '#store/table/table.ts'
+import type { JobKey } from '#store/table/table-keys.ts'
 import { useTestTable } from '../engines/test-table.ts'
 import { openTenant, RELEASE, requireReservation, reserveJob, type TestTenant } from '../engines/video-jobs.ts'
 

@@ -2,12 +2,13 @@ import type { VideoJob } from '#core/jobs/video-job.ts'
 import { describeVideoExecution, startVideoExecution } from '#platform/aws/video-executions.ts'
 import { jobFacts, logger } from '#platform/telemetry/logger.ts'
 import { count, measure } from '#platform/telemetry/measures.ts'
-import { type JobKey, postponeHold, postponeLook, postponeReservation } from '#store/due-index.ts'
+import { postponeHold, postponeReservation } from '#store/due-index.ts'
 import { getReservation, type Reservation } from '#store/job-ledger/reservation.ts'
 import { getVideoJob } from '#store/jobs/job-reader.ts'
 import { type HoldKey, readHoldItem } from '#store/relay-ledger/hold.ts'
 import { RELAY_LIFETIME_MILLISECONDS } from '#store/relay-ledger/relay-reservation.ts'
 import { releaseHold } from '#store/relay-ledger/release-hold.ts'
+import type { JobKey } from '#store/table/table-keys.ts'
 import { tableKeys } from '#store/table/table-keys.ts'
 import { endFailedJob } from '../resolve-video-job.ts'
 import type { StepContext } from '../step-context.ts'
@@ -129,7 +130,7 @@ export async function passRunningJob(job: JobKey, { table, nowMilliseconds }: St
     return true
   }
   const isOverdue = now >= createdAt + OVERDUE_SECONDS * 1000
-  return !isOverdue && (await postponeLook(table, job, nextLook(now, createdAt)))
+  return !isOverdue && (await postponeReservation(table, job, { untilMilliseconds: nextLook(now, createdAt) }))
 }
 
 /** Sends the callback of a job that had ended when its execution broke. */

@@ -9,7 +9,6 @@ import {
   type CleanUp,
   dueHolds,
   dueReservations,
-  type JobKey,
   openReservations,
   pendingCleanUps,
 } from '#store/due-index.ts'
@@ -18,6 +17,7 @@ import { cleanUpResolvedRequest } from '#store/job-ledger/reservation.ts'
 import { getVideoJob } from '#store/jobs/job-reader.ts'
 import type { HoldKey } from '#store/relay-ledger/hold.ts'
 import { buildSummary, keepNearBudgets, readSummary, writeSummary } from '#store/summary.ts'
+import type { JobKey } from '#store/table/table-keys.ts'
 import { cleanUpDeletedJob } from '../delete-video-job.ts'
 import type { StepContext } from '../step-context.ts'
 import { deliverAlerts, findAlerts } from './alerts.ts'

@@ -1,9 +1,10 @@
 import { isTerminal } from '#core/jobs/video-job.ts'
 import { logger } from '#platform/telemetry/logger.ts'
 import { count, measure } from '#platform/telemetry/measures.ts'
-import { type JobKey, openReservations, readHolds } from '#store/due-index.ts'
+import { openReservations, readHolds } from '#store/due-index.ts'
 import { readChannelCount, setChannelCount } from '#store/jobs/channels.ts'
 import { getJobPlaces } from '#store/jobs/job-reader.ts'
+import type { JobKey } from '#store/table/table-keys.ts'
 import type { StepContext } from '../step-context.ts'
 
 /**

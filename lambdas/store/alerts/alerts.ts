@@ -4,13 +4,10 @@ import type { Budget } from '#core/budgets.ts'
 import type { Microcredits } from '#core/money.ts'
 import { readKeyBudget, readTenantBudget } from '../budgets.ts'
 import { storedAmount } from '../table/attributes.ts'
+import { allOf, beginningWith, dueBy, isStill } from '../table/expressions.ts'
 import {
-  allOf,
-  beginningWith,
   DUE_INDEX,
-  dueBy,
   type Item,
-  isStill,
   queryItems,
   readBatches,
   type Table,

@@ -1,8 +1,7 @@
 import { deleteObject, type OpenBucket } from '../bucket/bucket.ts'
+import { allOf, change } from '../table/expressions.ts'
 import type { Table, TableWrite } from '../table/table.ts'
-import { CLEANUP_PARTITION, dueSortKey, tableKeys } from '../table/table-keys.ts'
-
-type JobKey = { readonly tenantId: string; readonly jobId: string }
+import { CLEANUP_PARTITION, dueSortKey, type JobKey, tableKeys } from '../table/table-keys.ts'
 
 /** By then the create has ended: no function of the API lives that long. */
 const ABANDONED_AFTER_MILLISECONDS = 5 * 60 * 1000
@@ -19,25 +18,14 @@ export async function announceRequest(
   { tenantId, jobId }: JobKey,
   { bucketKey, nowMilliseconds }: { bucketKey: string; nowMilliseconds: number },
 ): Promise<void> {
-  await table.updateItem({
-    Key: tableKeys.announcedRequest(tenantId, jobId),
-    UpdateExpression: 'SET requestKey = :key, GSI1PK = :cleanup, GSI1SK = :due',
-    ExpressionAttributeValues: {
-      ':key': bucketKey,
-      ':cleanup': CLEANUP_PARTITION,
-      ':due': dueSortKey(nowMilliseconds + ABANDONED_AFTER_MILLISECONDS),
-    },
-  })
+  const GSI1SK = dueSortKey(nowMilliseconds + ABANDONED_AFTER_MILLISECONDS)
+  const announced = { set: { requestKey: bucketKey, GSI1PK: CLEANUP_PARTITION, GSI1SK } }
+  await table.updateItem(change(tableKeys.announcedRequest(tenantId, jobId), announced))
 }
 
 /** The write by which a reservation takes over an announced request; refused once the request was dropped. */
 export function takeAnnouncedRequest({ tenantId, jobId }: JobKey): TableWrite {
-  return {
-    Delete: {
-      Key: tableKeys.announcedRequest(tenantId, jobId),
-      ConditionExpression: [exists, isNotDropped].join(' AND '),
-    },
-  }
+  return { Delete: { Key: tableKeys.announcedRequest(tenantId, jobId), ...allOf([exists, isNotDropped]) } }
 }
 
 /**
@@ -49,12 +37,7 @@ export async function dropAnnouncedRequest(
   { tenantId, jobId }: JobKey,
 ): Promise<void> {
   const key = tableKeys.announcedRequest(tenantId, jobId)
-  const marked = await table.updateItem({
-    Key: key,
-    UpdateExpression: 'SET dropped = :true',
-    ConditionExpression: exists,
-    ExpressionAttributeValues: { ':true': true },
-  })
+  const marked = await table.updateItem(change(key, { set: { dropped: true } }, [exists]))
   if (!marked.isWritten) {
     return
   }

@@ -7,8 +7,9 @@ import type { PriceSnapshot } from '#core/pricing/video-cost.ts'
 import { deleteObject, type OpenBucket } from '../bucket/bucket.ts'
 import { type BudgetOfKey, budgetAttributes, namedBudget } from '../callers.ts'
 import { storedAmount } from '../table/attributes.ts'
+import { change } from '../table/expressions.ts'
 import type { Table } from '../table/table.ts'
-import { CLEANUP_PARTITION, dueSortKey, tableKeys } from '../table/table-keys.ts'
+import { CLEANUP_PARTITION, dueSortKey, type JobKey, tableKeys } from '../table/table-keys.ts'
 
 /** A locked estimate with all that its settlement needs: frozen prices, the requested tier, and the request itself. */
 export type Reservation = {
@@ -73,29 +74,21 @@ export async function getReservation(table: Table, tenantId: string, jobId: stri
   return item === undefined ? undefined : readReservationItem(item)
 }
 
-type JobKey = { readonly tenantId: string; readonly jobId: string }
 type Stores = { readonly table: Table; readonly openBucket: OpenBucket }
 
 /** The function that resolves a reservation deletes its request at once; Reconcile deletes what is left after this. */
 const LEFT_AFTER_MILLISECONDS = 60_000
 
 /**
- * The part of a reservation's closing update that changes the due index: the reservation leaves the index, or, while the bucket
+ * The part of a reservation's closing change that concerns the due index: the reservation leaves the index, or, while the bucket
  * still has its request, moves to the clean-ups, so that the object is found again whatever happens to this process.
  */
-export function leaveDueIndex(
-  { request }: Reservation,
-  nowMilliseconds: number,
-): { readonly set: string; readonly remove: string; readonly values: Readonly<Record<string, string>> } {
-  if ('inline' in request) {
-    return { set: '', remove: ' REMOVE GSI1PK, GSI1SK', values: {} }
-  }
-  return {
-    set: ', GSI1PK = :cleanup, GSI1SK = :due',
-    remove: '',
-    values: { ':cleanup': CLEANUP_PARTITION, ':due': dueSortKey(nowMilliseconds + LEFT_AFTER_MILLISECONDS) },
-  }
+export function leaveDueIndex({ request }: Reservation, nowMilliseconds: number) {
+  const GSI1SK = dueSortKey(nowMilliseconds + LEFT_AFTER_MILLISECONDS)
+  return 'inline' in request ? LEAVE : { set: { GSI1PK: CLEANUP_PARTITION, GSI1SK }, remove: [] }
 }
+
+const LEAVE = { set: {}, remove: ['GSI1PK', 'GSI1SK'] }
 
 /** Deletes the request of a resolved reservation from the bucket, if it is there. May be repeated at any point. */
 export async function deleteResolvedRequest(
@@ -107,14 +100,9 @@ export async function deleteResolvedRequest(
     return
   }
   await deleteObject(await openBucket(), request.bucketKey)
-  await table.updateItem({
-    Key: tableKeys.reservation(tenantId, jobId),
-    UpdateExpression: 'REMOVE GSI1PK, GSI1SK',
-    // An open reservation stays in the index, which leads Reconcile to its job.
-    ConditionExpression: 'attribute_exists(PK) AND #state <> :held',
-    ExpressionAttributeNames: { '#state': 'state' },
-    ExpressionAttributeValues: { ':held': 'held' },
-  })
+  // An open reservation stays in the index, which leads Reconcile to its job.
+  const isResolved = { condition: 'attribute_exists(PK) AND #state <> :held', values: { ':held': 'held' } }
+  await table.updateItem(change(tableKeys.reservation(tenantId, jobId), LEAVE, [isResolved]))
 }
 
 /** Does the same for a reservation that the index named, unless the reservation is open. */

@@ -9,7 +9,7 @@ import {
 } from '#core/errors.ts'
 import { jobIdMilliseconds } from '#core/ids.ts'
 import { TRANSITIONS } from '#core/jobs/video-job.ts'
-import { type Microcredits, microcredits } from '#core/money.ts'
+import type { Microcredits } from '#core/money.ts'
 import type { PriceLine, PriceSnapshot } from '#core/pricing/video-cost.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { logger } from '../../platform/telemetry/logger.ts'
@@ -23,14 +23,15 @@ import {
   transactWithBudgets,
 } from '../budget-moves.ts'
 import { readKeyBudget, readTenantBudget } from '../budgets.ts'
-import { activeKeyCheck, type BudgetOfKey } from '../callers.ts'
+import { activeKeyCheck, type BudgetOfKey, nameBudget } from '../callers.ts'
+import { storedAmount } from '../table/attributes.ts'
 import { ConditionsNotMetError, type Item, type NamedWrites, type Table, type TableWrite } from '../table/table.ts'
 import { dueSortKey, openShard, tableKeys } from '../table/table-keys.ts'
 import { announceRequest, dropAnnouncedRequest, takeAnnouncedRequest } from './announced-request.ts'
 
 const balanceItem = z.object({
   state: z.string(),
-  available: z.union([z.number(), z.bigint()]),
+  available: storedAmount,
   openJobs: z.number(),
   openJobsMax: z.optional(z.number()),
 })
@@ -72,10 +73,7 @@ export function explainBalance(wanted: Wanted, balance: Item | undefined): Error
   if (available >= wanted.estimate) {
     return new TooManyOpenJobsError()
   }
-  return new InsufficientQuotaError('video generation', {
-    needed: wanted.estimate,
-    available: microcredits(available),
-  })
+  return new InsufficientQuotaError('video generation', { needed: wanted.estimate, available })
 }
 
 function hasRoom({ estimate, createdAt }: Wanted, budget: Budget): boolean {
@@ -153,8 +151,7 @@ export function putReservation(job: NewVideoJob, known: KnownBudgets): TableWrit
         ...request,
         keyId: job.keyId,
         operation: job.operation,
-        budgetId: budget?.id,
-        budgetPeriod: budget?.kind,
+        ...nameBudget(budget),
         tenantBudgetPeriod: known.tenant?.kind,
         restarts: 0,
         createdAt: job.createdAt,

@@ -11,6 +11,7 @@ import {
   transactWithBudgets,
 } from '../budget-moves.ts'
 import { StoreRefusal } from '../store-refusal.ts'
+import { change, isStill } from '../table/expressions.ts'
 import { ConditionsNotMetError, type Item, type NamedWrites, type Table, type TableWrite } from '../table/table.ts'
 import { tableKeys } from '../table/table-keys.ts'
 import { countUsage } from '../usage.ts'
@@ -26,26 +27,18 @@ function ttlSeconds({ job, nowMilliseconds }: JobResolution): number {
 
 /** Closes a reservation that is still open with the amount that was read. */
 export function closeReservation(context: JobResolution): TableWrite {
-  const { job, reservation, resolution } = context
-  const isStillHeld = '#state = :held AND amount = :amount'
-  const due = leaveDueIndex(reservation, context.nowMilliseconds)
-  return {
-    Update: {
-      Key: tableKeys.reservation(job.tenantId, job.jobId),
-      UpdateExpression: `SET #state = :state, actual = :actual, resolvedAt = :now, #ttl = :ttl${due.set}${due.remove}`,
-      ConditionExpression: isStillHeld,
-      ExpressionAttributeNames: { '#state': 'state', '#ttl': 'ttl' },
-      ExpressionAttributeValues: {
-        ...due.values,
-        ':state': resolution.kind === 'settle' ? 'settled' : 'released',
-        ':actual': resolution.kind === 'settle' ? resolution.actual : 0,
-        ':now': context.nowMilliseconds,
-        ':ttl': ttlSeconds(context),
-        ':held': 'held',
-        ':amount': reservation.amount,
-      },
-    },
+  const { job, reservation, resolution, nowMilliseconds } = context
+  const isHeld = { condition: '#state = :held', values: { ':held': 'held' } }
+  const { set, remove } = leaveDueIndex(reservation, nowMilliseconds)
+  const closed = {
+    state: resolution.kind === 'settle' ? 'settled' : 'released',
+    actual: resolution.kind === 'settle' ? resolution.actual : 0,
+    resolvedAt: nowMilliseconds,
+    ttl: ttlSeconds(context),
+    ...set,
   }
+  const key = tableKeys.reservation(job.tenantId, job.jobId)
+  return { Update: change(key, { set: closed, remove }, [isHeld, isStill('amount', reservation.amount)]) }
 }
 
 /** Ends the record of a job that is still open and on the channel that it was read with. */
@@ -54,62 +47,29 @@ export function endJob(context: JobResolution): TableWrite {
   const isCancelled = job.cancelledAt !== undefined
   const { from, to } = TRANSITIONS[resolution.kind === 'release' ? 'released' : isCancelled ? 'billed' : 'settled']
   const statuses = Object.fromEntries(from.map((status, index) => [`:from${index}`, status]))
-  const mayEnd = `#status IN (${Object.keys(statuses).join(', ')})`
-  const slotIsAsRead = job.channelId === undefined ? 'attribute_not_exists(channelId)' : 'channelId = :channel'
+  const mayEnd = { condition: `#status IN (${Object.keys(statuses).join(', ')})`, values: statuses }
+  const slotIsAsRead = isStill('channelId', job.channelId)
   // A cancel between the read and this write decides the status, so the job is read again.
   const markIsAsRead = `attribute_${isCancelled ? '' : 'not_'}exists(cancelledAt)`
-  const outcome = outcomeOf(context)
-  return {
-    Update: {
-      Key: tableKeys.job(job.tenantId, job.jobId),
-      UpdateExpression: `SET #status = :status, #ttl = :ttl, endedAt = :ended, ${outcome.set}`,
-      ConditionExpression: [mayEnd, slotIsAsRead, markIsAsRead].join(' AND '),
-      ExpressionAttributeNames: {
-        '#status': 'status',
-        '#ttl': 'ttl',
-        ...(to === 'failed' ? { '#error': 'error' } : {}),
-      },
-      ExpressionAttributeValues: {
-        ...statuses,
-        ...outcome.values,
-        ':status': to,
-        ':ttl': ttlSeconds(context),
-        ':ended': Math.trunc(context.nowMilliseconds / 1000),
-        ...(job.channelId === undefined ? {} : { ':channel': job.channelId }),
-      },
-    },
-  }
+  const endedAt = Math.trunc(context.nowMilliseconds / 1000)
+  const ended = { status: to, ttl: ttlSeconds(context), endedAt, ...outcomeOf(context) }
+  const key = tableKeys.job(job.tenantId, job.jobId)
+  return { Update: change(key, { set: ended }, [mayEnd, slotIsAsRead, markIsAsRead]) }
 }
 
 function outcomeOf({ job, resolution }: JobResolution) {
-  if (resolution.kind === 'settle') {
-    const billed = { ':billed': resolution.actual }
-    return job.cancelledAt === undefined
-      ? {
-          set: 'durationSeconds = :duration, billed = :billed',
-          values: { ...billed, ':duration': resolution.durationSeconds ?? null },
-        }
-      : { set: '#error = :error, billed = :billed', values: { ...billed, ':error': visibleError(job) } }
+  if (resolution.kind === 'release') {
+    return { error: resolution.error, failureCause: resolution.cause }
   }
-  const { error, cause } = resolution
-  return cause === undefined
-    ? { set: '#error = :error', values: { ':error': error } }
-    : { set: '#error = :error, failureCause = :cause', values: { ':error': error, ':cause': cause } }
+  const { actual: billed, durationSeconds = null } = resolution
+  return job.cancelledAt === undefined ? { durationSeconds, billed } : { error: visibleError(job), billed }
 }
 
 /** A claimed job holds one slot of its channel until this transaction. */
 export function freeSlot(job: VideoJob): TableWrite | undefined {
-  if (job.channelId === undefined) {
-    return undefined
-  }
-  return {
-    Update: {
-      Key: tableKeys.channel(job.channelId),
-      UpdateExpression: 'ADD #open :minusOne, version :one',
-      ExpressionAttributeNames: { '#open': 'open' },
-      ExpressionAttributeValues: { ':minusOne': -1, ':one': 1 },
-    },
-  }
+  return job.channelId === undefined
+    ? undefined
+    : { Update: change(tableKeys.channel(job.channelId), { add: { open: -1, version: 1 } }) }
 }
 
 /** How a job ends: billed, or given back. */
@@ -191,7 +151,7 @@ function settledAttributes(
 }
 
 /** The result of resolving a job's reservation. A `conflict` kept the earlier, different resolution. */
-export type ResolutionOutcome = 'resolved' | 'already_resolved' | 'conflict'
+type ResolutionOutcome = 'resolved' | 'already_resolved' | 'conflict'
 
 /**
  * Ends a job and its reservation in one transaction: status, ledger row, balance, budgets, usage counter and channel slot together.

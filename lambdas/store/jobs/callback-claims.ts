@@ -1,14 +1,15 @@
 import { RESENDS_MAX } from '#core/jobs/callback.ts'
 import type { CallbackAttempt, VideoJob } from '#core/jobs/video-job.ts'
-import { ConditionsNotMetError, type Table, type TableWrite } from '../table/table.ts'
-import { tableKeys } from '../table/table-keys.ts'
-
-type JobKey = Pick<VideoJob, 'tenantId' | 'jobId'>
+import { change, isStill } from '../table/expressions.ts'
+import { type Table, type TableWrite, tryTransact } from '../table/table.ts'
+import { type JobKey, tableKeys } from '../table/table-keys.ts'
 
 const isNotDeleted = 'attribute_not_exists(deleted)'
 /** For the client: see `hasEnded`. */
-const isEnded = '(#status IN (:succeeded, :failed) OR attribute_exists(cancelledAt))'
-const endedValues = { ':succeeded': 'succeeded', ':failed': 'failed' }
+const isEnded = {
+  condition: '(#status IN (:succeeded, :failed) OR attribute_exists(cancelledAt))',
+  values: { ':succeeded': 'succeeded', ':failed': 'failed' },
+}
 
 /** The automatic callback; resends count on from it. */
 export const FIRST_ATTEMPT = 1
@@ -19,19 +20,14 @@ export const FIRST_ATTEMPT = 1
  */
 export async function claimCallback(table: Table, job: JobKey): Promise<boolean> {
   const isUnsent = 'attribute_not_exists(callbackState)'
-  const { isWritten } = await table.updateItem({
-    Key: tableKeys.job(job.tenantId, job.jobId),
-    UpdateExpression: 'SET callbackState = :sent',
-    ConditionExpression: [isEnded, isUnsent, isNotDeleted].join(' AND '),
-    ExpressionAttributeNames: { '#status': 'status' },
-    ExpressionAttributeValues: { ':sent': 'sent', ...endedValues },
-  })
-  return isWritten
+  const sent = { set: { callbackState: 'sent' } }
+  const key = tableKeys.job(job.tenantId, job.jobId)
+  return (await table.updateItem(change(key, sent, [isEnded, isUnsent, isNotDeleted]))).isWritten
 }
 
 /** @param audit the entry of the audit log, if the resend is an operator's. */
 type ResendClaim = {
-  readonly job: Pick<VideoJob, 'tenantId' | 'jobId' | 'callbackResends'>
+  readonly job: JobKey & Pick<VideoJob, 'callbackResends'>
   readonly audit?: ((attempt: number) => TableWrite) | undefined
 }
 
@@ -40,29 +36,13 @@ type ResendClaim = {
  * @returns the number of the attempt; undefined when the job changed: it was deleted, or another resend was faster.
  */
 export async function claimResend(table: Table, { job, audit }: ResendClaim): Promise<number | undefined> {
-  const before = job.callbackResends ?? 0
-  const attempt = FIRST_ATTEMPT + before + 1
-  const isNext = before === 0 ? 'attribute_not_exists(callbackResends)' : 'callbackResends = :before'
-  const claim = {
-    Key: tableKeys.job(job.tenantId, job.jobId),
-    UpdateExpression: 'SET callbackResends = :next',
-    ConditionExpression: [isEnded, isNext, isNotDeleted].join(' AND '),
-    ExpressionAttributeNames: { '#status': 'status' },
-    ExpressionAttributeValues: {
-      ...endedValues,
-      ':next': before + 1,
-      ...(before === 0 ? {} : { ':before': before }),
-    },
-  }
-  try {
-    await table.transact({ job: { Update: claim }, audit: audit?.(attempt) })
-    return attempt
-  } catch (error) {
-    if (error instanceof ConditionsNotMetError) {
-      return undefined
-    }
-    throw error
-  }
+  const callbackResends = (job.callbackResends ?? 0) + 1
+  const attempt = FIRST_ATTEMPT + callbackResends
+  const isNext = isStill('callbackResends', job.callbackResends)
+  const key = tableKeys.job(job.tenantId, job.jobId)
+  const claim = change(key, { set: { callbackResends } }, [isEnded, isNext, isNotDeleted])
+  const refusal = await tryTransact(table, { job: { Update: claim }, audit: audit?.(attempt) })
+  return refusal === undefined ? attempt : undefined
 }
 
 /** Room for every attempt, and for those that a repeated write recorded twice. */

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { JOB_RECORD_SECONDS, type VideoJob } from '#core/jobs/video-job.ts'
-import { ConditionsNotMetError, type Item, type ItemUpdate, type Table, type TableWrite } from '../table/table.ts'
-import { CLEANUP_PARTITION, dueSortKey, type TableKey, tableKeys } from '../table/table-keys.ts'
-import { getVideoJob, readVideoJobItem } from './job-reader.ts'
+import { type Clause, change } from '../table/expressions.ts'
+import { type Item, type ItemUpdate, type Table, type TableWrite, tryTransact } from '../table/table.ts'
+import { CLEANUP_PARTITION, dueSortKey, type JobKey, type TableKey, tableKeys } from '../table/table-keys.ts'
+import { getVideoJob, isOpen, readVideoJobItem } from './job-reader.ts'
 
 /**
  * Marks an open job as cancelled by its client. Its reservation is untouched: the execution resolves it, as for a deletion. The job
@@ -13,35 +14,40 @@ import { getVideoJob, readVideoJobItem } from './job-reader.ts'
  */
 export async function markCancelled(
   table: Table,
-  { tenantId, jobId }: Pick<VideoJob, 'tenantId' | 'jobId'>,
+  { tenantId, jobId }: JobKey,
   nowMilliseconds: number,
   cancellation: string = randomUUID(),
 ): Promise<VideoJob | undefined> {
-  const nowSeconds = Math.trunc(nowMilliseconds / 1000)
-  const isOpen = '#status IN (:queued, :processing)'
-  const isUnmarked = 'attribute_not_exists(deleted) AND attribute_not_exists(cancelledAt)'
-  const oldest = nowSeconds - JOB_RECORD_SECONDS
-  const updated = await table.updateItem({
-    Key: tableKeys.job(tenantId, jobId),
-    UpdateExpression: 'SET cancelledAt = :now, cancellation = :cancellation, GSI1PK = :cleanup, GSI1SK = :due',
-    ConditionExpression: `${isOpen} AND ${isUnmarked} AND createdAt > :oldest`,
-    ExpressionAttributeNames: { '#status': 'status' },
-    ExpressionAttributeValues: {
-      ':now': nowSeconds,
-      ':cancellation': cancellation,
-      ':cleanup': CLEANUP_PARTITION,
-      ':due': dueSortKey(nowMilliseconds),
-      ':queued': 'queued',
-      ':processing': 'processing',
-      ':oldest': oldest,
-    },
-  })
+  const cancelledAt = Math.trunc(nowMilliseconds / 1000)
+  const oldest = oldestVisible(nowMilliseconds)
+  const updated = await table.updateItem(
+    change(tableKeys.job(tenantId, jobId), { set: { cancelledAt, cancellation, ...cleanUpAt(nowMilliseconds) } }, [
+      isOpen,
+      isNotDeleted,
+      'attribute_not_exists(cancelledAt)',
+      isNotTooOld(oldest),
+    ]),
+  )
   // A write whose response was lost finds its own mark.
   const job = updated.isWritten ? readVideoJobItem(updated.item) : await getVideoJob(table, tenantId, jobId)
   return job === undefined || job.isDeleted || job.createdAt <= oldest ? undefined : job
 }
 
-type JobKey = Pick<VideoJob, 'tenantId' | 'jobId'>
+const isNotDeleted = 'attribute_not_exists(deleted)'
+
+/** The creation time, in Unix seconds, up to which jobs are not shown any more. */
+function oldestVisible(nowMilliseconds: number): number {
+  return Math.trunc(nowMilliseconds / 1000) - JOB_RECORD_SECONDS
+}
+
+function isNotTooOld(oldest: number): Clause {
+  return { condition: 'createdAt > :oldest', values: { ':oldest': oldest } }
+}
+
+/** The attributes by which the index leads to a job whose files may still exist. */
+function cleanUpAt(nowMilliseconds: number) {
+  return { GSI1PK: CLEANUP_PARTITION, GSI1SK: dueSortKey(nowMilliseconds) }
+}
 
 /**
  * Makes a job invisible, in any state. Its reservation is untouched: the execution resolves it. The job enters the clean-up index,
@@ -55,39 +61,28 @@ export async function markDeleted(
   nowMilliseconds: number,
   audit?: TableWrite,
 ): Promise<VideoJob | undefined> {
-  const exists = 'attribute_exists(PK)'
-  const isNotDeleted = 'attribute_not_exists(deleted)'
-  const isNotTooOld = 'createdAt > :oldest'
-  const mark = randomUUID()
+  const deletionMark = randomUUID()
   const key = tableKeys.job(job.tenantId, job.jobId)
-  const update = {
-    Key: key,
-    UpdateExpression: 'SET deleted = :true, deletionMark = :mark, GSI1PK = :cleanup, GSI1SK = :now',
-    ConditionExpression: [exists, isNotDeleted, isNotTooOld].join(' AND '),
-    ExpressionAttributeValues: {
-      ':true': true,
-      ':mark': mark,
-      ':cleanup': CLEANUP_PARTITION,
-      ':now': dueSortKey(nowMilliseconds),
-      ':oldest': Math.trunc(nowMilliseconds / 1000) - JOB_RECORD_SECONDS,
-    },
-  }
+  const update = change(key, { set: { deleted: true, deletionMark, ...cleanUpAt(nowMilliseconds) } }, [
+    'attribute_exists(PK)',
+    isNotDeleted,
+    isNotTooOld(oldestVisible(nowMilliseconds)),
+  ])
   if (audit !== undefined) {
     return await markWithEntry(table, update, audit)
   }
   const updated = await table.updateItem(update)
-  const item = updated.isWritten ? updated.item : await readOwnMark(table, key, mark)
+  const item = updated.isWritten ? updated.item : await readOwnMark(table, key, deletionMark)
   return item === undefined ? undefined : readVideoJobItem(item)
 }
 
 async function markWithEntry(table: Table, update: ItemUpdate, audit: TableWrite): Promise<VideoJob | undefined> {
-  try {
-    await table.transact({ job: { Update: update }, audit })
-  } catch (error) {
-    if (error instanceof ConditionsNotMetError && error.failed.has('job')) {
-      return undefined
-    }
-    throw error
+  const refusal = await tryTransact(table, { job: { Update: update }, audit })
+  if (refusal?.failed.has('job') === true) {
+    return undefined
+  }
+  if (refusal !== undefined) {
+    throw refusal
   }
   const item = await table.readItem(update.Key)
   return item === undefined ? undefined : readVideoJobItem(item)
@@ -104,11 +99,6 @@ async function readOwnMark(table: Table, key: TableKey, mark: string): Promise<I
  * read stays in the index: its texts are still there.
  */
 export async function recordCleanedUp(table: Table, job: JobKey & Pick<VideoJob, 'isDeleted'>): Promise<void> {
-  await table.updateItem({
-    Key: tableKeys.job(job.tenantId, job.jobId),
-    UpdateExpression: 'REMOVE GSI1PK, GSI1SK',
-    ConditionExpression: job.isDeleted
-      ? 'attribute_exists(deleted)'
-      : 'attribute_exists(cancelledAt) AND attribute_not_exists(deleted)',
-  })
+  const isAsRead = job.isDeleted ? ['attribute_exists(deleted)'] : ['attribute_exists(cancelledAt)', isNotDeleted]
+  await table.updateItem(change(tableKeys.job(job.tenantId, job.jobId), { remove: ['GSI1PK', 'GSI1SK'] }, isAsRead))
 }

@@ -1,6 +1,7 @@
 import * as z from 'zod/mini'
 import { sumsOf, type UsualSeconds, usualSeconds, WINDOW_SAMPLES } from '#core/jobs/waits.ts'
-import type { Table, TableWrite } from '../table/table.ts'
+import { change, isStill } from '../table/expressions.ts'
+import type { ItemUpdate, Table, TableWrite } from '../table/table.ts'
 import { tableKeys } from '../table/table-keys.ts'
 
 /** Jobs that hold a slot of a channel. Half a read unit, because a count from a moment ago paces as well. */
@@ -10,7 +11,7 @@ export async function countOpenJobs(table: Table, channelId: string): Promise<nu
 }
 
 /** Open jobs of a channel; `version` changes with every change of the count. */
-export type ChannelCount = { readonly open: number; readonly version: number }
+type ChannelCount = { readonly open: number; readonly version: number }
 
 /** Reads a channel's count, strongly consistent; undefined before its first claim. */
 export async function readChannelCount(table: Table, channelId: string): Promise<ChannelCount | undefined> {
@@ -24,21 +25,15 @@ export async function setChannelCount(
   channelId: string,
   { open, version }: ChannelCount,
 ): Promise<boolean> {
-  const { isWritten } = await table.updateItem({
-    Key: tableKeys.channel(channelId),
-    UpdateExpression: 'SET #open = :open, version = :next',
-    ConditionExpression: 'version = :version',
-    ExpressionAttributeNames: { '#open': 'open' },
-    ExpressionAttributeValues: { ':open': open, ':version': version, ':next': version + 1 },
-  })
-  return isWritten
+  const count = { set: { open, version: version + 1 } }
+  return (await table.updateItem(change(tableKeys.channel(channelId), count, [isStill('version', version)]))).isWritten
 }
 
 /** How far ahead polls may be scheduled. */
 const LINE_SECONDS = 1
 
 /** The right to one poll, `pauseMilliseconds` from now. */
-export type PollToken = { readonly pauseMilliseconds: number }
+type PollToken = { readonly pauseMilliseconds: number }
 
 /**
  * Takes one of the polls that a channel may get per second (GCRA: one timestamp, two conditional writes). Tokens are spread
@@ -51,34 +46,21 @@ export async function takePollToken(
 ): Promise<PollToken | undefined> {
   const gap = Math.ceil(1000 / perSecond)
   const latest = nowMilliseconds + Math.max(0, LINE_SECONDS * 1000 - gap)
-  const idle = {
-    SET: 'tat = :next',
-    condition: 'attribute_not_exists(tat) OR tat < :now',
-    values: { ':next': nowMilliseconds + gap, ':now': nowMilliseconds },
-  }
-  const busy = {
-    SET: 'tat = tat + :gap',
+  const key = tableKeys.pollBucket(channelId)
+  const isIdle = { condition: 'attribute_not_exists(tat) OR tat < :now', values: { ':now': nowMilliseconds } }
+  const isNear = {
     condition: 'tat >= :now AND tat <= :latest',
-    values: { ':gap': gap, ':now': nowMilliseconds, ':latest': latest },
+    values: { ':now': nowMilliseconds, ':latest': latest },
   }
-  const next = (await tryUpdate(table, channelId, idle)) ?? (await tryUpdate(table, channelId, busy))
+  const next =
+    (await tryUpdate(table, change(key, { set: { tat: nowMilliseconds + gap } }, [isIdle]))) ??
+    (await tryUpdate(table, change(key, { add: { tat: gap } }, [isNear])))
   return next === undefined ? undefined : { pauseMilliseconds: next - gap - nowMilliseconds }
 }
 
-type Step = { SET: string; condition: string; values: Record<string, number> }
-
 /** @returns when the next poll may come, in Unix milliseconds. */
-async function tryUpdate(
-  table: Table,
-  channelId: string,
-  { SET, condition, values }: Step,
-): Promise<number | undefined> {
-  const { isWritten, item } = await table.updateItem({
-    Key: tableKeys.pollBucket(channelId),
-    UpdateExpression: `SET ${SET}`,
-    ConditionExpression: condition,
-    ExpressionAttributeValues: values,
-  })
+async function tryUpdate(table: Table, update: ItemUpdate): Promise<number | undefined> {
+  const { isWritten, item } = await table.updateItem(update)
   return isWritten ? Number(item.tat) : undefined
 }
 
@@ -125,31 +107,18 @@ export async function addGenerationTime(
   key: ClassKey,
   { seconds, nowSeconds }: { seconds: number; nowSeconds: number },
 ): Promise<void> {
-  const { samples, logSum, logSquares } = sumsOf(seconds)
-  const common = {
-    Key: tableKeys.generationTimes(key.channelId, key.className),
-    ExpressionAttributeNames: { '#ttl': 'ttl' },
-    ExpressionAttributeValues: {
-      ':samples': samples,
-      ':logSum': logSum,
-      ':logSquares': logSquares,
-      ':window': WINDOW_SAMPLES,
-      ':ttl': nowSeconds + UNUSED_SECONDS_MAX,
-    },
-  }
-  const hasRoom = 'attribute_not_exists(samples) OR samples < :window'
-  const join = 'SET #ttl = :ttl ADD samples :samples, logSum :logSum, logSquares :logSquares'
-  const joined = await table.updateItem(
-    { ...common, UpdateExpression: join, ConditionExpression: hasRoom },
-    { isTriedOnce: true },
-  )
-  if (joined.isWritten) {
+  const sums = sumsOf(seconds)
+  const ttl = nowSeconds + UNUSED_SECONDS_MAX
+  const Key = tableKeys.generationTimes(key.channelId, key.className)
+  const values = { ':window': WINDOW_SAMPLES }
+  const hasRoom = { condition: 'attribute_not_exists(samples) OR samples < :window', values }
+  const once = { isTriedOnce: true }
+  if ((await table.updateItem(change(Key, { set: { ttl }, add: sums }, [hasRoom]), once)).isWritten) {
     return
   }
-  const isFull = 'samples >= :window'
+  const begin = change(Key, { set: { ttl, ...sums } }, [{ condition: 'samples >= :window', values }])
   const before = 'samplesBefore = samples, logSumBefore = logSum, logSquaresBefore = logSquares'
-  const begin = `SET #ttl = :ttl, ${before}, samples = :samples, logSum = :logSum, logSquares = :logSquares`
-  await table.updateItem({ ...common, UpdateExpression: begin, ConditionExpression: isFull }, { isTriedOnce: true })
+  await table.updateItem({ ...begin, UpdateExpression: `${begin.UpdateExpression}, ${before}` }, once)
 }
 
 /** The write that lets a class begin as if so many jobs had taken so long; refused if the class has times already. */
@@ -158,14 +127,8 @@ export function seededTimes(
   { seconds, jobs, nowSeconds }: { readonly seconds: number; readonly jobs: number; readonly nowSeconds: number },
 ): TableWrite {
   const { logSum, logSquares } = sumsOf(seconds)
-  return {
-    Put: {
-      Item: {
-        ...tableKeys.generationTimes(key.channelId, key.className),
-        ...{ samples: jobs, logSum: jobs * logSum, logSquares: jobs * logSquares },
-        ttl: nowSeconds + UNUSED_SECONDS_MAX,
-      },
-      ConditionExpression: 'attribute_not_exists(PK)',
-    },
-  }
+  const sums = { samples: jobs, logSum: jobs * logSum, logSquares: jobs * logSquares }
+  const Key = tableKeys.generationTimes(key.channelId, key.className)
+  const Item = { ...Key, ...sums, ttl: nowSeconds + UNUSED_SECONDS_MAX }
+  return { Put: { Item, ConditionExpression: 'attribute_not_exists(PK)' } }
 }

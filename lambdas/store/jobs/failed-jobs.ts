@@ -1,8 +1,8 @@
 import * as z from 'zod/mini'
 import type { FailedJobs } from '#core/admin/summary.ts'
-import type { VideoJob } from '#core/jobs/video-job.ts'
-import type { Item, Table } from '../table/table.ts'
-import { isSortKey, type TableKey, tableKeys } from '../table/table-keys.ts'
+import { change } from '../table/expressions.ts'
+import { type Item, queryBounded, type Table } from '../table/table.ts'
+import { isSortKey, type JobKey, type TableKey, tableKeys } from '../table/table-keys.ts'
 
 const HOUR_MILLISECONDS = 60 * 60 * 1000
 
@@ -21,22 +21,13 @@ const failedItem = z.object({ SK: z.string(), failed: z.number(), latestJobId: z
  */
 export async function countFailedJob(
   table: Pick<Table, 'updateItem'>,
-  { tenantId, jobId }: Pick<VideoJob, 'tenantId' | 'jobId'>,
+  { tenantId, jobId }: JobKey,
   nowMilliseconds: number,
 ): Promise<void> {
-  await table.updateItem(
-    {
-      Key: tableKeys.failedJobs(hourOf(nowMilliseconds), tenantId),
-      UpdateExpression: 'SET latestJobId = :job, #ttl = :ttl ADD failed :one',
-      ExpressionAttributeNames: { '#ttl': 'ttl' },
-      ExpressionAttributeValues: {
-        ':job': jobId,
-        ':ttl': Math.trunc(nowMilliseconds / 1000) + KEPT_SECONDS,
-        ':one': 1,
-      },
-    },
-    { isTriedOnce: true },
-  )
+  const ttl = Math.trunc(nowMilliseconds / 1000) + KEPT_SECONDS
+  const counted = { set: { latestJobId: jobId, ttl }, add: { failed: 1 } }
+  const key = tableKeys.failedJobs(hourOf(nowMilliseconds), tenantId)
+  await table.updateItem(change(key, counted), { isTriedOnce: true })
 }
 
 /** The items of a tenant that {@link failedJobsOf} adds up. */
@@ -71,16 +62,7 @@ export async function readFailedJobs(
       ':from': hourOf(hourBefore(nowMilliseconds)),
     },
   }
-  const items: Item[] = []
-  let startKey: Item | undefined
-  for (let page = 0; page < PAGES_MAX; page += 1) {
-    const read = await table.queryPage(query, startKey)
-    items.push(...read.items)
-    startKey = read.nextKey
-    if (startKey === undefined) {
-      break
-    }
-  }
+  const { items } = await queryBounded(table, query, PAGES_MAX)
   const byTenant = Map.groupBy(items, ({ SK }) => String(SK).slice('yyyy-mm-ddThh#'.length))
   return new Map(
     [...byTenant].flatMap(([tenantId, hours]) => {

@@ -1,22 +1,29 @@
 import type { VideoChannel } from '#core/catalogue/channel.ts'
 import { type ReportedPercent, type StoredText, TRANSITIONS, type VideoJob } from '#core/jobs/video-job.ts'
 import type { JobTiming } from '#core/jobs/waits.ts'
-import { ConditionsNotMetError, type Table } from '../table/table.ts'
-import { tableKeys } from '../table/table-keys.ts'
-import { readVideoJobItem, storedTextAttributes } from './job-reader.ts'
+import { type Change, type Clause, change, isStill } from '../table/expressions.ts'
+import { type Table, tryTransact } from '../table/table.ts'
+import { type JobKey, tableKeys } from '../table/table-keys.ts'
+import { isOpen, readVideoJobItem, storeText } from './job-reader.ts'
 
-type JobKey = Pick<VideoJob, 'tenantId' | 'jobId'>
-
-const isQueued = '#status = :queued'
+const isQueued = { condition: '#status = :queued', values: { ':queued': 'queued' } }
 const isUnclaimed = 'attribute_not_exists(submitState)'
 const isWanted = 'attribute_not_exists(deleted) AND attribute_not_exists(cancelledAt)'
-const isNotRefused = '(attribute_not_exists(referenceCheck) OR referenceCheck <> :refused)'
-const isSending = 'submitState = :sending'
+const isSending = { condition: 'submitState = :sending', values: { ':sending': 'sending' } }
+const isNotRefused = {
+  condition: '(attribute_not_exists(referenceCheck) OR referenceCheck <> :refused)',
+  values: { ':refused': 'refused' },
+}
+
+/** Changes the record of a job where all clauses hold. */
+function changeJob(table: Table, { tenantId, jobId }: JobKey, what: Change, clauses: readonly Clause[]) {
+  return table.updateItem(change(tableKeys.job(tenantId, jobId), what, clauses))
+}
 
 type ClaimedChannel = Pick<VideoChannel, 'id' | 'provider' | 'max_open_jobs'>
 
 /** Whether the job may be posted to the channel now; see {@link claimSubmit}. */
-export type ClaimOutcome = 'claimed' | 'channel_full' | 'job_moved'
+type ClaimOutcome = 'claimed' | 'channel_full' | 'job_moved'
 
 /**
  * Claims the one submit of this job, and one slot of the channel, in one transaction.
@@ -27,54 +34,37 @@ export async function claimSubmit(
   { job, channel, nowSeconds }: { job: JobKey; channel: ClaimedChannel; nowSeconds: number },
 ): Promise<ClaimOutcome> {
   const claim = {
-    Key: tableKeys.job(job.tenantId, job.jobId),
-    UpdateExpression:
-      'SET submitState = :sending, channelId = :channel, provider = :provider, submittedAt = :now REMOVE isWaitingForChannel, failure, failureCause',
-    ConditionExpression: [isQueued, isUnclaimed, isWanted, isNotRefused].join(' AND '),
-    ExpressionAttributeNames: { '#status': 'status' },
-    ExpressionAttributeValues: {
-      ':queued': 'queued',
-      ':refused': 'refused',
-      ':sending': 'sending',
-      ':channel': channel.id,
-      ':provider': channel.provider,
-      ':now': nowSeconds,
-    },
+    set: { submitState: 'sending', channelId: channel.id, provider: channel.provider, submittedAt: nowSeconds },
+    remove: ['isWaitingForChannel', 'failure', 'failureCause'],
   }
-  const slot = {
-    Key: tableKeys.channel(channel.id),
-    UpdateExpression: 'ADD #open :one, version :one',
-    ConditionExpression: 'attribute_not_exists(#open) OR #open < :max',
-    ExpressionAttributeNames: { '#open': 'open' },
-    ExpressionAttributeValues: { ':one': 1, ':max': channel.max_open_jobs },
+  const isJobFree = [isQueued, isUnclaimed, isWanted, isNotRefused]
+  const isSlotFree = {
+    condition: 'attribute_not_exists(#open) OR #open < :max',
+    values: { ':max': channel.max_open_jobs },
   }
-  try {
-    await table.transact({ job: { Update: claim }, slot: { Update: slot } })
+  const refusal = await tryTransact(table, {
+    job: { Update: change(tableKeys.job(job.tenantId, job.jobId), claim, isJobFree) },
+    slot: { Update: change(tableKeys.channel(channel.id), { add: { open: 1, version: 1 } }, [isSlotFree]) },
+  })
+  if (refusal === undefined) {
     return 'claimed'
-  } catch (error) {
-    if (error instanceof ConditionsNotMetError) {
-      return error.failed.has('job') ? 'job_moved' : 'channel_full'
-    }
-    throw error
   }
+  return refusal.failed.has('job') ? 'job_moved' : 'channel_full'
 }
 
 /** Gives back a claim after a definite refusal, when the upstream accepted nothing, and frees the slot. */
 export async function releaseSubmitClaim(table: Table, job: JobKey, channelId: string): Promise<void> {
-  const release = {
-    Key: tableKeys.job(job.tenantId, job.jobId),
-    UpdateExpression: 'REMOVE submitState, channelId, provider, submittedAt',
-    ConditionExpression: [isQueued, isSending, 'channelId = :channel'].join(' AND '),
-    ExpressionAttributeNames: { '#status': 'status' },
-    ExpressionAttributeValues: { ':queued': 'queued', ':sending': 'sending', ':channel': channelId },
-  }
-  const slot = {
-    Key: tableKeys.channel(channelId),
-    UpdateExpression: 'ADD #open :minusOne, version :one',
-    ExpressionAttributeNames: { '#open': 'open' },
-    ExpressionAttributeValues: { ':one': 1, ':minusOne': -1 },
-  }
-  await table.transact({ job: { Update: release }, slot: { Update: slot } })
+  const release = { remove: ['submitState', 'channelId', 'provider', 'submittedAt'] }
+  await table.transact({
+    job: {
+      Update: change(tableKeys.job(job.tenantId, job.jobId), release, [
+        isQueued,
+        isSending,
+        isStill('channelId', channelId),
+      ]),
+    },
+    slot: { Update: change(tableKeys.channel(channelId), { add: { open: -1, version: 1 } }) },
+  })
 }
 
 /** `timing` is stored with the acceptance, so that no later poll needs another read. */
@@ -97,54 +87,25 @@ export async function recordAccepted(
   job: JobKey,
   { taskId, submitText, timing, acceptedAt, upstreamPercent }: Acceptance,
 ): Promise<VideoJob | undefined> {
-  const text = storedTextAttributes('submitText', submitText)
-  const {
-    from: [queued],
-    to: processing,
-  } = TRANSITIONS.accepted
-  const isRecordedAlready = '#status = :processing AND taskId = :task'
-  const sets = [
-    'submitState = :accepted',
-    'taskId = :task',
-    '#status = :processing',
-    `${text.set} = :text`,
-    'acceptedAt = if_not_exists(acceptedAt, :at)',
-    ...(timing === undefined ? [] : ['timing = :timing']),
-    ...(upstreamPercent === undefined ? [] : ['upstreamPercent = :percent']),
-  ]
-  const { isWritten, item } = await table.updateItem({
-    Key: tableKeys.job(job.tenantId, job.jobId),
-    UpdateExpression: `SET ${sets.join(', ')} REMOVE ${text.remove}`,
-    ConditionExpression: `(${[isQueued, isSending].join(' AND ')}) OR (${isRecordedAlready})`,
-    ExpressionAttributeNames: { '#status': 'status' },
-    ExpressionAttributeValues: {
-      ':accepted': 'accepted',
-      ':task': taskId,
-      ':processing': processing,
-      ':text': text.value,
-      ':queued': queued,
-      ':sending': 'sending',
-      ':at': acceptedAt,
-      ...(timing === undefined ? {} : { ':timing': timing }),
-      ...(upstreamPercent === undefined ? {} : { ':percent': upstreamPercent }),
-    },
-  })
+  const { from, to: processing } = TRANSITIONS.accepted
+  const text = storeText('submitText', submitText)
+  const accepted = {
+    set: { submitState: 'accepted', taskId, status: processing, timing, upstreamPercent, ...text.set },
+    setOnce: { acceptedAt },
+    remove: text.remove,
+  }
+  const isExpected = {
+    condition: '((#status = :queued AND submitState = :sending) OR (#status = :processing AND taskId = :task))',
+    values: { ':queued': from[0], ':sending': 'sending', ':processing': processing, ':task': taskId },
+  }
+  const { isWritten, item } = await changeJob(table, job, accepted, [isExpected])
   return isWritten ? readVideoJobItem(item) : undefined
 }
 
 /** Records that no channel was free, so that the waiting client gets its response at once, and why, for operators. */
-export async function recordWaitingForChannel(table: Table, job: JobKey, cause: string): Promise<void> {
-  await table.updateItem({
-    Key: tableKeys.job(job.tenantId, job.jobId),
-    UpdateExpression: 'SET isWaitingForChannel = :true, failureCause = :cause',
-    ConditionExpression: [isQueued, isUnclaimed].join(' AND '),
-    ExpressionAttributeNames: { '#status': 'status' },
-    ExpressionAttributeValues: { ':true': true, ':cause': cause, ':queued': 'queued' },
-  })
+export async function recordWaitingForChannel(table: Table, job: JobKey, failureCause: string): Promise<void> {
+  await changeJob(table, job, { set: { isWaitingForChannel: true, failureCause } }, [isQueued, isUnclaimed])
 }
-
-const isWaiting =
-  '#status = :queued AND attribute_not_exists(submitState) AND attribute_not_exists(deleted) AND attribute_not_exists(cancelledAt)'
 
 /**
  * Records that a check of the job's references is asked for. It is asked for once, whatever its result, so that a broken check
@@ -152,14 +113,9 @@ const isWaiting =
  * @returns false when it was asked for before, or the job was claimed, deleted or ended.
  */
 export async function recordCheckAsked(table: Table, job: JobKey): Promise<boolean> {
-  const { isWritten } = await table.updateItem({
-    Key: tableKeys.job(job.tenantId, job.jobId),
-    UpdateExpression: 'SET referenceCheck = :asked',
-    ConditionExpression: `${isWaiting} AND attribute_not_exists(referenceCheck)`,
-    ExpressionAttributeNames: { '#status': 'status' },
-    ExpressionAttributeValues: { ':queued': 'queued', ':asked': 'asked' },
-  })
-  return isWritten
+  const isUnasked = 'attribute_not_exists(referenceCheck)'
+  const isWaiting = [isQueued, isUnclaimed, isWanted, isUnasked]
+  return (await changeJob(table, job, { set: { referenceCheck: 'asked' } }, isWaiting)).isWritten
 }
 
 /**
@@ -167,22 +123,12 @@ export async function recordCheckAsked(table: Table, job: JobKey): Promise<boole
  * @returns false when the job was claimed, deleted or ended meanwhile.
  */
 export async function recordReferenceRefused(table: Table, job: JobKey, failure: string): Promise<boolean> {
-  const { isWritten } = await table.updateItem({
-    Key: tableKeys.job(job.tenantId, job.jobId),
-    UpdateExpression: 'SET referenceCheck = :refused, failure = :failure',
-    ConditionExpression: isWaiting,
-    ExpressionAttributeNames: { '#status': 'status' },
-    ExpressionAttributeValues: { ':queued': 'queued', ':refused': 'refused', ':failure': failure },
-  })
-  return isWritten
+  const isWaiting = [isQueued, isUnclaimed, isWanted]
+  return (await changeJob(table, job, { set: { referenceCheck: 'refused', failure } }, isWaiting)).isWritten
 }
 
-const isOpen = '#status IN (:queued, :processing)'
-const openValues = { ':queued': 'queued', ':processing': 'processing' }
-const statusName = { '#status': 'status' }
-
 /** What one poll found out. Fields that are left out stay as they are. */
-export type PollRecord = {
+type PollRecord = {
   readonly pollText?: StoredText
   readonly goneCount?: number
   readonly isCancelRefused?: true
@@ -192,39 +138,14 @@ export type PollRecord = {
 }
 
 /** Records what a poll found out, while the job is open. */
-export async function recordPoll(table: Table, job: JobKey, record: PollRecord): Promise<void> {
-  const sets: string[] = []
-  const removes: string[] = []
-  const values: Record<string, unknown> = {}
-  if (record.pollText !== undefined) {
-    const text = storedTextAttributes('pollText', record.pollText)
-    sets.push(`${text.set} = :text`)
-    removes.push(text.remove)
-    values[':text'] = text.value
-  }
-  if (record.goneCount !== undefined) {
-    sets.push('goneCount = :gone')
-    values[':gone'] = record.goneCount
-  }
-  if (record.isCancelRefused !== undefined) {
-    sets.push('isCancelRefused = :refused')
-    values[':refused'] = true
-  }
-  if (record.finishedAt !== undefined) {
-    sets.push('finishedAt = if_not_exists(finishedAt, :finished)')
-    values[':finished'] = record.finishedAt
-  }
-  if (record.upstreamPercent !== undefined) {
-    sets.push('upstreamPercent = :percent')
-    values[':percent'] = record.upstreamPercent
-  }
-  await table.updateItem({
-    Key: tableKeys.job(job.tenantId, job.jobId),
-    UpdateExpression: `SET ${sets.join(', ')}${removes.length > 0 ? ` REMOVE ${removes.join(', ')}` : ''}`,
-    ConditionExpression: isOpen,
-    ExpressionAttributeNames: statusName,
-    ExpressionAttributeValues: { ...openValues, ...values },
-  })
+export async function recordPoll(
+  table: Table,
+  job: JobKey,
+  { pollText, finishedAt, ...set }: PollRecord,
+): Promise<void> {
+  const text = pollText && storeText('pollText', pollText)
+  const found = { set: { ...set, ...text?.set }, setOnce: { finishedAt }, remove: text?.remove ?? [] }
+  await changeJob(table, job, found, [isOpen])
 }
 
 /** `durationSeconds` is undefined if the header of the video has no length; the record then has an empty string. Times are unix seconds. */
@@ -239,14 +160,8 @@ export async function recordStored(
   job: JobKey,
   { durationSeconds, nowSeconds }: StoredRecord,
 ): Promise<boolean> {
-  const { isWritten } = await table.updateItem({
-    Key: tableKeys.job(job.tenantId, job.jobId),
-    UpdateExpression: 'SET storedDurationSeconds = :duration, storedAt = if_not_exists(storedAt, :now)',
-    ConditionExpression: isOpen,
-    ExpressionAttributeNames: statusName,
-    ExpressionAttributeValues: { ...openValues, ':duration': durationSeconds ?? '', ':now': nowSeconds },
-  })
-  return isWritten
+  const stored = { set: { storedDurationSeconds: durationSeconds ?? '' }, setOnce: { storedAt: nowSeconds } }
+  return (await changeJob(table, job, stored, [isOpen])).isWritten
 }
 
 /** @param cause what the log says; left out where `failure` says the same. */
@@ -256,24 +171,9 @@ type FailureRecord = { readonly failure: string; readonly cause?: string; readon
 export async function recordFailure(
   table: Table,
   job: JobKey,
-  { failure, cause, pollText }: FailureRecord,
+  { failure, cause: failureCause, pollText }: FailureRecord,
 ): Promise<void> {
-  const text = pollText === undefined ? undefined : storedTextAttributes('pollText', pollText)
-  const sets = [
-    'failure = :failure',
-    ...(cause === undefined ? [] : ['failureCause = :cause']),
-    ...(text === undefined ? [] : [`${text.set} = :text`]),
-  ]
-  await table.updateItem({
-    Key: tableKeys.job(job.tenantId, job.jobId),
-    UpdateExpression: `SET ${sets.join(', ')}${text === undefined ? '' : ` REMOVE ${text.remove}`}`,
-    ConditionExpression: isOpen,
-    ExpressionAttributeNames: statusName,
-    ExpressionAttributeValues: {
-      ...openValues,
-      ':failure': failure,
-      ...(cause === undefined ? {} : { ':cause': cause }),
-      ...(text === undefined ? {} : { ':text': text.value }),
-    },
-  })
+  const text = pollText && storeText('pollText', pollText)
+  const failed = { set: { failure, failureCause, ...text?.set }, remove: text?.remove ?? [] }
+  await changeJob(table, job, failed, [isOpen])
 }

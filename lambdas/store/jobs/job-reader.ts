@@ -1,9 +1,10 @@
 import * as z from 'zod/mini'
+import { firstIdAt, justBefore } from '#core/ids.ts'
 import { creationTimes, isSparse, type JobFilter, matchesFilter } from '#core/jobs/list-query.ts'
 import { inOrder, isVisible, JOB_RECORD_SECONDS, type StoredText, type VideoJob } from '#core/jobs/video-job.ts'
-import { microcredits } from '#core/money.ts'
+import { storedAmount } from '../table/attributes.ts'
 import type { Item, Table, TableQuery } from '../table/table.ts'
-import { tableKeys } from '../table/table-keys.ts'
+import { type JobKey, tableKeys } from '../table/table-keys.ts'
 
 const SK_PREFIX = 'JOB#'
 const PK_PREFIX = 'T#'
@@ -17,7 +18,7 @@ const videoJobItem = z.object({
   createdAt: z.number(),
   expiresAt: z.number(),
   videoKey: z.string(),
-  estimate: z.union([z.number(), z.bigint()]),
+  estimate: storedAmount,
   callbackUrl: z.optional(z.string()),
   requestId: z.optional(z.string()),
   deleted: z.optional(z.boolean()),
@@ -48,7 +49,7 @@ const videoJobItem = z.object({
   failureCause: z.optional(z.string()),
   error: z.optional(z.string()),
   durationSeconds: z.nullish(z.string()),
-  billed: z.optional(z.pipe(z.union([z.number(), z.bigint()]), z.transform(microcredits))),
+  billed: z.optional(storedAmount),
   endedAt: z.optional(z.number()),
   callbackState: z.optional(z.literal('sent')),
   callbackResends: z.optional(z.number()),
@@ -66,33 +67,20 @@ const videoJobItem = z.object({
   ),
 })
 
-const placeItem = z.pick(videoJobItem, { status: true, channelId: true })
-
-/** Reads the part of a job's item that says whether it occupies its channel. @throws as {@link readVideoJobItem}. */
-export function readJobPlace(item: unknown): Pick<VideoJob, 'status' | 'channelId'> {
-  const { status, channelId } = placeItem.parse(item)
-  return { status, channelId }
-}
-
 /** Reads a job's item. @throws ZodError for an item that is not a job, which only a fault of this service could write. */
 export function readVideoJobItem(item: unknown): VideoJob {
-  const { PK, SK, deleted, estimate, submitText, submitTextKey, pollText, pollTextKey, ...rest } =
-    videoJobItem.parse(item)
+  const { PK, SK, deleted, submitText, submitTextKey, pollText, pollTextKey, ...rest } = videoJobItem.parse(item)
   return {
     ...optionalFields(rest),
     tenantId: PK.slice(PK_PREFIX.length),
     jobId: SK.slice(SK_PREFIX.length),
     isDeleted: deleted ?? false,
-    estimate: microcredits(estimate),
     submitText: storedText(submitText, submitTextKey),
     pollText: storedText(pollText, pollTextKey),
   }
 }
 
-type Rest = Omit<
-  z.infer<typeof videoJobItem>,
-  'PK' | 'SK' | 'deleted' | 'estimate' | `${'submit' | 'poll'}Text${'' | 'Key'}`
->
+type Rest = Omit<z.infer<typeof videoJobItem>, 'PK' | 'SK' | 'deleted' | `${'submit' | 'poll'}Text${'' | 'Key'}`>
 
 function optionalFields(item: Rest) {
   return {
@@ -123,14 +111,17 @@ function storedText(inline: string | undefined, bucketKey: string | undefined): 
   return inline === undefined ? undefined : { inline }
 }
 
-/** Attributes of a stored string, for an update expression: one of its two attributes is set, the other removed. */
-export function storedTextAttributes(
-  name: 'submitText' | 'pollText',
-  text: StoredText,
-): { set: string; remove: string; value: string } {
+/** The change that stores a string: one of its two attributes is set, the other removed. */
+export function storeText(name: 'submitText' | 'pollText', text: StoredText) {
   return 'inline' in text
-    ? { set: name, remove: `${name}Key`, value: text.inline }
-    : { set: `${name}Key`, remove: name, value: text.bucketKey }
+    ? { set: { [name]: text.inline }, remove: [`${name}Key`] }
+    : { set: { [`${name}Key`]: text.bucketKey }, remove: [name] }
+}
+
+/** The clause that a job has not ended. */
+export const isOpen = {
+  condition: '#status IN (:queued, :processing)',
+  values: { ':queued': 'queued', ':processing': 'processing' },
 }
 
 /** Reads a job, strongly consistent. Undefined when the tenant has no job with this id. */
@@ -139,8 +130,8 @@ export async function getVideoJob(table: Table, tenantId: string, jobId: string)
   return item === undefined ? undefined : readVideoJobItem(item)
 }
 
-/** What says whether a job occupies its channel. */
-type JobPlace = Pick<VideoJob, 'status' | 'channelId'>
+/** The part of a job's item that says whether the job occupies its channel. */
+const placeItem = z.pick(videoJobItem, { status: true, channelId: true })
 
 /**
  * Reads the places of up to 100 different jobs in one request, strongly consistent, and nothing else of their records: Reconcile reads those of
@@ -149,11 +140,11 @@ type JobPlace = Pick<VideoJob, 'status' | 'channelId'>
  */
 export async function getJobPlaces(
   table: Table,
-  jobs: readonly Pick<VideoJob, 'tenantId' | 'jobId'>[],
-): Promise<JobPlace[]> {
+  jobs: readonly JobKey[],
+): Promise<Pick<VideoJob, 'status' | 'channelId'>[]> {
   const keys = jobs.map(({ tenantId, jobId }) => tableKeys.job(tenantId, jobId))
   const items = await table.readItems(keys, ['status', 'channelId'])
-  return items.flatMap((item) => (item === undefined ? [] : [readJobPlace(item)]))
+  return items.flatMap((item) => (item === undefined ? [] : [{ channelId: undefined, ...placeItem.parse(item) }]))
 }
 
 /** Pages of one listing: enough for 10,000 skipped jobs of a few KB and their deleted neighbours; more is a fault. */
@@ -171,7 +162,7 @@ class ListingTooLongError extends Error {
 }
 
 /** One page of a listing, newest first, and whether older jobs may follow. */
-export type JobPage = {
+type JobPage = {
   readonly jobs: VideoJob[]
   readonly hasMore: boolean
   /** The id after which the next page starts; undefined on an empty page that nothing follows. */
@@ -254,10 +245,10 @@ const CLOCK_SLACK_SECONDS = 5
 function jobRange({ tenantId, after, filter = {}, nowSeconds }: ListOptions): TableQuery | undefined {
   const { from, before } = creationTimes(filter, nowSeconds)
   const firstSecond = Math.max(nowSeconds - JOB_RECORD_SECONDS, from - CLOCK_SLACK_SECONDS)
-  const { PK, SK: oldest } = tableKeys.job(tenantId, firstIdAt(firstSecond))
+  const { PK, SK: oldest } = tableKeys.job(tenantId, firstIdAt(firstSecond * 1000))
   const ends = [
     after === undefined ? '~' : justBefore(after),
-    before === Number.POSITIVE_INFINITY ? '~' : firstIdAt(before + CLOCK_SLACK_SECONDS),
+    before === Number.POSITIVE_INFINITY ? '~' : firstIdAt((before + CLOCK_SLACK_SECONDS) * 1000),
   ]
   const newest = tableKeys.job(tenantId, ends.toSorted()[0] ?? '~').SK
   return oldest > newest
@@ -268,16 +259,4 @@ function jobRange({ tenantId, after, filter = {}, nowSeconds }: ListOptions): Ta
         KeyConditionExpression: 'PK = :pk AND SK BETWEEN :oldest AND :newest',
         ExpressionAttributeValues: { ':pk': PK, ':oldest': oldest, ':newest': newest },
       }
-}
-
-/** The smallest UUID of version 7 for a second: its first 48 bits are milliseconds. */
-function firstIdAt(seconds: number): string {
-  const hex = (seconds * 1000).toString(16).padStart(12, '0')
-  return `${hex.slice(0, 8)}-${hex.slice(8)}`
-}
-
-/** The position directly before an id, so that the range excludes the cursor itself. */
-function justBefore(id: string): string {
-  const last = id.charCodeAt(id.length - 1)
-  return `${id.slice(0, -1)}${String.fromCharCode(last - 1)}~`
 }

@@ -2,15 +2,8 @@ import * as z from 'zod/mini'
 import { type Actor, auditEntry } from '../audit/audit-entry.ts'
 import { type BudgetOfKey, budgetAttributes, namedBudget } from '../callers.ts'
 import { StoreRefusal } from '../store-refusal.ts'
-import {
-  allOf,
-  type Condition,
-  isStill,
-  type NamedWrites,
-  queryPartition,
-  type Table,
-  tryTransact,
-} from '../table/table.ts'
+import { allOf, isStill } from '../table/expressions.ts'
+import { type Condition, type NamedWrites, queryPartition, type Table, tryTransact } from '../table/table.ts'
 import { isSortKey, tableKeys } from '../table/table-keys.ts'
 
 /**

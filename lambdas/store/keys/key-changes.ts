@@ -7,16 +7,8 @@ import { type Actor, type AuditedFields, auditEntry } from '../audit/audit-entry
 import { putKeyBudget } from '../budgets.ts'
 import { type BudgetOfKey, nameBudget, readApiKeyRecord } from '../callers.ts'
 import { StoreRefusal } from '../store-refusal.ts'
-import {
-  allOf,
-  type Condition,
-  type Item,
-  type ItemUpdate,
-  isStill,
-  type Table,
-  type TableWrite,
-  tryTransact,
-} from '../table/table.ts'
+import { allOf, isStill } from '../table/expressions.ts'
+import { type Condition, type Item, type ItemUpdate, type Table, type TableWrite, tryTransact } from '../table/table.ts'
 import { tableKeys } from '../table/table-keys.ts'
 import { isTenantInState, readTenantState } from '../tenants/tenants.ts'
 import {

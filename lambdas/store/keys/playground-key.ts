@@ -3,14 +3,8 @@ import { sha256Hex } from '../../platform/crypto.ts'
 import { type Actor, auditEntry } from '../audit/audit-entry.ts'
 import { activeKeyCheck, nameBudget } from '../callers.ts'
 import { StoreRefusal } from '../store-refusal.ts'
-import {
-  allOf,
-  type ConditionsNotMetError,
-  type Item,
-  type NamedWrites,
-  type Table,
-  tryTransact,
-} from '../table/table.ts'
+import { allOf } from '../table/expressions.ts'
+import { type ConditionsNotMetError, type Item, type NamedWrites, type Table, tryTransact } from '../table/table.ts'
 import { type TableKey, tableKeys } from '../table/table-keys.ts'
 import { isTenantInState, noTenant } from '../tenants/tenants.ts'
 import {

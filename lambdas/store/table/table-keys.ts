@@ -1,6 +1,9 @@
 /** Every key of the single table, one function per access pattern. */
 export type TableKey = { readonly PK: string; readonly SK: string }
 
+/** Identifies a job and its reservation. */
+export type JobKey = { readonly tenantId: string; readonly jobId: string }
+
 /** Open reservations are spread over this many index partitions. */
 export const OPEN_SHARDS = 16
 

@@ -1,5 +1,5 @@
 import { isContention } from '../../platform/aws/retry-on-contention.ts'
-import { dueSortKey, type TableKey } from './table-keys.ts'
+import type { TableKey } from './table-keys.ts'
 
 /** Index over open reservations and pending clean-ups. */
 export const DUE_INDEX = 'GSI1'
@@ -42,7 +42,7 @@ export type RequestOptions = { readonly isTriedOnce?: boolean }
 export type ReadOptions = RequestOptions & { readonly mayLag?: boolean }
 
 /** Names and values that the expressions of a request use. */
-type Expressions = {
+export type Expressions = {
   readonly ExpressionAttributeNames?: Record<string, string>
   readonly ExpressionAttributeValues?: Record<string, unknown>
 }
@@ -131,24 +131,6 @@ export function queryPartition(table: Pick<Table, 'queryPage'>, partition: strin
   })
 }
 
-/** The query of the items in a key's partition whose sort keys begin with that of the key, strongly consistent. */
-export function beginningWith({ PK, SK }: TableKey) {
-  return {
-    KeyConditionExpression: 'PK = :pk AND begins_with(SK, :sk)',
-    ExpressionAttributeValues: { ':pk': PK, ':sk': SK },
-    ConsistentRead: true,
-  } as const satisfies TableQuery
-}
-
-/** The query of the items in a partition of the index that are due by a time. The index lags behind the table by moments. */
-export function dueBy(partition: string, milliseconds: number): TableQuery {
-  return {
-    IndexName: DUE_INDEX,
-    KeyConditionExpression: 'GSI1PK = :partition AND GSI1SK <= :now',
-    ExpressionAttributeValues: { ':partition': partition, ':now': dueSortKey(milliseconds) },
-  }
-}
-
 /** The most items of one `readItems`. */
 const BATCH_ITEMS_MAX = 100
 
@@ -188,27 +170,6 @@ export async function tryTransact(
     }
     throw error
   }
-}
-
-/** A clause of a condition, with the values that it names if there are any. */
-type Clause = string | { readonly condition: string; readonly values: Readonly<Record<string, unknown>> }
-
-/** The condition that all these clauses hold, for a request whose other expressions have `values`. */
-export function allOf(clauses: readonly Clause[], values: Readonly<Record<string, unknown>> = {}) {
-  const texts = clauses.map((clause) => (typeof clause === 'string' ? clause : clause.condition))
-  const all = Object.assign({}, values, ...clauses.map((clause) => (typeof clause === 'string' ? {} : clause.values)))
-  return {
-    ConditionExpression: texts.join(' AND '),
-    // The table refuses an empty set of values.
-    ...(Object.keys(all).length === 0 ? {} : { ExpressionAttributeValues: all }),
-  } as const satisfies Condition
-}
-
-/** The clause that an attribute has not changed since this was read of it; undefined for no such attribute. */
-export function isStill(attribute: string, read: unknown): Exclude<Clause, string> {
-  return read === undefined
-    ? { condition: `attribute_not_exists(${attribute})`, values: {} }
-    : { condition: `${attribute} = :${attribute}`, values: { [`:${attribute}`]: read } }
 }
 
 /** An item as code uses it: strings, numbers, bigints, booleans, null, lists and maps. Undefined fields are left out. */

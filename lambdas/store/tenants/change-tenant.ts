@@ -12,16 +12,8 @@ import { type Clock, systemClock } from '../../platform/clock.ts'
 import { type Actor, type AuditedFields, auditEntry } from '../audit/audit-entry.ts'
 import { readTenantBudget } from '../budgets.ts'
 import { StoreRefusal } from '../store-refusal.ts'
-import {
-  allOf,
-  beginningWith,
-  type Item,
-  type ItemUpdate,
-  isStill,
-  queryItems,
-  type Table,
-  tryTransact,
-} from '../table/table.ts'
+import { allOf, beginningWith, isStill } from '../table/expressions.ts'
+import { type Item, type ItemUpdate, queryItems, type Table, tryTransact } from '../table/table.ts'
 import { BUDGETS_PARTITION, tableKeys } from '../table/table-keys.ts'
 import { readSnapshot, type Snapshot, spentInPeriod } from '../usage.ts'
 import { noTenant, readBalance, readTenantName } from './tenants.ts'

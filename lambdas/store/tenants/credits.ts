@@ -10,8 +10,16 @@ import { getTenant, noTenant, type Tenant } from './tenants.ts'
 
 /** The rows of the ledger that change what was given to a tenant: `available` and `granted` move alike. */
 const KINDS = {
-  grant: { name: 'grant', action: 'tenant grant', keyOf: tableKeys.ledgerGrant },
-  adjust: { name: 'adjustment', action: 'tenant adjust', keyOf: tableKeys.ledgerAdjustment },
+  grant: {
+    name: 'grant',
+    action: 'tenant grant',
+    keyOf: (tenantId: string, id: string) => tableKeys.ledgerGrant(tenantId, id),
+  },
+  adjust: {
+    name: 'adjustment',
+    action: 'tenant adjust',
+    keyOf: (tenantId: string, id: string) => tableKeys.ledgerAdjustment(tenantId, id),
+  },
 } as const
 
 type CreditEntry = {

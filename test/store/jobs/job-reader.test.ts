@@ -3,13 +3,7 @@ import { v7 as uuidv7 } from 'uuid'
 import type { JobFilter } from '#core/jobs/list-query.ts'
 import { JOB_LIFETIME_SECONDS, JOB_RECORD_SECONDS, type VideoJobStatus } from '#core/jobs/video-job.ts'
 import { markDeleted } from '#store/jobs/cancel-and-delete.ts'
-import {
-  getJobPlaces,
-  getVideoJob,
-  listVideoJobs,
-  readVideoJobItem,
-  storedTextAttributes,
-} from '#store/jobs/job-reader.ts'
+import { getJobPlaces, getVideoJob, listVideoJobs, readVideoJobItem } from '#store/jobs/job-reader.ts'
 import { tableKeys } from '#store/table/table-keys.ts'
 import { type TableWithClient, useTestTable } from '../../engines/test-table.ts'
 import { openTenant, reserveJob, type TestTenant } from '../../engines/video-jobs.ts'
@@ -349,10 +343,10 @@ describe('readVideoJobItem: an item', () => {
   it.each([{ inline: '{"task_id":"1"}' }, { inline: '' }, { bucketKey: 'texts/tenant/job/submit.json' }])(
     'the stored string %j replaces an older one of either form, and is read as it was written',
     (text) => {
-      const { set, remove, value } = storedTextAttributes('submitText', text)
-      const older: Record<string, unknown> = { ...ITEM, submitText: 'older', submitTextKey: 'older' }
-      delete older[remove]
-      expect(readVideoJobItem({ ...older, [set]: value }).submitText).toEqual(text)
+      const { set, remove } = storeText('submitText', text)
+      const removed = remove.map((name) => [name, undefined])
+      const older = { ...ITEM, submitText: 'older', submitTextKey: 'older', ...Object.fromEntries(removed) }
+      expect(readVideoJobItem({ ...older, ...set }).submitText).toEqual(text)
     },
   )
 })
