@@ -7,8 +7,9 @@ import { readReservationItem } from './job-ledger/reservation.ts'
 import { type ApiKeyListing, listApiKeys } from './keys/api-keys.ts'
 import type { PlanKeyBudget, PlannedKeyBudget } from './keys/key-changes.ts'
 import { readHoldItem } from './relay-ledger/hold.ts'
-import { queryItems, type Table, type TableWrite } from './table/table.ts'
-import { type TableKey, tableKeys } from './table/table-keys.ts'
+import { beginningWith, change, isStill } from './table/expressions.ts'
+import { queryItems, readBatches, type Table, type TableWrite } from './table/table.ts'
+import { tableKeys } from './table/table-keys.ts'
 import { readSnapshot, type Snapshot, spentInPeriod } from './usage.ts'
 
 /** What open jobs and requests of a tenant hold in the budget of a key. Reads every reservation of a job that the table still has. */
@@ -18,26 +19,18 @@ export async function heldInBudget(
   budgetId: string,
 ): Promise<Microcredits> {
   let held = 0n
-  for await (const item of itemsAt(table, tableKeys.reservation(tenantId, ''))) {
+  for await (const item of queryItems(table, beginningWith(tableKeys.reservation(tenantId, '')))) {
     const { state, amount, budget } = readReservationItem(item)
     held += state === 'held' && budget?.id === budgetId ? amount : 0n
   }
-  for await (const item of itemsAt(table, tableKeys.relayHold(tenantId, ''))) {
+  for await (const item of queryItems(table, beginningWith(tableKeys.relayHold(tenantId, '')))) {
     held += readHoldItem(item).budgets[budgetId] ?? 0n
   }
   return held as Microcredits
 }
 
-function itemsAt(table: Pick<Table, 'queryPage'>, { PK, SK }: TableKey) {
-  return queryItems(table, {
-    KeyConditionExpression: 'PK = :pk AND begins_with(SK, :sk)',
-    ExpressionAttributeValues: { ':pk': PK, ':sk': SK },
-    ConsistentRead: true,
-  })
-}
-
 /** The budget, recomputed from usage counters and open reservations. */
-export type CountedBudget = {
+type CountedBudget = {
   readonly limit: BudgetLimit
   readonly period: BudgetPeriod
   /** What the counters of the period add up to. */
@@ -61,19 +54,10 @@ export function changeKeyBudgetAmount(
   id: string,
   { stored, amount }: { readonly stored: Budget; readonly amount: Microcredits },
 ): TableWrite {
+  const more = amount - stored.amount
+  const isAsRead = [isStill('amount', stored.amount), isStill('period', stored.period.kind)]
   return {
-    Update: {
-      Key: tableKeys.keyBudget(id),
-      UpdateExpression: 'SET amount = :amount, #left = #left + :more, #free = #free + :more',
-      ConditionExpression: 'amount = :was AND #period = :kind',
-      ExpressionAttributeNames: { '#left': 'left', '#free': 'free', '#period': 'period' },
-      ExpressionAttributeValues: {
-        ':amount': amount,
-        ':more': amount - stored.amount,
-        ':was': stored.amount,
-        ':kind': stored.period.kind,
-      },
-    },
+    Update: change(tableKeys.keyBudget(id), { set: { amount }, add: { left: more, free: more } }, isAsRead),
   }
 }
 
@@ -83,35 +67,22 @@ export function changeKeyBudgetAmount(
  */
 export function recountKeyBudget(id: string, item: Budget, counted: CountedBudget): TableWrite {
   const { limit, period, spent, held, changedAt } = counted
-  return {
-    Update: {
-      Key: tableKeys.keyBudget(id),
-      UpdateExpression: `SET ${[
-        'amount = :amount',
-        '#period = :kind',
-        'periodId = :periodId',
-        'spent = spent + :spent',
-        'held = held + :held',
-        '#left = #left + :left',
-        '#free = #free + :free',
-        'changedAt = :changedAt',
-      ].join(', ')}`,
-      ConditionExpression: 'amount = :was AND #period = :wasKind AND periodId = :wasId',
-      ExpressionAttributeNames: { '#left': 'left', '#free': 'free', '#period': 'period' },
-      ExpressionAttributeValues: {
-        ':amount': limit.amount,
-        ':kind': period.kind,
-        ':periodId': period.id,
-        ':spent': spent - item.spent,
-        ':held': held - item.held,
-        ':left': limit.amount - spent - held - item.left,
-        ':free': limit.amount - held - item.free,
-        ':changedAt': changedAt,
-        ':was': item.amount,
-        ':wasKind': item.period.kind,
-        ':wasId': item.period.id,
-      },
+  const { amount } = limit
+  const recounted = {
+    set: { amount, period: period.kind, periodId: period.id, changedAt },
+    add: {
+      spent: spent - item.spent,
+      held: held - item.held,
+      left: amount - spent - held - item.left,
+      free: amount - held - item.free,
     },
+  }
+  return {
+    Update: change(tableKeys.keyBudget(id), recounted, [
+      isStill('amount', item.amount),
+      isStill('period', item.period.kind),
+      isStill('periodId', item.period.id),
+    ]),
   }
 }
 
@@ -120,14 +91,7 @@ export function recountKeyBudget(id: string, item: Budget, counted: CountedBudge
  * counters of the keys that share it.
  */
 export function leaveKeyBudget(id: string, changedAt: number): TableWrite {
-  return {
-    Update: {
-      Key: tableKeys.keyBudget(id),
-      UpdateExpression: 'SET changedAt = :changedAt',
-      ConditionExpression: 'attribute_exists(PK)',
-      ExpressionAttributeValues: { ':changedAt': changedAt },
-    },
-  }
+  return { Update: change(tableKeys.keyBudget(id), { set: { changedAt } }, ['attribute_exists(PK)']) }
 }
 
 /** Reads the budget of a key; undefined if it is not in the table. */
@@ -139,9 +103,6 @@ export async function readBudgetOfKey(
   return item === undefined ? undefined : readKeyBudget(item)
 }
 
-/** Keys in one request to the table. */
-const READ_MAX = 100
-
 /** The budgets of these keys, by the ids of the budgets. */
 export async function readKeyBudgets(
   table: Pick<Table, 'readItems'>,
@@ -149,14 +110,10 @@ export async function readKeyBudgets(
 ): Promise<ReadonlyMap<string, Budget>> {
   const ids = [...new Set(keys.flatMap(({ budget }) => (budget === null ? [] : [budget.id])))]
   const budgets = new Map<string, Budget>()
-  for (let first = 0; first < ids.length; first += READ_MAX) {
-    const read = ids.slice(first, first + READ_MAX)
-    const items = await table.readItems(read.map(tableKeys.keyBudget))
-    for (const [index, item] of items.entries()) {
-      const id = read[index]
-      if (id !== undefined && item !== undefined) {
-        budgets.set(id, readKeyBudget(item))
-      }
+  const itemKeys = ids.map((id) => tableKeys.keyBudget(id))
+  for await (const items of readBatches(table, itemKeys)) {
+    for (const item of items) {
+      budgets.set(String(item.PK).slice(tableKeys.keyBudget('').PK.length), readKeyBudget(item))
     }
   }
   return budgets

@@ -9,10 +9,11 @@ import {
   type SummarizedTenant,
   type Summary,
 } from '#core/admin/summary.ts'
-import { microcredits } from '#core/money.ts'
 import { dayOf, daysBefore, type UsageCounter } from '#core/pricing/usage.ts'
+import { lowBalanceOf } from './alerts/alert-settings.ts'
 import { readFailedJobs } from './jobs/failed-jobs.ts'
-import type { Item, Table } from './table/table.ts'
+import { change } from './table/expressions.ts'
+import { type Item, queryBounded, readBatches, type Table } from './table/table.ts'
 import { tableKeys } from './table/table-keys.ts'
 import { readBalance, readTenantRecord } from './tenants/tenants.ts'
 import { readUsageCounters } from './usage.ts'
@@ -42,17 +43,10 @@ export async function keepNearBudgets(
   if (isDeepStrictEqual(nearBudgetsOf(await table.readItem(NEAR_BUDGETS_KEY)), listed)) {
     return
   }
-  await table.updateItem({
-    Key: NEAR_BUDGETS_KEY,
-    UpdateExpression: 'SET near = :near',
-    ExpressionAttributeValues: { ':near': listed },
-  })
+  await table.updateItem(change(NEAR_BUDGETS_KEY, { set: { near: listed } }))
 }
 
 type ReadableTable = Pick<Table, 'readItem' | 'readItems' | 'queryPage'>
-
-/** DynamoDB's bound of one read of several items. */
-const BALANCES_PER_READ = 100
 
 /** Tenants whose usage one summary reads, those first that have waited longest; the next summary goes on with the others. */
 const COUNTED_TENANTS_MAX = 200
@@ -163,36 +157,20 @@ async function readTenants(
   table: ReadableTable,
   known: ReadonlyMap<string, SummarizedTenant>,
 ): Promise<readonly SummarizedTenant[]> {
-  const items: Item[] = []
-  let startKey: Item | undefined
-  for (let page = 0; page < TENANT_PAGES_MAX; page += 1) {
-    const read = await table.queryPage(
-      { KeyConditionExpression: 'PK = :pk', ExpressionAttributeValues: { ':pk': tableKeys.tenant('').PK } },
-      startKey,
-    )
-    items.push(...read.items)
-    startKey = read.nextKey
-    if (startKey === undefined) {
-      break
+  const query = { KeyConditionExpression: 'PK = :pk', ExpressionAttributeValues: { ':pk': tableKeys.tenant('').PK } }
+  const { items } = await queryBounded(table, query, TENANT_PAGES_MAX)
+  const keys = items.map(({ SK }) => tableKeys.balance(String(SK)))
+  const balances = new Map<unknown, Item>()
+  for await (const batch of readBatches(table, keys)) {
+    for (const balance of batch) {
+      balances.set(balance.PK, balance)
     }
   }
-  const tenants: SummarizedTenant[] = []
-  for (let first = 0; first < items.length; first += BALANCES_PER_READ) {
-    const batch = items.slice(first, first + BALANCES_PER_READ)
-    const balances = await table.readItems(batch.map(({ SK }) => tableKeys.balance(String(SK))))
-    tenants.push(
-      ...batch.flatMap((item, index) => {
-        const balance = balances[index]
-        return balance === undefined ? [] : [summarized(item, balance, known)]
-      }),
-    )
-  }
-  return tenants
+  return items.flatMap((item) => {
+    const balance = balances.get(tableKeys.balance(String(item.SK)).PK)
+    return balance === undefined ? [] : [summarized(item, balance, known)]
+  })
 }
-
-const mark = z.object({
-  lowBalance: z.optional(z.pipe(z.union([z.number(), z.bigint()]), z.transform(microcredits))),
-})
 
 function summarized(item: Item, balance: Item, known: ReadonlyMap<string, SummarizedTenant>): SummarizedTenant {
   const { id, name, suspension, createdAt } = readTenantRecord(item)
@@ -203,7 +181,7 @@ function summarized(item: Item, balance: Item, known: ReadonlyMap<string, Summar
     createdAt,
     suspendedReason: suspension?.reason ?? null,
     ...readBalance(balance),
-    lowBalance: mark.parse(balance).lowBalance ?? null,
+    lowBalance: lowBalanceOf(balance) ?? null,
     countedSpent: known.get(id)?.countedSpent ?? null,
     ...(countedAt === undefined ? {} : { countedAt }),
   }
@@ -285,23 +263,14 @@ export async function readSummary(
 }
 
 async function readParts<Part>(table: Pick<Table, 'queryPage'>, first: string, last: string) {
+  const query = {
+    KeyConditionExpression: 'PK = :pk AND SK BETWEEN :first AND :last',
+    ExpressionAttributeValues: { ':pk': tableKeys.summary('').PK, ':first': first, ':last': last },
+  }
+  const { items } = await queryBounded(table, query, ALL_PARTS)
   const parts: [name: string, part: Part][] = []
-  let startKey: Parameters<Table['queryPage']>[1]
-  for (let page = 0; page < ALL_PARTS; page += 1) {
-    const read = await table.queryPage(
-      {
-        KeyConditionExpression: 'PK = :pk AND SK BETWEEN :first AND :last',
-        ExpressionAttributeValues: { ':pk': tableKeys.summary('').PK, ':first': first, ':last': last },
-      },
-      startKey,
-    )
-    for (const { SK, packed } of read.items) {
-      parts.push([String(SK), await unpack<Part>(packed)])
-    }
-    startKey = read.nextKey
-    if (startKey === undefined) {
-      break
-    }
+  for (const { SK, packed } of items) {
+    parts.push([String(SK), await unpack<Part>(packed)])
   }
   return parts
 }
@@ -314,12 +283,8 @@ async function put(table: Pick<Table, 'updateItem'>, name: string, part: unknown
   if (packed.length > ITEM_CHARACTERS_MAX) {
     throw new SummaryTooLargeError(`${name} has ${packed.length} characters`)
   }
-  await table.updateItem({
-    Key: tableKeys.summary(name),
-    UpdateExpression: 'SET packed = :packed, #ttl = :ttl',
-    ExpressionAttributeNames: { '#ttl': 'ttl' },
-    ExpressionAttributeValues: { ':packed': packed, ':ttl': Math.trunc(Date.now() / 1000) + KEPT_SECONDS },
-  })
+  const ttl = Math.trunc(Date.now() / 1000) + KEPT_SECONDS
+  await table.updateItem(change(tableKeys.summary(name), { set: { packed, ttl } }))
 }
 
 /** Only this file writes these items, so they are read as what they were. */

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import type { BudgetPeriod } from '#core/budgets.ts'
-import { type Microcredits, microcredits, ZERO } from '#core/money.ts'
+import { type Microcredits, ZERO } from '#core/money.ts'
 import {
   addUsageSums,
   type CountedSettlement,
@@ -13,11 +13,12 @@ import {
   type UsageCounter,
   type UsageSums,
 } from '#core/pricing/usage.ts'
-import { type Item, queryItems, type Table, type TableQuery, type TableWrite } from './table/table.ts'
+import { storedAmount } from './table/attributes.ts'
+import { queryBounded, queryItems, type Table, type TableQuery, type TableWrite } from './table/table.ts'
 import { type TableKey, tableKeys } from './table/table-keys.ts'
 
 /** A count in an item; zero where it is left out. The codec reads large counts as bigint. */
-export const countAttribute = z._default(z.pipe(z.union([z.number(), z.bigint()]), z.transform(Number)), 0)
+const countAttribute = z._default(z.pipe(z.union([z.number(), z.bigint()]), z.transform(Number)), 0)
 
 /** The attributes of counted usage, in a row of the ledger and in a counter alike. */
 export const usageAttributes = {
@@ -102,18 +103,8 @@ export async function readUsageCounters(
   tenantId: string,
   { requestsMax = PAGES_MAX, ...range }: DayRange & { readonly requestsMax?: number },
 ): Promise<UsageCounter[] | undefined> {
-  const query = counterQuery(tenantId, range)
-  const counters: UsageCounter[] = []
-  let startKey: Item | undefined
-  for (let page = 0; page < requestsMax; page += 1) {
-    const { items, nextKey } = await table.queryPage(query, startKey)
-    counters.push(...items.map(readUsageCounter))
-    if (nextKey === undefined) {
-      return counters
-    }
-    startKey = nextKey
-  }
-  return undefined
+  const { items, nextKey } = await queryBounded(table, counterQuery(tenantId, range), requestsMax)
+  return nextKey === undefined ? items.map(readUsageCounter) : undefined
 }
 
 /** Counters of the days from `completeFrom` on. */
@@ -155,7 +146,7 @@ const counterItem = z.object({
   SK: z.string().check(z.regex(/^\d{4}-\d{2}-\d{2}#[^#]*#[^#]*#/)),
   requests: countAttribute,
   ...usageAttributes,
-  cost: z.pipe(z.union([z.number(), z.bigint()]), z.transform(microcredits)),
+  cost: storedAmount,
 })
 
 /** Reads a counter from its item. @throws ZodError for an item that this service did not write. */

@@ -45,7 +45,7 @@ export const RELAY_GUARDS = {
   releasedHold: {
     name: 'version of a hold that is given back',
     item: 'PROC#',
-    clause: 'version = :version',
+    clause: '#version = :was_version',
     noticedIn: 2,
   },
   keyRevision: { name: 'revision of a key', item: '0', clause: 'attribute_not_exists(revision)', noticedIn: 24 },

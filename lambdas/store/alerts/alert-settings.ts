@@ -3,6 +3,7 @@ import { ALERT_THRESHOLDS } from '#core/budgets.ts'
 import type { Microcredits } from '#core/money.ts'
 import { auditEntry, type NewAuditEntry } from '../audit/audit-entry.ts'
 import { storedAmount } from '../table/attributes.ts'
+import { allOf, type Change, change } from '../table/expressions.ts'
 import { type Table, tryTransact } from '../table/table.ts'
 import { BUDGETS_PARTITION, tableKeys } from '../table/table-keys.ts'
 import { noTenant } from '../tenants/tenants.ts'
@@ -66,20 +67,21 @@ export type AlertSettingsChange = {
 export async function changeAlertSettings(
   table: Table,
   tenantId: string,
-  { change, audit }: { change: AlertSettingsChange; audit: NewAuditEntry },
+  { change: wanted, audit }: { change: AlertSettingsChange; audit: NewAuditEntry },
 ): Promise<void> {
-  const settings = assign({ alertUrl: change.url, alertAt: change.thresholds })
+  const settings = assign({ alertUrl: wanted.url, alertAt: wanted.thresholds })
   const balance = assign({
-    lowBalance: change.lowBalance,
-    ...(change.lowBalance == null ? {} : { GSI1PK: BUDGETS_PARTITION, GSI1SK: tenantId }),
+    lowBalance: wanted.lowBalance,
+    ...(wanted.lowBalance == null ? {} : { GSI1PK: BUDGETS_PARTITION, GSI1SK: tenantId }),
   })
-  const exists = { ConditionExpression: 'attribute_exists(PK)' }
+  const exists = ['attribute_exists(PK)']
+  const key = tableKeys.tenant(tenantId)
   const refusal = await tryTransact(table, {
     tenant:
       settings === undefined
-        ? { ConditionCheck: { Key: tableKeys.tenant(tenantId), ...exists } }
-        : { Update: { Key: tableKeys.tenant(tenantId), ...exists, ...settings } },
-    balance: balance && { Update: { Key: tableKeys.balance(tenantId), ...exists, ...balance } },
+        ? { ConditionCheck: { Key: key, ...allOf(exists) } }
+        : { Update: change(key, settings, exists) },
+    balance: balance && { Update: change(tableKeys.balance(tenantId), balance, exists) },
     audit: auditEntry(audit),
   })
   if (refusal !== undefined) {
@@ -87,21 +89,10 @@ export async function changeAlertSettings(
   }
 }
 
-/** An update that sets attributes, and removes those that are null; undefined if nothing changes. */
-function assign(attributes: Readonly<Record<string, unknown>>) {
+/** Sets attributes, and removes those that are null; undefined if nothing changes. */
+function assign(attributes: Readonly<Record<string, unknown>>): Change | undefined {
   const present = Object.entries(attributes).filter(([, value]) => value !== undefined)
-  if (present.length === 0) {
-    return undefined
-  }
-  const set = present.filter(([, value]) => value !== null)
-  const removed = present.filter(([, value]) => value === null).map(([name]) => name)
-  return {
-    UpdateExpression: [
-      ...(set.length > 0 ? [`SET ${set.map(([name]) => `${name} = :${name}`).join(', ')}`] : []),
-      ...(removed.length > 0 ? [`REMOVE ${removed.join(', ')}`] : []),
-    ].join(' '),
-    ...(set.length > 0
-      ? { ExpressionAttributeValues: Object.fromEntries(set.map(([name, value]) => [`:${name}`, value])) }
-      : {}),
-  }
+  const remove = present.filter(([, value]) => value === null).map(([name]) => name)
+  const set = Object.fromEntries(present.filter(([, value]) => value !== null))
+  return present.length === 0 ? undefined : { set, remove }
 }

@@ -4,7 +4,7 @@ import type { Budget } from '#core/budgets.ts'
 import type { Microcredits } from '#core/money.ts'
 import { readKeyBudget, readTenantBudget } from '../budgets.ts'
 import { storedAmount } from '../table/attributes.ts'
-import { allOf, beginningWith, dueBy, isStill } from '../table/expressions.ts'
+import { allOf, beginningWith, change, dueBy, isStill } from '../table/expressions.ts'
 import {
   DUE_INDEX,
   type Item,
@@ -105,12 +105,8 @@ export async function claimAlert(
   { PK, SK, dueAt }: TableKey & { readonly dueAt: string },
   untilMilliseconds: number,
 ): Promise<Alert | undefined> {
-  const { isWritten, item } = await table.updateItem({
-    Key: { PK, SK },
-    UpdateExpression: 'SET GSI1SK = :until',
-    ConditionExpression: 'GSI1SK = :dueAt',
-    ExpressionAttributeValues: { ':until': dueSortKey(untilMilliseconds), ':dueAt': dueAt },
-  })
+  const later = { set: { GSI1SK: dueSortKey(untilMilliseconds) } }
+  const { isWritten, item } = await table.updateItem(change({ PK, SK }, later, [isStill('GSI1SK', dueAt)]))
   return isWritten ? readAlert(item) : undefined
 }
 
@@ -124,17 +120,13 @@ export async function recordDelivery(
   outcome: Pick<Alert, 'operators' | 'tenant' | 'tries'> & { readonly retryAt: number | undefined },
 ): Promise<void> {
   const { operators, tenant, tries, retryAt } = outcome
-  await table.updateItem({
-    Key: tableKeys.alert(tenantId, alertPosition(at, id)),
-    UpdateExpression: `SET operators = :operators, tenant = :tenant, tries = :tries${retryAt === undefined ? ' REMOVE GSI1PK, GSI1SK' : ', GSI1SK = :retryAt'}`,
-    ConditionExpression: 'attribute_exists(PK)',
-    ExpressionAttributeValues: {
-      ':operators': operators,
-      ':tenant': tenant,
-      ':tries': tries,
-      ...(retryAt === undefined ? {} : { ':retryAt': dueSortKey(retryAt) }),
-    },
-  })
+  const tried = { operators, tenant, tries }
+  const recorded =
+    retryAt === undefined
+      ? { set: tried, remove: ['GSI1PK', 'GSI1SK'] }
+      : { set: { ...tried, GSI1SK: dueSortKey(retryAt) } }
+  const key = tableKeys.alert(tenantId, alertPosition(at, id))
+  await table.updateItem(change(key, recorded, ['attribute_exists(PK)']))
 }
 
 /** The latest alerts of a tenant, newest first. */

@@ -2,8 +2,8 @@ import * as z from 'zod/mini'
 import { type Actor, auditEntry } from '../audit/audit-entry.ts'
 import { type BudgetOfKey, budgetAttributes, namedBudget } from '../callers.ts'
 import { StoreRefusal } from '../store-refusal.ts'
-import { allOf, isStill } from '../table/expressions.ts'
-import { type Condition, type NamedWrites, queryPartition, type Table, tryTransact } from '../table/table.ts'
+import { type Change, type Clause, change, isStill } from '../table/expressions.ts'
+import { type NamedWrites, queryPartition, type Table, tryTransact } from '../table/table.ts'
 import { isSortKey, tableKeys } from '../table/table-keys.ts'
 
 /**
@@ -46,15 +46,7 @@ export function endPlaygroundKeys(keys: readonly PlaygroundKey[], nowMillisecond
   return Object.fromEntries(
     live.map(({ digest }, index) => [
       `playgroundKey ${index}`,
-      {
-        Update: {
-          Key: tableKeys.apiKey(digest),
-          UpdateExpression: 'SET #state = :revoked',
-          ConditionExpression: 'attribute_exists(PK)',
-          ExpressionAttributeNames: { '#state': 'state' },
-          ExpressionAttributeValues: { ':revoked': 'revoked' },
-        },
-      },
+      { Update: change(tableKeys.apiKey(digest), { set: { state: 'revoked' } }, ['attribute_exists(PK)']) },
     ]),
   )
 }
@@ -211,12 +203,7 @@ export async function revokeApiKey(table: Table, keyId: string, actor: Actor): P
     if (state === 'revoked') {
       return
     }
-    const revocation = await updateKey(table, keyId, {
-      UpdateExpression: 'SET #state = :revoked',
-      ConditionExpression: '#state = :active',
-      ExpressionAttributeNames: { '#state': 'state' },
-      ExpressionAttributeValues: { ':revoked': 'revoked', ':active': 'active' },
-    })
+    const revocation = await updateKey(table, keyId, { set: { state: 'revoked' } }, [isStill('state', 'active')])
     const target = { kind: 'key', id: keyId, tenantId } as const
     const [before, after] = [{ state: 'active' }, { state: 'revoked' }]
     const audit = auditEntry({ actor, action: 'key revoke', target, before, after, at: Date.now() })
@@ -238,22 +225,14 @@ export async function endKey(
   { keyId, expiresAt, revision, endsAt }: ReplacedApiKey,
 ): Promise<NamedWrites> {
   const was = expiresAt === null ? undefined : wholeSeconds(expiresAt)
-  return await updateKey(table, keyId, {
-    UpdateExpression: 'SET expiresAt = :end, endBeforeReplacement = if_not_exists(endBeforeReplacement, :endBefore)',
-    ...allOf([isStill('expiresAt', was), isStill('revision', revision)], {
-      ':end': wholeSeconds(endsAt),
-      ':endBefore': was ?? null,
-    }),
-  })
+  const ending = { set: { expiresAt: wholeSeconds(endsAt) }, setOnce: { endBeforeReplacement: was ?? null } }
+  return await updateKey(table, keyId, ending, [isStill('expiresAt', was), isStill('revision', revision)])
 }
 
 /** Seconds of a time in milliseconds, rounded down, so that a key never works longer than it should. */
 export function wholeSeconds(milliseconds: number): number {
   return Math.floor(milliseconds / 1000)
 }
-
-/** One change of both items of a key, by its public id. */
-type KeyChange = Condition & { readonly UpdateExpression: string }
 
 /**
  * The writes that change a key and its listing alike, if both exist, and end its playground keys, which have what the key had before.
@@ -262,15 +241,16 @@ type KeyChange = Condition & { readonly UpdateExpression: string }
 export async function updateKey(
   table: Table,
   keyId: string,
-  { ConditionExpression, ...change }: KeyChange,
+  what: Change,
+  clauses: readonly Clause[] = [],
 ): Promise<NamedWrites> {
   const { digest, playground } = await getApiKey(table, keyId)
-  const conditions = ['attribute_exists(PK)', ...(ConditionExpression === undefined ? [] : [ConditionExpression])]
-  const listingConditions = [...conditions, hasNoNewPlaygroundKey(playground)]
-  const values = change.ExpressionAttributeValues
+  const all = ['attribute_exists(PK)', ...clauses]
   return {
-    key: { Update: { ...change, ...allOf(conditions, values), Key: tableKeys.apiKey(digest) } },
-    listing: { Update: { ...change, ...allOf(listingConditions, values), Key: tableKeys.apiKeyListing(keyId) } },
+    key: { Update: change(tableKeys.apiKey(digest), what, all) },
+    listing: {
+      Update: change(tableKeys.apiKeyListing(keyId), what, [...all, hasNoNewPlaygroundKey(playground)]),
+    },
     ...endPlaygroundKeys(playground.keys, Date.now()),
   }
 }

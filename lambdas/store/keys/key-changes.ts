@@ -7,9 +7,9 @@ import { type Actor, type AuditedFields, auditEntry } from '../audit/audit-entry
 import { putKeyBudget } from '../budgets.ts'
 import { type BudgetOfKey, nameBudget, readApiKeyRecord } from '../callers.ts'
 import { StoreRefusal } from '../store-refusal.ts'
-import { allOf, isStill } from '../table/expressions.ts'
+import { allOf, change, isStill } from '../table/expressions.ts'
 import { type Condition, type Item, type ItemUpdate, type Table, type TableWrite, tryTransact } from '../table/table.ts'
-import { tableKeys } from '../table/table-keys.ts'
+import { type TableKey, tableKeys } from '../table/table-keys.ts'
 import { isTenantInState, readTenantState } from '../tenants/tenants.ts'
 import {
   type ApiKeyListing,
@@ -267,8 +267,8 @@ export async function setApiKey(
       return { key: listing, isChanged: false }
     }
     const refusal = await tryTransact(table, {
-      key: { Update: { Key: tableKeys.apiKey(digest), ...updateOf(changes.filter(isRead), revision) } },
-      listing: { Update: { Key: tableKeys.apiKeyListing(keyId), ...updateOf(changes, revision, playground) } },
+      key: { Update: updateOf(tableKeys.apiKey(digest), changes.filter(isRead), revision) },
+      listing: { Update: updateOf(tableKeys.apiKeyListing(keyId), changes, revision, playground) },
       ...endPlaygroundKeys(playground.keys, Date.now()),
       keyBudget: planned?.write,
       audit: auditEntry({
@@ -346,30 +346,18 @@ function isRead({ attribute }: Change): boolean {
 
 /** Changes attributes and raises the revision, if the key still has the revision that was read and is not revoked. */
 function updateOf(
+  key: TableKey,
   changes: readonly Change[],
   revision: number | undefined,
   playground?: PlaygroundKeys,
-): Omit<ItemUpdate, 'Key'> {
-  const set = changes.filter(({ value }) => value !== undefined)
-  const removed = changes.filter(({ value }) => value === undefined)
-  const keyIsNotRevoked = '#state = :active'
-  const keyHasNotChanged = isStill('revision', revision)
-  const noneWasMade = playground === undefined ? [] : [hasNoNewPlaygroundKey(playground)]
-  return {
-    UpdateExpression: [
-      `SET ${['revision = :next', ...set.map(({ attribute }) => `#${attribute} = :${attribute}`)].join(', ')}`,
-      ...(removed.length === 0 ? [] : [`REMOVE ${removed.map(({ attribute }) => `#${attribute}`).join(', ')}`]),
-    ].join(' '),
-    ExpressionAttributeNames: {
-      '#state': 'state',
-      ...Object.fromEntries(changes.map(({ attribute }) => [`#${attribute}`, attribute])),
-    },
-    ...allOf([keyIsNotRevoked, keyHasNotChanged, ...noneWasMade], {
-      ':active': 'active',
-      ':next': (revision ?? 0) + 1,
-      ...Object.fromEntries(set.map(({ attribute, value }) => [`:${attribute}`, value])),
-    }),
-  }
+): ItemUpdate {
+  const set = Object.fromEntries(changes.map(({ attribute, value }) => [attribute, value]))
+  const remove = changes.filter(({ value }) => value === undefined).map(({ attribute }) => attribute)
+  return change(key, { set: { ...set, revision: (revision ?? 0) + 1 }, remove }, [
+    isStill('state', 'active'),
+    isStill('revision', revision),
+    ...(playground === undefined ? [] : [hasNoNewPlaygroundKey(playground)]),
+  ])
 }
 
 function shownBudget(planned: PlannedKeyBudget | undefined, when: 'before' | 'after'): AuditedFields {

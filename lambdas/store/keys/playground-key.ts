@@ -3,7 +3,7 @@ import { sha256Hex } from '../../platform/crypto.ts'
 import { type Actor, auditEntry } from '../audit/audit-entry.ts'
 import { activeKeyCheck, nameBudget } from '../callers.ts'
 import { StoreRefusal } from '../store-refusal.ts'
-import { allOf } from '../table/expressions.ts'
+import { change } from '../table/expressions.ts'
 import { type ConditionsNotMetError, type Item, type NamedWrites, type Table, tryTransact } from '../table/table.ts'
 import { type TableKey, tableKeys } from '../table/table-keys.ts'
 import { isTenantInState, noTenant } from '../tenants/tenants.ts'
@@ -134,14 +134,11 @@ function writesFor({ tenantId, actor, nowMilliseconds }: Wish, parent: Parent, m
       Put: { Item: { ...tableKeys.apiKey(digest), ...record }, ConditionExpression: 'attribute_not_exists(PK)' },
     },
     holder: {
-      Update: {
-        Key: parent.item,
-        UpdateExpression: 'SET playgroundKeys = :keys, playgroundRevision = :next',
-        ...allOf(['attribute_exists(PK)', hasNoNewPlaygroundKey(parent.playground)], {
-          ':keys': [...kept, made],
-          ':next': (parent.playground.revision ?? 0) + 1,
-        }),
-      },
+      Update: change(
+        parent.item,
+        { set: { playgroundKeys: [...kept, made], playgroundRevision: (parent.playground.revision ?? 0) + 1 } },
+        ['attribute_exists(PK)', hasNoNewPlaygroundKey(parent.playground)],
+      ),
     },
     ...endPlaygroundKeys(ended, nowMilliseconds),
     audit: auditEntry({

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini'
 import { HolderRateExceededError } from '#core/admin/errors.ts'
+import { change, isStill } from '../table/expressions.ts'
 import type { Table } from '../table/table.ts'
 import { type TableKey, tableKeys } from '../table/table-keys.ts'
 
@@ -9,7 +10,7 @@ const WINDOW_MILLISECONDS = 60_000
 const TRIES_MAX = 3
 
 /** A place in a minute, with the function that frees it; or how long to wait for one. */
-export type MinutePlace =
+type MinutePlace =
   | { readonly retryAfterSeconds?: never; readonly giveBack: () => Promise<void> }
   | { readonly retryAfterSeconds: number; readonly giveBack?: never }
 
@@ -47,39 +48,21 @@ export async function takeMinutePlace(
 }
 
 function countInWindow({ key, max }: Counted, nowMilliseconds: number) {
-  return {
-    Key: key,
-    UpdateExpression: 'SET uses = uses + :one',
-    ConditionExpression: 'windowEnds > :now AND uses < :max',
-    ExpressionAttributeValues: { ':one': 1, ':now': nowMilliseconds, ':max': max },
-  }
+  const hasPlace = { condition: 'windowEnds > :now AND uses < :max', values: { ':now': nowMilliseconds, ':max': max } }
+  return change(key, { add: { uses: 1 } }, [hasPlace])
 }
 
-function beginWindow(Key: TableKey, nowMilliseconds: number) {
+function beginWindow(key: TableKey, nowMilliseconds: number) {
   const windowEnds = nowMilliseconds + WINDOW_MILLISECONDS
-  return {
-    Key,
-    UpdateExpression: 'SET windowEnds = :ends, uses = :one, #ttl = :ttl',
-    ConditionExpression: 'attribute_not_exists(PK) OR windowEnds <= :now',
-    ExpressionAttributeNames: { '#ttl': 'ttl' },
-    ExpressionAttributeValues: {
-      ':ends': windowEnds,
-      ':one': 1,
-      ':now': nowMilliseconds,
-      ':ttl': Math.ceil(windowEnds / 1000),
-    },
-  }
+  const isOver = { condition: 'attribute_not_exists(PK) OR windowEnds <= :now', values: { ':now': nowMilliseconds } }
+  return change(key, { set: { windowEnds, uses: 1, ttl: Math.ceil(windowEnds / 1000) } }, [isOver])
 }
 
 /** A minute that is over counts nothing any more. */
-function placeIn(table: Pick<Table, 'updateItem'>, Key: TableKey, windowEnds: number): MinutePlace {
+function placeIn(table: Pick<Table, 'updateItem'>, key: TableKey, windowEnds: number): MinutePlace {
   const giveBack = async () => {
-    await table.updateItem({
-      Key,
-      UpdateExpression: 'SET uses = uses - :one',
-      ConditionExpression: 'windowEnds = :ends AND uses > :zero',
-      ExpressionAttributeValues: { ':one': 1, ':zero': 0, ':ends': windowEnds },
-    })
+    const isUsed = { condition: 'uses > :zero', values: { ':zero': 0 } }
+    await table.updateItem(change(key, { add: { uses: -1 } }, [isStill('windowEnds', windowEnds), isUsed]))
   }
   return { giveBack }
 }

@@ -12,6 +12,7 @@ import {
 import { RecentValues } from '../../platform/cache.ts'
 import { type Clock, systemClock } from '../../platform/clock.ts'
 import type { Caller } from '../callers.ts'
+import { change } from '../table/expressions.ts'
 import type { ItemUpdate, Table } from '../table/table.ts'
 import { tableKeys } from '../table/table-keys.ts'
 
@@ -25,7 +26,7 @@ const TRIES_MAX = 4
 const KEPT_SECONDS = 24 * 60 * 60
 
 /** What the limit of a key means for one request. */
-export type RateVerdict = {
+type RateVerdict = {
   readonly state: RateState
   /** Whole seconds until the next request passes; undefined when this one passed. */
   readonly retryAfterSeconds: number | undefined
@@ -115,23 +116,15 @@ function counting(
   { rate, bounds }: { rate: RequestRate; bounds: RateBounds },
 ): ItemUpdate {
   const { now, restedNext, latest, absurd } = bounds
-  const keyRested = 'attribute_not_exists(tat) OR tat <= :now OR tat > :absurd'
-  const keyHasSomeLeft = 'tat > :now AND tat <= :latest'
-  const change =
-    way === 'rested'
-      ? { set: 'tat = :next', condition: keyRested, values: { ':next': restedNext, ':now': now, ':absurd': absurd } }
-      : {
-          set: 'tat = tat + :interval',
-          condition: keyHasSomeLeft,
-          values: { ':interval': rate.interval, ':now': now, ':latest': latest },
-        }
-  return {
-    Key: tableKeys.requestRate(keyId),
-    UpdateExpression: `SET ${change.set}, #ttl = :ttl`,
-    ConditionExpression: change.condition,
-    ExpressionAttributeNames: { '#ttl': 'ttl' },
-    ExpressionAttributeValues: { ...change.values, ':ttl': Math.trunc(now / 1_000_000) + KEPT_SECONDS },
+  const ttl = Math.trunc(now / 1_000_000) + KEPT_SECONDS
+  const key = tableKeys.requestRate(keyId)
+  if (way === 'rested') {
+    const condition = 'attribute_not_exists(tat) OR tat <= :now OR tat > :absurd'
+    const keyRested = { condition, values: { ':now': now, ':absurd': absurd } }
+    return change(key, { set: { tat: restedNext, ttl } }, [keyRested])
   }
+  const keyHasSomeLeft = { condition: 'tat > :now AND tat <= :latest', values: { ':now': now, ':latest': latest } }
+  return change(key, { set: { ttl }, add: { tat: rate.interval } }, [keyHasSomeLeft])
 }
 
 /** The update that moves a request from the interval by which it was counted to that of the new rate, where the new rate lets it pass. */
@@ -140,10 +133,6 @@ function recounted(
   counted: number,
   { rate, bounds }: { rate: RequestRate; bounds: RateBounds },
 ): ItemUpdate {
-  return {
-    Key: tableKeys.requestRate(keyId),
-    UpdateExpression: 'SET tat = tat + :longer',
-    ConditionExpression: 'tat <= :latest',
-    ExpressionAttributeValues: { ':longer': rate.interval - counted, ':latest': bounds.latest + counted },
-  }
+  const keyHasSomeLeft = { condition: 'tat <= :latest', values: { ':latest': bounds.latest + counted } }
+  return change(tableKeys.requestRate(keyId), { add: { tat: rate.interval - counted } }, [keyHasSomeLeft])
 }

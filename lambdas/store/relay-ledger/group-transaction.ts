@@ -9,9 +9,9 @@ import type { HoldChange } from './hold.ts'
 import {
   billedAmount,
   countedSettlement,
+  putRow,
   type RelayReservation,
   type RelayResolution,
-  type ResolvedReservation,
   resolutionRow,
 } from './relay-reservation.ts'
 
@@ -111,7 +111,7 @@ export function composeGroup(tenantId: string, group: ComposedGroup): NamedWrite
   const { orders, hold, budgets, nowMilliseconds } = group
   const resolving = orders.flatMap((order) => (order.kind === 'resolve' ? [{ ...order, at: nowMilliseconds }] : []))
   const nowSeconds = Math.trunc(nowMilliseconds / 1000)
-  const rows = resolving.map((order) => [GROUP_WRITES.row(order), putRow(order)] as const)
+  const rows = resolving.map((order) => [GROUP_WRITES.row(order), putRow(resolutionRow(order))] as const)
   const settlements = resolving.flatMap((order) => countedSettlement(order) ?? [])
   const checks = orders.flatMap((order) =>
     order.kind === 'reserve'
@@ -139,10 +139,6 @@ type ComposedGroup = {
   }
   /** The time of all settlements of the group, in the ledger, in counters and in budgets. */
   readonly nowMilliseconds: number
-}
-
-function putRow(order: ResolvedReservation): TableWrite {
-  return { Put: { Item: resolutionRow(order), ConditionExpression: 'attribute_not_exists(PK)' } }
 }
 
 function checkKey({ keyDigest, keyRevision }: RelayReservation, nowSeconds: number): TableWrite {
@@ -182,7 +178,7 @@ function moveFunds(tenantId: string, { orders, budgets, nowMilliseconds }: Compo
 }
 
 /** The money that orders move together. */
-export function sumUp(orders: readonly Order[]): MoneyMove {
+function sumUp(orders: readonly Order[]): MoneyMove {
   const sums = { locked: 0n, closed: 0n, billed: 0n }
   for (const order of orders) {
     if (order.kind === 'reserve') {

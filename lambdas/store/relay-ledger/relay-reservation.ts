@@ -9,7 +9,7 @@ import {
 } from '#core/pricing/usage.ts'
 import type { BudgetOfKey } from '../callers.ts'
 import { storedAmount } from '../table/attributes.ts'
-import type { Item } from '../table/table.ts'
+import type { Item, TableWrite } from '../table/table.ts'
 import { tableKeys } from '../table/table-keys.ts'
 
 /** The locked estimate of a request that is not resolved. */
@@ -55,6 +55,11 @@ export type ResolvedReservation = {
   readonly at: number
 }
 
+/** What a row says of a reservation: nothing of its key's record. */
+type RowOf = Omit<ResolvedReservation, 'reservation'> & {
+  readonly reservation: Omit<RelayReservation, 'keyDigest' | 'keyRevision' | 'budget'>
+}
+
 /** No function lives longer than Lambda's 15 minutes, so none is left to resolve a reservation of this age. */
 export const RELAY_LIFETIME_MILLISECONDS = 16 * 60 * 1000
 
@@ -63,8 +68,13 @@ export function billedAmount(resolution: RelayResolution): Microcredits {
   return resolution.kind === 'settle' ? resolution.actual : ZERO
 }
 
+/** The write of a ledger row that no request has yet. */
+export function putRow(row: Item): TableWrite {
+  return { Put: { Item: row, ConditionExpression: 'attribute_not_exists(PK)' } }
+}
+
 /** The one ledger row of a request, for its reservation and its resolution. */
-export function resolutionRow({ reservation, resolution, at }: ResolvedReservation): Item {
+export function resolutionRow({ reservation, resolution, at }: RowOf): Item {
   const { tenantId, requestId, amount, reservedAt, model, operation, keyId } = reservation
   return {
     ...tableKeys.ledgerResolution(tenantId, requestId),

@@ -1,9 +1,11 @@
 import { giveBack, giveBackToKey } from '../budget-moves.ts'
-import { ConditionsNotMetError, type Item, type NamedWrites, type Table, type TableWrite } from '../table/table.ts'
+import { allOf, change, isStill } from '../table/expressions.ts'
+import { ConditionsNotMetError, type NamedWrites, type Table, type TableWrite, tryTransact } from '../table/table.ts'
 import { tableKeys } from '../table/table-keys.ts'
 import { type NamedRequest, type StoredHold, unnamedRest } from './hold.ts'
+import { putRow, resolutionRow } from './relay-reservation.ts'
 
-const rowName = ({ id }: NamedRequest) => `row ${id}`
+const rowName = ({ id }: Pick<NamedRequest, 'id'>) => `row ${id}`
 
 /** Budgets of keys in one transaction, which takes a hundred items. */
 const BUDGETS_MAX = 80
@@ -49,26 +51,16 @@ export async function releaseHold(table: Table, hold: StoredHold, nowMillisecond
 }
 
 async function transactUnlessMoved(table: Table, writes: NamedWrites): Promise<boolean> {
-  try {
-    await table.transact(writes)
-    return true
-  } catch (error) {
-    if (error instanceof ConditionsNotMetError && error.failed.has('hold')) {
-      return false
-    }
-    throw error
+  const refusal = await tryTransact(table, writes)
+  if (refusal !== undefined && !refusal.failed.has('hold')) {
+    throw refusal
   }
+  return refusal === undefined
 }
 
 function keepBudgets({ tenantId, holdId, version }: StoredHold, left: StoredHold): TableWrite {
-  return {
-    Update: {
-      Key: tableKeys.relayHold(tenantId, holdId),
-      UpdateExpression: 'SET version = :releasing, budgets = :budgets',
-      ConditionExpression: 'version = :version',
-      ExpressionAttributeValues: { ':releasing': left.version, ':budgets': left.budgets, ':version': version },
-    },
-  }
+  const kept = { set: { version: left.version, budgets: left.budgets } }
+  return { Update: change(tableKeys.relayHold(tenantId, holdId), kept, [isStill('version', version)]) }
 }
 
 async function giveBackToKeys(
@@ -85,14 +77,19 @@ async function giveBackToKeys(
 async function composeRelease(table: Table, hold: StoredHold, at: number): Promise<NamedWrites> {
   const { tenantId, holdId, version, amount, requests, renewedAt, open, budgets } = hold
   const rest = unnamedRest(hold)
-  const rows = open.map((request) => [rowName(request), putRow(releaseRow(tenantId, request, at))] as const)
+  const rows = open.map(({ id: requestId, at: reservedAt, ...request }) => {
+    const reservation = { tenantId, requestId, reservedAt, ...request }
+    return [
+      rowName({ id: requestId }),
+      putRow(resolutionRow({ reservation, resolution: { kind: 'release' }, at })),
+    ] as const
+  })
   const ofRest = { job: holdId, amount: rest.amount, requests: rest.requests, at, reservedAt: renewedAt }
   return {
     hold: {
       Delete: {
         Key: tableKeys.relayHold(tenantId, holdId),
-        ConditionExpression: 'version = :version',
-        ExpressionAttributeValues: { ':version': version },
+        ...allOf([isStill('version', version)]),
       },
     },
     balance: requests === 0 ? undefined : await giveBack(table, { tenantId, amount, nowMilliseconds: at }),
@@ -103,23 +100,4 @@ async function composeRelease(table: Table, hold: StoredHold, at: number): Promi
         ? undefined
         : putRow({ ...tableKeys.ledgerResolution(tenantId, holdId), kind: 'release', ...ofRest }),
   }
-}
-
-function releaseRow(tenantId: string, request: NamedRequest, at: number): Item {
-  const { id, amount, at: reservedAt, model, operation, keyId } = request
-  return {
-    ...tableKeys.ledgerResolution(tenantId, id),
-    kind: 'release',
-    job: id,
-    amount,
-    at,
-    reservedAt,
-    model,
-    operation,
-    keyId,
-  }
-}
-
-function putRow(row: Item): TableWrite {
-  return { Put: { Item: row, ConditionExpression: 'attribute_not_exists(PK)' } }
 }

@@ -3,6 +3,7 @@ import { formatAdminKey } from '#core/api-key.ts'
 import { randomBase62, sha256Hex } from '../../platform/crypto.ts'
 import { type Actor, auditEntry } from '../audit/audit-entry.ts'
 import { StoreRefusal } from '../store-refusal.ts'
+import { change, isStill } from '../table/expressions.ts'
 import { queryPartition, type Table, tryTransact } from '../table/table.ts'
 import { isSortKey, tableKeys } from '../table/table-keys.ts'
 
@@ -83,15 +84,7 @@ export async function revokeAdminKey(table: Table, keyId: string, actor: Actor):
 async function revoke(table: Table, keyId: string, actor: Actor): Promise<void> {
   // A refusal means that another command, or an earlier try of this one, has revoked the key since it was read.
   await tryTransact(table, {
-    key: {
-      Update: {
-        Key: tableKeys.adminKey(keyId),
-        UpdateExpression: 'SET #state = :revoked',
-        ConditionExpression: '#state = :active',
-        ExpressionAttributeNames: { '#state': 'state' },
-        ExpressionAttributeValues: { ':revoked': 'revoked', ':active': 'active' },
-      },
-    },
+    key: { Update: change(tableKeys.adminKey(keyId), { set: { state: 'revoked' } }, [isStill('state', 'active')]) },
     audit: auditEntry({
       actor,
       action: 'console key revoke',

@@ -5,7 +5,7 @@ import { adminKeyIdOf, isLikeAdminKey, isPlausibleKey } from '#core/api-key.ts'
 import { isSameString, randomBase62, sha256Hex } from '../../platform/crypto.ts'
 import { type Actor, type AuditedFields, auditEntry } from '../audit/audit-entry.ts'
 import { callerOf, readApiKeyRecord } from '../callers.ts'
-import { allOf, isStill } from '../table/expressions.ts'
+import { allOf, change, isStill } from '../table/expressions.ts'
 import { type NamedWrites, type Table, tryTransact } from '../table/table.ts'
 import { tableKeys } from '../table/table-keys.ts'
 import { readTenantRecord } from '../tenants/tenants.ts'
@@ -61,12 +61,8 @@ export async function markSessionSeen(
   { id, seenAt }: Pick<Session, 'id' | 'seenAt'>,
   nowMilliseconds: number,
 ): Promise<void> {
-  await table.updateItem({
-    Key: tableKeys.session(id),
-    UpdateExpression: 'SET seenAt = :now',
-    ConditionExpression: 'seenAt = :was',
-    ExpressionAttributeValues: { ':now': nowMilliseconds, ':was': seenAt },
-  })
+  const seen = { set: { seenAt: nowMilliseconds } }
+  await table.updateItem(change(tableKeys.session(id), seen, [isStill('seenAt', seenAt)]))
 }
 
 /** Who ends sessions, and whose. */

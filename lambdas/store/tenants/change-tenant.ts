@@ -12,7 +12,7 @@ import { type Clock, systemClock } from '../../platform/clock.ts'
 import { type Actor, type AuditedFields, auditEntry } from '../audit/audit-entry.ts'
 import { readTenantBudget } from '../budgets.ts'
 import { StoreRefusal } from '../store-refusal.ts'
-import { allOf, beginningWith, isStill } from '../table/expressions.ts'
+import { allOf, beginningWith, change, isStill } from '../table/expressions.ts'
 import { type Item, type ItemUpdate, queryItems, type Table, tryTransact } from '../table/table.ts'
 import { BUDGETS_PARTITION, tableKeys } from '../table/table-keys.ts'
 import { readSnapshot, type Snapshot, spentInPeriod } from '../usage.ts'
@@ -264,13 +264,7 @@ function shown(limit: BudgetLimit | undefined): string | null {
 }
 
 function nameUpdate(tenantId: string, was: string, name: string): ItemUpdate {
-  return {
-    Key: tableKeys.tenant(tenantId),
-    UpdateExpression: 'SET #name = :name',
-    ConditionExpression: '#name = :was',
-    ExpressionAttributeNames: { '#name': 'name' },
-    ExpressionAttributeValues: { ':name': name, ':was': was },
-  }
+  return change(tableKeys.tenant(tenantId), { set: { name } }, [isStill('name', was)])
 }
 
 /** One write of the balance, because a transaction writes an item once. */
@@ -337,20 +331,11 @@ async function isRecounted(table: Table, tenantId: string): Promise<boolean> {
     return true
   }
   // Every transaction that opens or ends a job also moves the money or the count.
-  const nothingHasMoved = 'openJobs = :openJobs AND available = :available AND held = :held AND spent = :spent'
-  const { isWritten } = await table.updateItem({
-    Key: tableKeys.balance(tenantId),
-    UpdateExpression: 'SET openJobs = :counted',
-    ConditionExpression: nothingHasMoved,
-    ExpressionAttributeValues: {
-      ':counted': counted,
-      ':openJobs': openJobs,
-      ':available': available,
-      ':held': held,
-      ':spent': spent,
-    },
-  })
-  return isWritten
+  const nothingHasMoved = Object.entries({ openJobs, available, held, spent }).map(([name, read]) =>
+    isStill(name, read),
+  )
+  const count = { set: { openJobs: counted } }
+  return (await table.updateItem(change(tableKeys.balance(tenantId), count, nothingHasMoved))).isWritten
 }
 
 async function countReservations(table: Table, tenantId: string): Promise<number> {

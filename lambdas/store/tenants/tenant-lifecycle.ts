@@ -6,6 +6,7 @@ import { type Actor, auditEntry } from '../audit/audit-entry.ts'
 import { newTenantBudget } from '../budgets.ts'
 import { type ApiKeyListing, endPlaygroundKeys, listApiKeys, readPlaygroundKeys, updateKey } from '../keys/api-keys.ts'
 import { StoreRefusal } from '../store-refusal.ts'
+import { change, isStill } from '../table/expressions.ts'
 import { type ConditionsNotMetError, type NamedWrites, type Table, tryTransact } from '../table/table.ts'
 import { tableKeys } from '../table/table-keys.ts'
 import { putCreditEntry } from './credits.ts'
@@ -124,28 +125,11 @@ async function moveTenant(table: Table, move: Move): Promise<void> {
 /** The balance decides; the tenant's record says since when, by whom and why. */
 function moveState({ tenantId, state, actor, reason }: Move, at: number): NamedWrites {
   const was: TenantState = state === 'suspended' ? 'active' : 'suspended'
-  const record = { Key: tableKeys.tenant(tenantId), ConditionExpression: 'attribute_exists(PK)' }
   const suspension: Suspension = { at, by: actor.name, reason: reason ?? null }
+  const record = state === 'suspended' ? { set: { suspension } } : { remove: ['suspension'] }
   return {
-    balance: {
-      Update: {
-        Key: tableKeys.balance(tenantId),
-        UpdateExpression: 'SET #state = :state',
-        ConditionExpression: '#state = :was',
-        ExpressionAttributeNames: { '#state': 'state' },
-        ExpressionAttributeValues: { ':state': state, ':was': was },
-      },
-    },
-    tenant: {
-      Update:
-        state === 'suspended'
-          ? {
-              ...record,
-              UpdateExpression: 'SET suspension = :suspension',
-              ExpressionAttributeValues: { ':suspension': suspension },
-            }
-          : { ...record, UpdateExpression: 'REMOVE suspension' },
-    },
+    balance: { Update: change(tableKeys.balance(tenantId), { set: { state } }, [isStill('state', was)]) },
+    tenant: { Update: change(tableKeys.tenant(tenantId), record, ['attribute_exists(PK)']) },
     audit: auditEntry({
       actor,
       action: state === 'suspended' ? 'tenant suspend' : 'tenant resume',
@@ -178,10 +162,7 @@ const TRIES_MAX = 5
 
 /** Marks one key while its tenant is still in the state of the mark, so that no mark outlives a later command. */
 async function markKey(table: Table, { tenantId, keyId }: ApiKeyListing, state: TenantState): Promise<void> {
-  const mark =
-    state === 'suspended'
-      ? { UpdateExpression: 'SET suspended = :true', ExpressionAttributeValues: { ':true': true } }
-      : { UpdateExpression: 'REMOVE suspended' }
+  const mark = state === 'suspended' ? { set: { suspended: true } } : { remove: ['suspended'] }
   for (let attempt = 1; ; attempt += 1) {
     const refusal = await tryTransact(table, {
       tenant: { ConditionCheck: isTenantInState(tenantId, state) },

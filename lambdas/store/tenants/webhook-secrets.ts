@@ -1,6 +1,7 @@
 import * as z from 'zod/mini'
 import { type Actor, auditEntry } from '../audit/audit-entry.ts'
 import { StoreRefusal } from '../store-refusal.ts'
+import { change, isStill } from '../table/expressions.ts'
 import { type ItemUpdate, type Table, tryTransact } from '../table/table.ts'
 import { tableKeys } from '../table/table-keys.ts'
 import { noTenant } from './tenants.ts'
@@ -71,17 +72,15 @@ export async function rotateWebhookSecret(table: Table, tenantId: string, rotati
 }
 
 function replaceSecret(tenantId: string, { replaces, secret, previousUntil }: Rotation): ItemUpdate {
-  return {
-    Key: tableKeys.tenant(tenantId),
-    UpdateExpression:
-      previousUntil === undefined
-        ? 'SET webhookSecret = :secret REMOVE previousWebhookSecret, previousWebhookSecretUntil'
-        : 'SET webhookSecret = :secret, previousWebhookSecret = :replaces, previousWebhookSecretUntil = :until',
-    ConditionExpression: 'webhookSecret = :replaces',
-    ExpressionAttributeValues: {
-      ':secret': secret,
-      ':replaces': replaces,
-      ...(previousUntil === undefined ? {} : { ':until': previousUntil }),
-    },
-  }
+  const replaced =
+    previousUntil === undefined
+      ? { set: { webhookSecret: secret }, remove: ['previousWebhookSecret', 'previousWebhookSecretUntil'] }
+      : {
+          set: {
+            webhookSecret: secret,
+            previousWebhookSecret: replaces,
+            previousWebhookSecretUntil: previousUntil,
+          },
+        }
+  return change(tableKeys.tenant(tenantId), replaced, [isStill('webhookSecret', replaces)])
 }

@@ -44,7 +44,7 @@ describe('the claim of a callback', () => {
 
   it('whose reply was lost counts as taken: rather no callback than two', async () => {
     await end()
-    breakConnection(table, ':sent')
+    breakConnection(table, ':callbackState')
     expect(await claimCallback(table, job)).toBe(false)
     expect((await read()).callbackState).toBe('sent')
   })

@@ -139,6 +139,6 @@ describe('the playground keys of a session', () => {
     expect(hasNoNewPlaygroundKey({ keys: [], revision: undefined }).condition).toBe(
       'attribute_not_exists(playgroundRevision)',
     )
-    expect(hasNoNewPlaygroundKey({ keys: [], revision: 3 }).values).toEqual({ ':playgroundRevision': 3 })
+    expect(hasNoNewPlaygroundKey({ keys: [], revision: 3 }).values).toEqual({ ':was_playgroundRevision': 3 })
   })
 })
