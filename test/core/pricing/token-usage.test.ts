@@ -128,6 +128,12 @@ describe('readTokenUsage', () => {
     expect(readTokenUsage(usage)).toStrictEqual(tokenCounts({ input: 100, output }))
   })
 
+  it('counts cache and reasoning on top of prompt and completion if the total has both', () => {
+    const reasoning = { completion_tokens_details: { reasoning_tokens: 8 } }
+    const usage = { ...chat, ...reasoning, cache_read_input_tokens: 60, total_tokens: 178 }
+    expect(readTokenUsage(usage)).toStrictEqual(tokenCounts({ input: 100, cachedInput: 60, output: 18 }))
+  })
+
   it('keeps counts small enough for exact sums', () => {
     expect(readTokenUsage({ prompt_tokens: 1e308, completion_tokens: 3 })).toStrictEqual(
       tokenCounts({ input: 2 ** 48, output: 3 }),
@@ -394,6 +400,13 @@ describe('readTokenUsage and boundTokenCounts, whatever is reported,', () => {
     const counts = tokenCounts({ input: 100, cachedInput: 100, output: 5 })
     expect(boundTokenCounts(counts, { input: 150, output: 10 })).toEqual(
       tokenCounts({ input: 50, cachedInput: 100, output: 5 }),
+    )
+  })
+
+  it('keeps tokens that were read from a cache before those that were written to one', () => {
+    const counts = tokenCounts({ input: 100, cachedInput: 100, cacheWrite: 100, cacheWrite1h: 100 })
+    expect(boundTokenCounts(counts, { input: 150, output: 10 })).toEqual(
+      tokenCounts({ cachedInput: 100, cacheWrite: 50 }),
     )
   })
 })
