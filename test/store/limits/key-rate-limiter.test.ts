@@ -116,6 +116,28 @@ describe('the cost of the limit of a key', () => {
   })
 })
 
+describe('KeyRateLimiter, when the rate of a key was changed after a request was counted,', () => {
+  /** Six a minute: one at once, then one every ten seconds. */
+  const slower = { ...KEY, ratePerMinute: 6 }
+
+  it('counts the request by the new rate alone if it lets the request pass', async () => {
+    const limiter = instance()
+    await limiter.take(KEY)
+    expect(await limiter.take(slower, KEY.ratePerMinute)).toEqual({
+      state: { limit: 6, remaining: 0, resetMilliseconds: 10_000 },
+      retryAfterSeconds: undefined,
+    })
+    expect(await limiter.take(slower)).toMatchObject({ retryAfterSeconds: 10 })
+  })
+
+  it('refuses the request if the new rate would have', async () => {
+    const limiter = instance()
+    await limiter.take(KEY)
+    await limiter.take(KEY)
+    expect(await limiter.take(slower, KEY.ratePerMinute)).toMatchObject({ retryAfterSeconds: 4 })
+  })
+})
+
 describe('KeyRateLimiter, when something is wrong', () => {
   const setTat = (tat: number) =>
     table.client.send(
