@@ -37,7 +37,7 @@ describe('a key at its rate', () => {
     const { statusCode, headers, body } = await rig.sendBuffered('', call)
     expect({ statusCode, body: JSON.parse(body) }).toStrictEqual({ statusCode: 429, body: LIMIT_REACHED })
     expect(headers).toMatchObject({
-      'retry-after': expect.stringMatching(/^(9|10)$/),
+      'retry-after': expect.stringMatching(/^([1-9]|10)$/),
       'x-ratelimit-limit-requests': '6',
       'x-ratelimit-remaining-requests': '0',
     })
@@ -50,7 +50,7 @@ describe('a key at its rate', () => {
     const rows = await rig.rows(id)
     const { statusCode, headers, text } = await rig.send('{', { key })
     expect({ statusCode, body: JSON.parse(text) }).toStrictEqual({ statusCode: 429, body: LIMIT_REACHED })
-    expect(headers).toMatchObject({ 'retry-after': expect.stringMatching(/^(9|10)$/) })
+    expect(headers).toMatchObject({ 'retry-after': expect.stringMatching(/^([1-9]|10)$/) })
     expect(headers).not.toHaveProperty('x-should-retry')
     expect(await rig.sendBuffered(chat(CHAT), { key })).toMatchObject({ statusCode: 429 })
     expect(await rig.rows(id)).toEqual(rows)
