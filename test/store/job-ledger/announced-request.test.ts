@@ -156,6 +156,16 @@ describe('reserveWithRequest', () => {
     await expect(reserve(largeJob({ idempotency }), noBucket)).rejects.toBeInstanceOf(IdempotencyKeyTakenError)
   })
 
+  it('takes a large request whose idempotency key has expired, though its item is still in the table', async () => {
+    tenant = await openTenant(table, '1.4')
+    const now = Math.trunc(Date.now() / 1000)
+    const first = { digest: 'd', bodyHash: 'b', expiresAt: now + 60 }
+    await reserve(largeJob({ createdAt: now, idempotency: first }))
+    const again = largeJob({ createdAt: now + 60, idempotency: { ...first, expiresAt: now + 120 } })
+    await reserve(again)
+    expect((await requireReservation(table, again)).state).toBe('held')
+  })
+
   it('leaves nothing of a large request that is refused after it was stored', async () => {
     await revokeApiKey(table, tenant.keyDigest.slice(0, 8), TESTER)
     await expect(reserve(largeJob())).rejects.toBeInstanceOf(InvalidApiKeyError)
