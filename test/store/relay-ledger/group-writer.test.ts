@@ -1,16 +1,18 @@
 import { beforeEach, describe, expect, it } from '@jest/globals'
 import { ServiceUnavailableError } from '#core/errors.ts'
+import type { BudgetOfKey } from '#store/callers.ts'
 import type { Order } from '#store/relay-ledger/group-transaction.ts'
 import { GroupWriter } from '#store/relay-ledger/group-writer.ts'
 import { readHoldItem } from '#store/relay-ledger/hold.ts'
 import { releaseHold } from '#store/relay-ledger/release-hold.ts'
 import { ConditionsNotMetError, type NamedWrites, type Table } from '#store/table/table.ts'
 import { auditTenant, readPartition } from '../../engines/audit.ts'
-import { useTestTable } from '../../engines/test-table.ts'
+import { keyBudgetOf, storeKeyBudget } from '../../engines/budgets.ts'
+import { type TableWithClient, useTestTable } from '../../engines/test-table.ts'
 import { openRelayingTenant, type RelayingTenant, settle } from './relaying-tenant.ts'
 
 const engine = useTestTable()
-let table: Table
+let table: TableWithClient
 let tenant: RelayingTenant
 let now: number
 /** Sends the transactions and updates of the next calls in its own way. */
@@ -36,9 +38,9 @@ function openWriter() {
 }
 
 const MINUTE = 60_000
-const reserve = (credits: string): Order => ({
+const reserve = (credits: string, budget?: BudgetOfKey): Order => ({
   kind: 'reserve',
-  reservation: tenant.request(credits, { reservedAt: now }),
+  reservation: tenant.request(credits, { reservedAt: now, ...(budget === undefined ? {} : { budget }) }),
 })
 const bill = ({ reservation }: Order, credits: string): Order => ({
   kind: 'resolve',
@@ -46,11 +48,24 @@ const bill = ({ reservation }: Order, credits: string): Order => ({
   resolution: settle(credits),
 })
 
-/** Writes what another process would, whatever this one knows. */
-async function reconcileReleases() {
+/** Writes what another process would, whatever this one knows. @param transactions after which that process ends. */
+async function reconcileReleases(transactions = Number.POSITIVE_INFINITY) {
+  const ended = new Error('the process has ended')
+  let left = transactions
+  const mortal: Table = {
+    ...table,
+    transact: async (writes) => {
+      left -= 1
+      await (left < 0 ? Promise.reject(ended) : table.transact(writes))
+    },
+  }
   const items = await readPartition(table, `T#${tenant.tenantId}`)
   for (const item of items.filter(({ SK }) => String(SK).startsWith('PROC#'))) {
-    await releaseHold(table, readHoldItem(item), now)
+    await releaseHold(mortal, readHoldItem(item), now).catch((error: unknown) => {
+      if (error !== ended) {
+        throw error
+      }
+    })
   }
 }
 
@@ -258,6 +273,26 @@ describe('GroupWriter: a hold that Reconcile released', () => {
     expect(await writer.write([next])).toEqual(written([next]))
     expect(writer.takeUnwanted()).toEqual([])
     expect(await tenant.balance()).toEqual(['8', '2', '0'])
+    await inOrder()
+  })
+
+  it('in part while a group was in doubt is left alone, and the rest of the release gives each budget back once', async () => {
+    const budgets = await Promise.all(
+      Array.from({ length: 81 }, (_, index) =>
+        storeKeyBudget(table, `b${index}`, { credits: '3', kind: 'total', atMilliseconds: 0 }),
+      ),
+    )
+    await writer.write(budgets.map((budget) => reserve('0.01', budget)))
+    failWith(unavailable(), 'after')
+    await expect(writer.write([reserve('1')])).rejects.toBeInstanceOf(ServiceUnavailableError)
+    await reconcileReleases(1)
+    const next = reserve('2')
+    expect(await writer.write([next])).toEqual(written([next]))
+    await reconcileReleases()
+    expect(await tenant.balance()).toEqual(['10', '0', '0'])
+    for (const { id } of budgets) {
+      expect(await keyBudgetOf(table, id)).toEqual(['total', '0', '0', '3', '3'])
+    }
     await inOrder()
   })
 })

@@ -402,6 +402,20 @@ describe('RelayLedger: an outage', () => {
     expect(await tenant.balance()).toEqual(['9', '1', '0'])
   })
 
+  it('that also swallows the next group bills a request with the first group that reaches the table', async () => {
+    const tenant = await openRelayingTenant(table, '10')
+    ledger = new RelayLedger(lean, { clock: ownClock() })
+    const request = tenant.request('1')
+    await ledger.reserve(request)
+    engine.faults.fate = () => 'lost_before'
+    await expect(ledger.resolve(request, settle('0.5'))).rejects.toBeInstanceOf(ServiceUnavailableError)
+    await expect(ledger.reserve(tenant.request('2'))).rejects.toBeInstanceOf(ServiceUnavailableError)
+    engine.faults.fate = () => 'pass'
+    await ledger.reserve(tenant.request('3'))
+    expect(await tenant.balance()).toEqual(['6.5', '3', '0.5'])
+    await inOrder(tenant)
+  })
+
   it('is not waited out by a ledger without patience', async () => {
     const tenant = await openRelayingTenant(table, '10')
     const request = tenant.request('1')
