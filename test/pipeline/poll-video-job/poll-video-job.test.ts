@@ -5,8 +5,8 @@ import { logger } from '#platform/telemetry/logger.ts'
 import { loadText } from '#store/bucket/bucket.ts'
 import type { NewVideoJob } from '#store/job-ledger/reserve-quota.ts'
 import { takePollToken } from '#store/jobs/channels.ts'
-import type { PollOutcome } from '#upstream/providers/video-account.ts'
-import { inTurn, type Pipeline, running, succeeded } from '../../engines/pipeline.ts'
+import type { PollOutcome, SubmitOutcome } from '#upstream/providers/video-account.ts'
+import { accepted, inTurn, type Pipeline, running, succeeded } from '../../engines/pipeline.ts'
 import { type Engines, startEngines } from '../../engines/start-engines.ts'
 import { breakConnection } from '../../engines/test-table.ts'
 import { useOpened } from '../../engines/use-opened.ts'
@@ -152,14 +152,8 @@ describe('the Poll step: a poll', () => {
     pipeline.upstream.script.poll = inTurn(running())
     const job = await pipeline.create()
     const before = engines.counted().length
-    const Poll = async (step: () => Promise<unknown>) => {
-      try {
-        return await step()
-      } catch (error) {
-        throw error instanceof Error && error.name === 'GenerationTimedOutError' ? sandboxTimedOut() : error
-      }
-    }
-    await createVideoMachine(pipeline, { interpose: { Poll } }).run(job)
+    pipeline.upstream.script.cancel = () => Promise.reject(sandboxTimedOut())
+    await createVideoMachine(pipeline).run(job)
     expect(await pipeline.read(job)).toMatchObject({ status: 'failed', error: 'generation timed out' })
     expect(
       engines
@@ -185,6 +179,16 @@ describe('the Poll step: a poll', () => {
       pipeline.clock.advance(60)
       return done()
     }
+    await createVideoMachine(pipeline).run(job)
+    expect((await pipeline.read(job)).status).toBe('succeeded')
+  })
+
+  it('has until the deadline after the submit, however long the job waited for a channel before', async () => {
+    const pipeline = await engines.pipeline({ channels: { main: { deadline_minutes: 1 }, spare: { models: {} } } })
+    const busy: SubmitOutcome = { kind: 'busy', reason: '429', retryAfterSeconds: 90 }
+    pipeline.upstream.script.submit = inTurn(busy, accepted())
+    pipeline.upstream.script.poll = inTurn(running(), done())
+    const job = await pipeline.create()
     await createVideoMachine(pipeline).run(job)
     expect((await pipeline.read(job)).status).toBe('succeeded')
   })

@@ -118,6 +118,19 @@ describe('the Submit step: a submit', () => {
     expect(await pipeline.leftovers(job)).toEqual([])
   })
 
+  it('goes on to the next channel with another visit when the refusal of the first one took too long', async () => {
+    const pipeline = await pipelineWith(accepted())
+    pipeline.upstream.script.submit = (channelId, attempt) => {
+      pipeline.clock.advance(attempt === 1 ? 9 : 0)
+      return channelId === 'main' ? channelRefused : accepted()
+    }
+    const job = await pipeline.create()
+    await createVideoMachine(pipeline).run(job)
+    expect(pipeline.upstream.submitted).toEqual(['main', 'main', 'spare'])
+    expect((await pipeline.read(job)).status).toBe('succeeded')
+    expect(await pipeline.leftovers(job)).toEqual([])
+  })
+
   it('obeys the Retry-After of a busy upstream, up to five minutes', async () => {
     const pipeline = await engines.pipeline({ channels: { spare: { models: {} } } })
     pipeline.upstream.script.submit = inTurn(busy(90), busy(9_999), accepted())
