@@ -3,6 +3,7 @@ import { ServiceUnavailableError } from '#core/errors.ts'
 import { formatCredits } from '#core/money.ts'
 import { endFailedJob, failVideoJob, resolveVideoJob } from '#lambdas/pipeline/resolve-video-job.ts'
 import { reportRefusedResult } from '#lambdas/pipeline/step-context.ts'
+import { auditEntry } from '#store/audit/audit-entry.ts'
 import { putText } from '#store/bucket/bucket.ts'
 import { resolveReservation } from '#store/job-ledger/resolve-reservation.ts'
 import { markCancelled } from '#store/jobs/cancel-and-delete.ts'
@@ -13,7 +14,7 @@ import { captureTelemetry } from '../engines/emitted-metrics.ts'
 import { inTurn, type Pipeline, succeeded } from '../engines/pipeline.ts'
 import { type Engines, startEngines } from '../engines/start-engines.ts'
 import { useOpened } from '../engines/use-opened.ts'
-import { RELEASE, settle, videoJobRecord } from '../engines/video-jobs.ts'
+import { RELEASE, settle, TESTER, videoJobRecord } from '../engines/video-jobs.ts'
 import { createVideoMachine } from '../engines/video-machine.ts'
 import { captureLog } from '../middleware/api-exchange.ts'
 
@@ -74,7 +75,7 @@ describe('resolveVideoJob: a job', () => {
     expect((await pipeline.read(job)).status).toBe('failed')
   })
 
-  it('that fails counts once for the list of what needs a person; one that a client ended does not', async () => {
+  it('that fails counts once for the list of what needs a person; one that its client or an operator ended does not', async () => {
     const failed = async () => {
       const byTenant = await readFailedJobs(pipeline.context.table, pipeline.clock.milliseconds)
       return byTenant.get(pipeline.tenant.tenantId)
@@ -85,6 +86,10 @@ describe('resolveVideoJob: a job', () => {
     const cancelled = await pipeline.create()
     await markCancelled(pipeline.context.table, cancelled, pipeline.clock.milliseconds)
     await resolveVideoJob(cancelled, pipeline.context, () => RELEASE)
+    const ended = await pipeline.create()
+    const target = { kind: 'job', id: ended.jobId, tenantId: ended.tenantId } as const
+    const audit = auditEntry({ actor: TESTER, action: 'job cancel', target, before: null, after: null, at: 0 })
+    await resolveVideoJob(ended, pipeline.context, () => ({ ...RELEASE, audit }))
     const settled = await pipeline.createAccepted()
     await resolveVideoJob(settled, pipeline.context, () => settle('0.5'))
     expect(await failed()).toMatchObject({ count: 1, latestJobId: job.jobId })
@@ -277,6 +282,18 @@ describe('the failure path:', () => {
       await endFailedJob(job, pipeline.context, 'Lambda.Unknown')
       expect(await pipeline.read(job)).toMatchObject({ status: 'succeeded', durationSeconds: '3' })
       expect(await pipeline.spent()).toBe('0.42')
+    })
+
+    it('is not billed when its result was refused, although its client has deleted it since', async () => {
+      const job = await pipeline.createAccepted()
+      const { table } = pipeline.context
+      await recordPoll(table, job, { pollText: { inline: '{"seconds":3,"length":3}' }, finishedAt: 1 })
+      await recordFailure(table, job, { failure: 'upstream result is not a video' })
+      await pipeline.remove(job)
+      await endFailedJob(job, pipeline.context, 'ResultNotAVideoError')
+      expect(await pipeline.read(job)).toMatchObject({ status: 'failed', error: 'upstream result is not a video' })
+      expect(await pipeline.spent()).toBe('0')
+      expect(await pipeline.leftovers(job)).toEqual([])
     })
 
     it('loses the object of a Store that died before its record', async () => {

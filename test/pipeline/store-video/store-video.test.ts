@@ -18,6 +18,9 @@ const LARGE_BYTES = 40 * 1024 * 1024
 /** Fails so many downloads of `/flaky.mp4`. */
 let failuresLeft = 0
 
+/** Happens while `/waiting.mp4` is downloaded. */
+let duringDownload: () => Promise<unknown> = () => Promise.resolve()
+
 const engines = useOpened(() =>
   startEngines({
     '/flaky.mp4': (_request, response) => {
@@ -27,6 +30,10 @@ const engines = useOpened(() =>
       } else {
         response.writeHead(200).end(CLIP)
       }
+    },
+    '/waiting.mp4': async (_request, response) => {
+      await duringDownload()
+      response.writeHead(200).end(CLIP)
     },
     '/page.html': (_request, response) =>
       response.writeHead(200, { 'content-type': 'video/mp4' }).end('<html>sorry</html>'),
@@ -191,6 +198,15 @@ describe('the Store step: a store', () => {
     // The earlier try ended here, before it saw that the job had failed.
     await putText(await pipeline.context.openBucket(), job.videoKey, 'a video')
     expect(await storeVideo(job, pipeline.context)).toEqual({ step: 'notify' })
+    expect(await engines.bucket.keys(job.videoKey)).toEqual([])
+  })
+
+  it('of a job that fails meanwhile deletes what it stored', async () => {
+    const pipeline = await engines.pipeline()
+    const job = await processed(pipeline, '/waiting.mp4')
+    duringDownload = () => failVideoJob({ ...job, failure: { Error: 'StoreFailedError' } }, pipeline.context)
+    await storeVideo(job, pipeline.context)
+    expect((await pipeline.read(job)).status).toBe('failed')
     expect(await engines.bucket.keys(job.videoKey)).toEqual([])
   })
 
