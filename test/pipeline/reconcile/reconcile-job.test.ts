@@ -138,6 +138,20 @@ describe('reconcile of one job', () => {
     await ended
   })
 
+  it.each([
+    ['starts an execution for the callback of a job that it ends', false],
+    ['starts none for the callback of a job that it ends and that its client has deleted', true],
+  ])('%s', async (_, isDeleted) => {
+    const machine = useMachine({ interpose: { Submit: async () => ({ step: 'done' }) } })
+    const job = await pipeline.create({ callbackUrl: 'https://hooks.example/' })
+    if (isDeleted) {
+      await pipeline.remove(job)
+    }
+    await reconcileAfter(14 * 60 * MINUTE)
+    expect((await pipeline.read(job)).status).toBe('failed')
+    expect(machine.engine.find(`${job.jobId}-1`) !== undefined).toBe(!isDeleted)
+  })
+
   it('does everything once when it runs twice at the same time', async () => {
     const machine = useMachine({ interpose: { Submit: broken, Fail: broken } })
     const job = await pipeline.create()

@@ -4,13 +4,13 @@ import { v7 as uuidv7 } from 'uuid'
 import { summarize } from '#lambdas/pipeline/reconcile/reconcile.ts'
 import { ReservationAges } from '#lambdas/pipeline/reconcile/reconcile-job.ts'
 import { recountChannels } from '#lambdas/pipeline/reconcile/recount-channels.ts'
+import { failVideoJob } from '#lambdas/pipeline/resolve-video-job.ts'
 import { putText } from '#store/bucket/bucket.ts'
 import { markDeleted } from '#store/jobs/cancel-and-delete.ts'
 import { readChannelCount, setChannelCount } from '#store/jobs/channels.ts'
 import { claimSubmit } from '#store/jobs/job-progress.ts'
 import { NEAR_BUDGETS_KEY, nearBudgetsOf, readSummary } from '#store/summary.ts'
-import type { JobKey } from '#store/table/table-keys.ts'
-import { tableKeys } from '#store/table/table-keys.ts'
+import { dueSortKey, type JobKey, openShard, tableKeys } from '#store/table/table-keys.ts'
 import { captureMetrics, captureTelemetry } from '../../engines/emitted-metrics.ts'
 import type { Pipeline } from '../../engines/pipeline.ts'
 import { type Recovery, startEngines, startRecovery } from '../../engines/start-engines.ts'
@@ -282,5 +282,22 @@ describe('recountChannels', () => {
     await recountChannels({ ...pipeline.context, pause }, () => true)
     expect(pauses).toBe(1)
     expect(await readChannelCount(table, 'main')).toMatchObject({ open: 2 })
+  })
+
+  it('does not count a job that has ended and that the index still lists', async () => {
+    const pipeline = await engines.pipeline()
+    const { table } = pipeline.context
+    const job = await pipeline.createAccepted()
+    await failVideoJob(job, pipeline.context)
+    await table.client.send(
+      new UpdateCommand({
+        TableName: table.name,
+        Key: tableKeys.reservation(job.tenantId, job.jobId),
+        UpdateExpression: 'SET GSI1PK = :shard, GSI1SK = :due',
+        ExpressionAttributeValues: { ':shard': openShard(job.jobId), ':due': dueSortKey(pipeline.clock.milliseconds) },
+      }),
+    )
+    await recountChannels(pipeline.context, () => true)
+    expect(await readChannelCount(table, 'main')).toMatchObject({ open: 0 })
   })
 })
