@@ -1,6 +1,6 @@
 import { describe, expect, it, jest } from '@jest/globals'
 import { BudgetExceededError } from '#core/budgets.ts'
-import { InsufficientQuotaError } from '#core/errors.ts'
+import { InsufficientQuotaError, ServiceUnavailableError } from '#core/errors.ts'
 import { type Microcredits, microcredits } from '#core/money.ts'
 import { type Charge, countedUsage } from '#core/pricing/usage.ts'
 import { type Bill, billRequest } from '#lambdas/relay/bill-request.ts'
@@ -74,6 +74,24 @@ describe('billRequest: a settlement', () => {
       bill.settle(priced(7))
     })
     expect(resolved).toMatchObject([{ kind: 'settle', channel: 'spare' }])
+  })
+})
+
+describe('billRequest: the billed credits of a request', () => {
+  it.each<[string, () => Promise<'resolved' | 'already_resolved'>, number | undefined]>([
+    ['are noted once the ledger has them', async () => 'resolved', 0.5],
+    ['are not noted if another resolution came first', async () => 'already_resolved', undefined],
+    ['are not noted if the ledger is out of reach', () => Promise.reject(new ServiceUnavailableError()), undefined],
+  ])('%s', async (_, resolve, expected) => {
+    const exchange = fakeExchange()
+    const context = {
+      catalogue: shippedCatalogue,
+      ledger: { reserve: async () => undefined, resolve },
+      nowMilliseconds: () => 0,
+    }
+    const billed = { exchange, request: { model, billing: { advise: () => undefined } }, estimate: charge(500_000) }
+    await billRequest(context, billed, async (bill) => bill.settle(priced(500_000)))
+    expect(exchange.facts.billedCredits).toBe(expected)
   })
 })
 

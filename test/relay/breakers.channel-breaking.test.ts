@@ -56,6 +56,16 @@ describe('a channel that fails again and again', () => {
     expect({ main: main.requests.length, spare: spare.requests.length }).toStrictEqual({ main: 7, spare: 9 })
   })
 
+  it('is shown as open as long as its tenant is kept out, and as closed after the pause', async () => {
+    await addChannel('main', answering(httpAnswer(500)), { breaker })
+    await addChannel('spare', ok)
+    await times(3)
+    state.nowMilliseconds = NOW + 9_999
+    expect(shown()).toBe('open')
+    state.nowMilliseconds = NOW + 10_000
+    expect(shown()).toBe('closed')
+  })
+
   it('is tried anyway where it is the only one of its model, and opens its breaker once a pause', async () => {
     let answer = httpAnswer(500)
     const main = await addChannel('main', ({ socket }) => socket.write(answer), { breaker })

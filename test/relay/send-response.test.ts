@@ -22,6 +22,16 @@ describe('sendError: an error', () => {
     expect(headers[0]).toMatchObject({ 'x-should-retry': 'false' })
     expect(headers[1]).not.toHaveProperty('x-should-retry')
   })
+
+  it('after a bill says what was billed', () => {
+    const failed = { errors: OPENAI_ERRORS, requestId: 'request-1', cost: microcredits(5_195) }
+    const costs = [true, false].map((isBilled) => {
+      const response = new FakeResponse()
+      sendError(response, new UpstreamFailedError(), { ...failed, isBilled })
+      return response.head?.headers['x-reelgate-cost']
+    })
+    expect(costs).toEqual(['0.005195', undefined])
+  })
 })
 
 describe('costHeaders', () => {

@@ -75,11 +75,14 @@ describe('serveRelay', () => {
     expect([statusCode, relayed]).toEqual([401, []])
   })
 
-  it('tells a key that was revoked in the last minute of that, and not of its invalid body', async () => {
+  it.each([
+    ['invalid', '{'],
+    ['too large', JSON.stringify('x'.repeat(5 * 1024 * 1024))],
+  ])('tells a key that was revoked in the last minute of that, and not that its body is %s', async (_, body) => {
     const { key } = await rig.tenant()
     await serve('{}', { key })
     await revokeApiKey(rig.table, keyIdOf(key) ?? '', TESTER)
-    expect((await serve('{', { key })).statusCode).toBe(401)
+    expect((await serve(body, { key })).statusCode).toBe(401)
   })
 
   it('responds to a failure of the operation, and never rejects', async () => {

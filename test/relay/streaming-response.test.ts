@@ -4,23 +4,38 @@ import { type ResponseHead, ResponseHeaders, STREAM_HEADERS } from '#lambdas/rel
 import { StreamingResponse } from '#lambdas/relay/streaming-response.ts'
 import { type ResponseSink, ResponseStream, streamForHandler } from '#local/awslambda.ts'
 
-/** What reaches a client of an answer that is given up after its first bytes. */
-async function givenUp(head: Omit<ResponseHead, 'statusCode'>, begun: string): Promise<string> {
-  let sent = ''
+/** A response, and what has reached its client. */
+function openResponse() {
+  const client = { sent: '' }
   const sink: ResponseSink = {
     take: (bytes, taken) => {
-      sent += bytes.toString()
+      client.sent += bytes.toString()
       taken()
     },
     end: () => undefined,
   }
-  const response = new StreamingResponse(streamForHandler(new ResponseStream(sink)), new ResponseHeaders('request-1'))
+  const stream = streamForHandler(new ResponseStream(sink))
+  return { client, response: new StreamingResponse(stream, new ResponseHeaders('request-1')) }
+}
+
+/** What reaches a client of a response that is given up after its first bytes. */
+async function givenUp(head: Omit<ResponseHead, 'statusCode'>, begun: string): Promise<string> {
+  const { client, response } = openResponse()
   response.open({ statusCode: 200, ...head })
   response.write(begun)
   response.giveUp()
   await response.finished()
-  return sent.slice(sent.indexOf(begun))
+  return client.sent.slice(client.sent.indexOf(begun))
 }
+
+describe('StreamingResponse', () => {
+  it('sends status and headers before there is any byte of its body', async () => {
+    const { client, response } = openResponse()
+    response.open({ statusCode: 200, headers: { 'content-type': 'text/event-stream' } })
+    await new Promise(setImmediate)
+    expect(client.sent).toMatch(/^\{"statusCode":200,.*"content-type":"text\/event-stream".*\}\0{8}$/)
+  })
+})
 
 describe('StreamingResponse, when it is given up,', () => {
   it('ends with an error event where it is a stream of events', async () => {
