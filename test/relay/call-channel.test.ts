@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { UpstreamFailedError } from '#core/errors.ts'
-import { judgeRefusal } from '#lambdas/relay/call-channel.ts'
 import type { UpstreamError } from '#core/providers/reply-reading.ts'
+import { judgeRefusal } from '#lambdas/relay/call-channel.ts'
 import { errorBody, useCalling } from './calling.ts'
 import { httpAnswer, type RawRequest } from './raw-upstream.ts'
 

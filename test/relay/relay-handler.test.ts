@@ -62,4 +62,26 @@ describe('relayHandlers', () => {
     const { statusCode, body } = await serve('{}', { key, relay })
     expect([statusCode, JSON.parse(body).error.code]).toEqual([502, 'upstream_error'])
   })
+
+  it('give a stream up 95 seconds before the end of the function, which then has time to settle', async () => {
+    const { key } = await rig.tenant()
+    const { streamHandler } = relayHandlers({
+      operation: 'create-image',
+      errors: OPENAI_ERRORS,
+      takesBody: true,
+      relay: async ({ response }) => {
+        response.open({
+          statusCode: 200,
+          headers: { 'content-type': 'text/event-stream' },
+          outOfTime: 'data: "late"\n\n',
+        })
+        await new Promise<void>((resolve) => response.gone.addEventListener('abort', resolve))
+        response.end()
+      },
+    })
+    const event = apiEvent({ path: '/v1/images/generations', headers: { authorization: `Bearer ${key}` }, body: '{}' })
+    const invocation = { awsRequestId: context.awsRequestId, getRemainingTimeInMillis: () => 95_050 }
+    const { text } = await runStreamHandler({ streamHandler, event, context: invocation, client: {} })
+    expect(text).toBe('data: "late"\n\n')
+  })
 })
