@@ -44,10 +44,13 @@ async function runRequest<Usage>(
   context: RelayContext,
   { fields, errors, read }: RelayProtocol<Usage>,
 ): Promise<void> {
-  const request = read(exchange, context)
-  const { model, billing } = request
   const { catalogue } = context
-  exchange.refuseIgnored(() => fieldsIgnoredBySome(exchange.body.text, fields, catalogue.relayChannels(model.id)))
+  const { requestId, caller, body } = exchange
+  const { json, text, bytes: bodyBytes } = body
+  const nowMilliseconds = context.nowMilliseconds()
+  const request = read({ json, text, bodyBytes, requestId, catalogue, allowedModels: caller.models, nowMilliseconds })
+  const { model, billing } = request
+  exchange.refuseIgnored(() => fieldsIgnoredBySome(text, fields, catalogue.relayChannels(model.id)))
   const estimate = await billing.estimate()
   exchange.note({ model: model.id, ...request.facts })
   const rules = { publicModel: model.id, hidden: hiddenFields(catalogue.config) }
@@ -232,8 +235,9 @@ class RequestRun<Usage> {
   async #relayStream(reply: UpstreamReply, call: number, streaming: RequestStream<Usage>): Promise<RunEnd> {
     const { exchange, rules } = this.#run
     const { response } = exchange
-    const { withoutCredentials } = reply
-    const stream = streaming.open(call, { ...rules, withoutCredentials, costOf: (usage) => this.#costOf(usage) })
+    const { channel, withoutCredentials } = reply
+    const costOf = (usage: Usage) => this.#costOf(usage)
+    const stream = streaming.open(call, { ...rules, channel, withoutCredentials, costOf })
     const sender = this.#sender
     sender.keepAlive()
     let end: StreamEnd
@@ -261,7 +265,7 @@ class RequestRun<Usage> {
 
   async #relayWhole(reply: UpstreamReply, call: number, deadline: number): Promise<RunEnd> {
     const { request, rules } = this.#run
-    const reader = request.reader(call, rules)
+    const reader = request.reader(call, { ...rules, channel: reply.channel })
     if (!(await this.#readWhole(reply, deadline, reader))) {
       return 'sent'
     }

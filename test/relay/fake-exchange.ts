@@ -1,4 +1,4 @@
-import { OPENAI_ERRORS } from '#core/api/error-form.ts'
+import { type ErrorForm, OPENAI_ERRORS } from '#core/api/error-form.ts'
 import { type ClientResponse, ResponseHeaders } from '#lambdas/relay/client-response.ts'
 import { RelayExchange } from '#lambdas/relay/relay-exchange.ts'
 import { receivedRequest } from '#middleware/api-event.ts'
@@ -13,6 +13,7 @@ type Faked = {
   readonly json?: unknown
   readonly headers?: Readonly<Record<string, string>>
   readonly response?: ClientResponse
+  readonly errors?: ErrorForm
   readonly tenantId?: string
 }
 
@@ -24,7 +25,7 @@ export function fakeExchange(faked: Faked = {}): RelayExchange {
   const request = receivedRequest(apiEvent({ path: '/v1/chat/completions', headers, body: text }))
   const exchange = new RelayExchange({
     operation,
-    errors: OPENAI_ERRORS,
+    errors: faked.errors ?? OPENAI_ERRORS,
     request,
     requestId,
     headers: new ResponseHeaders(requestId),

@@ -24,8 +24,8 @@ export const chat = defineRelayRoute<TokenCounts>({
   operation: 'create-chat-completion',
   fields: 'chat',
   errors: OPENAI_ERRORS,
-  read: ({ body, caller }, { catalogue }) => {
-    const request = parseChatRequest(body.json, { catalogue, allowedModels: caller.models, bodyBytes: body.bytes })
+  read: (asked) => {
+    const request = parseChatRequest(asked.json, asked)
     const { model, stream, includeUsage, choices } = request
     return {
       model,
@@ -34,7 +34,7 @@ export const chat = defineRelayRoute<TokenCounts>({
       billing: tokenBilling(model, [request], outputLimit(request)),
       write: (_, { channel, upstreamModel }) => ({
         path: CHAT_PATH,
-        ...upstreamChatBody(body.text, { upstreamModel, chat: request, channel }),
+        ...upstreamChatBody(asked.text, { upstreamModel, chat: request, channel }),
       }),
       reader: (_, rules) => new ChatReplyReader(rules, includeUsage),
       large: { list: 'choices', bytesMax: REPLY_BYTES_MAX, areRelayed: true },

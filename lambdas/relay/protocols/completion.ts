@@ -29,18 +29,19 @@ export const completion = defineRelayRoute<TokenCounts>({
   operation: 'create-completion',
   fields: 'completions',
   errors: OPENAI_ERRORS,
-  read: ({ body, caller, requestId }, { catalogue, nowMilliseconds }) => {
-    const request = parseCompletionRequest(body.json, { catalogue, allowedModels: caller.models })
+  read: (asked) => {
+    const { text, catalogue, requestId, nowMilliseconds } = asked
+    const request = parseCompletionRequest(asked.json, asked)
     const { model, prompts, stream, maxTokensField: name } = request
     const longestCall = channelOfAll(catalogue.configuredRelayChannels(model.id))
-    const { common, calls } = measureCompletionCalls(body.text, request, longestCall)
+    const { common, calls } = measureCompletionCalls(text, request, longestCall)
     const billing = tokenBilling(
       model,
       calls.map((bytes) => boundCall(request, bytes)),
       { name },
     )
-    const writeCall = prepareCompletionCalls(body.text, request)
-    const fallback = { id: `cmpl-${requestId}`, created: Math.trunc(nowMilliseconds() / 1000) }
+    const writeCall = prepareCompletionCalls(text, request)
+    const fallback = { id: `cmpl-${requestId}`, created: Math.trunc(nowMilliseconds / 1000) }
     const writer = new CompletionWriter(request, fallback)
     return {
       model,

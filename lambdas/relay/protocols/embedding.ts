@@ -28,8 +28,8 @@ export const embedding = defineRelayRoute<number>({
   operation: 'create-embedding',
   fields: 'embeddings',
   errors: OPENAI_ERRORS,
-  read: ({ body, caller }, { catalogue }) => {
-    const request = parseEmbeddingRequest(body.json, { catalogue, allowedModels: caller.models })
+  read: (asked) => {
+    const request = parseEmbeddingRequest(asked.json, asked)
     const { model, encodingFormat } = request
     const inputs = countInputs(request.inputs)
     return {
@@ -39,7 +39,7 @@ export const embedding = defineRelayRoute<number>({
       billing: embeddingBilling(model, inputs, () => boundInputTokens(request.inputs, { model })),
       write: (_, { channel, upstreamModel }) => {
         const allowed = allowedFields('embeddings', channel.pass_members.embeddings)
-        const { text, ignored } = keepAllowedFields(body.text, allowed)
+        const { text, ignored } = keepAllowedFields(asked.text, allowed)
         const written = replaceFields(text, new Map([['model', JSON.stringify(upstreamModel)]]))
         return { path: '/embeddings', text: written, ignored }
       },

@@ -12,8 +12,8 @@ export const image = defineRelayRoute<number>({
   operation: 'create-image',
   fields: 'images',
   errors: OPENAI_ERRORS,
-  read: ({ body, caller }, { catalogue }) => {
-    const request = parseImageRequest(body.json, { catalogue, allowedModels: caller.models })
+  read: (asked) => {
+    const request = parseImageRequest(asked.json, asked)
     return {
       model: request.model,
       facts: { images: request.count },
@@ -23,7 +23,7 @@ export const image = defineRelayRoute<number>({
         const allowed = allowedFields('images', channel.pass_members.images)
         return {
           path: '/images/generations',
-          ...imageRequestBody(body.text, { upstreamModel, image: request, allowed }),
+          ...imageRequestBody(asked.text, { upstreamModel, image: request, allowed }),
         }
       },
       reader: (_, rules) => new ImageReplyReader(rules),

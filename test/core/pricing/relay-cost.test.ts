@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { parseImageRequest } from '#core/api/image-request.ts'
 import type { ChatModel, ImageModel, TokenPrices } from '#core/catalogue/model.ts'
 import { imagePriceTiers } from '#core/catalogue/price-rows.ts'
-import { formatCredits, microcredits, parseCredits } from '#core/money.ts'
+import { formatCredits, microcredits } from '#core/money.ts'
 import {
   embeddingBilling,
   embeddingChargeMax,
