@@ -1,6 +1,6 @@
 import { FAILURE_TEXT, type VideoJob } from '#core/jobs/video-job.ts'
 import type { CancelOutcome } from '#core/providers/video-provider.ts'
-import { jobFacts, logger } from '#platform/telemetry/logger.ts'
+import { asError, jobFacts, logger } from '#platform/telemetry/logger.ts'
 import { recordFailure, recordPoll } from '#store/jobs/job-progress.ts'
 import type { VideoAccount } from '#upstream/providers/video-account.ts'
 import type { StepContext } from './step-context.ts'
@@ -27,10 +27,7 @@ export async function cancelUpstreamTask(
     const cancelled = await account.cancel(job.taskId)
     logger.info('cancelled by the operator', { ...jobFacts(job), cancelled })
   } catch (error) {
-    logger.warn('cancelled job not stopped upstream', {
-      ...jobFacts(job),
-      error: error instanceof Error ? error : undefined,
-    })
+    logger.warn('cancelled job not stopped upstream', { ...jobFacts(job), error: asError(error) })
   }
 }
 

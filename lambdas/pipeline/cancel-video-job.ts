@@ -3,7 +3,7 @@ import { VideoJobConflictError, VideoJobNotFoundError } from '#core/errors.ts'
 import { isJobId } from '#core/ids.ts'
 import { isTerminal, type VideoJob } from '#core/jobs/video-job.ts'
 import { startCancellation } from '#platform/aws/video-executions.ts'
-import { jobFacts, logger } from '#platform/telemetry/logger.ts'
+import { asError, jobFacts, logger } from '#platform/telemetry/logger.ts'
 import { markCancelled } from '#store/jobs/cancel-and-delete.ts'
 import type { Table } from '#store/table/table.ts'
 
@@ -42,7 +42,6 @@ async function startOrLeave(job: VideoJob): Promise<void> {
   try {
     await startCancellation(job)
   } catch (error) {
-    const about = { ...jobFacts(job), error: error instanceof Error ? error : undefined }
-    logger.warn('cancellation left to the execution of the job', about)
+    logger.warn('cancellation left to the execution of the job', { ...jobFacts(job), error: asError(error) })
   }
 }

@@ -2,7 +2,7 @@ import { VideoJobNotFoundError } from '#core/errors.ts'
 import { isJobId } from '#core/ids.ts'
 import { isTerminal, type VideoJob } from '#core/jobs/video-job.ts'
 import type { Clock } from '#platform/clock.ts'
-import { logger } from '#platform/telemetry/logger.ts'
+import { asError, logger } from '#platform/telemetry/logger.ts'
 import { deleteObject, type OpenBucket } from '#store/bucket/bucket.ts'
 import { markDeleted, recordCleanedUp } from '#store/jobs/cancel-and-delete.ts'
 import type { Table, TableWrite } from '#store/table/table.ts'
@@ -59,6 +59,6 @@ async function cleanUpOrLeaveToReconcile(job: VideoJob, context: DeleteContext):
   try {
     await cleanUpDeletedJob(context, job)
   } catch (error) {
-    logger.error('clean-up left to reconcile', { jobId: job.jobId, error: error instanceof Error ? error : undefined })
+    logger.error('clean-up left to reconcile', { jobId: job.jobId, error: asError(error) })
   }
 }

@@ -5,7 +5,7 @@ import { RESENDS_MAX, resendRefusal } from '#core/jobs/callback.ts'
 import { type CallbackAttempt, isVisible, unexpiredStatus, type VideoJob } from '#core/jobs/video-job.ts'
 import { signCallback } from '#platform/callback-signature.ts'
 import type { OpenUrlSigner, UrlSigner } from '#platform/cdn/video-urls.ts'
-import { jobFacts, logger } from '#platform/telemetry/logger.ts'
+import { asError, jobFacts, logger } from '#platform/telemetry/logger.ts'
 import { count } from '#platform/telemetry/measures.ts'
 import { claimResend, recordCallbackAttempt } from '#store/jobs/callback-claims.ts'
 import { getVideoJob } from '#store/jobs/job-reader.ts'
@@ -73,8 +73,7 @@ export async function deliverCallback(
   try {
     await recordCallbackAttempt(context.table, job, outcome)
   } catch (error) {
-    const about = { ...jobFacts(job), attempt, error: error instanceof Error ? error : undefined }
-    logger.warn('outcome of a callback not recorded', about)
+    logger.warn('outcome of a callback not recorded', { ...jobFacts(job), attempt, error: asError(error) })
   }
   return outcome
 }

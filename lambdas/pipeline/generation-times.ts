@@ -5,7 +5,7 @@ import type { VideoJob } from '#core/jobs/video-job.ts'
 import { classNameOf, detectionLagSeconds, type JobTiming, sampleSeconds } from '#core/jobs/waits.ts'
 import { videoProvider } from '#core/providers/registry.ts'
 import { parseJson } from '#core/providers/reply-reading.ts'
-import { jobFacts, logger } from '#platform/telemetry/logger.ts'
+import { asError, jobFacts, logger } from '#platform/telemetry/logger.ts'
 import { measure } from '#platform/telemetry/measures.ts'
 import { addGenerationTime, readUsualSeconds } from '#store/jobs/channels.ts'
 import { nowSeconds, type StepContext } from './step-context.ts'
@@ -22,10 +22,7 @@ export async function recallTiming(
   try {
     return { className, usual: await readUsualSeconds(table, { channelId: channel.id, className }) }
   } catch (error) {
-    logger.warn('generation times not read', {
-      channelId: channel.id,
-      error: error instanceof Error ? error : undefined,
-    })
+    logger.warn('generation times not read', { channelId: channel.id, error: asError(error) })
     return { className }
   }
 }
@@ -63,9 +60,6 @@ export async function learnGenerationTime(finished: Finished, context: StepConte
     const key = { channelId: channel.id, className: job.timing.className }
     await addGenerationTime(context.table, key, { seconds, nowSeconds: nowSeconds(context) })
   } catch (error) {
-    logger.warn('generation time not kept', {
-      ...jobFacts(job),
-      error: error instanceof Error ? error : undefined,
-    })
+    logger.warn('generation time not kept', { ...jobFacts(job), error: asError(error) })
   }
 }

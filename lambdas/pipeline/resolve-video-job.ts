@@ -11,7 +11,7 @@ import {
 import { type Settlement, settleVideoCost } from '#core/pricing/video-settlement.ts'
 import type { VideoResult } from '#core/providers/video-provider.ts'
 import { logWord } from '#core/redaction.ts'
-import { jobFacts, logger } from '#platform/telemetry/logger.ts'
+import { asError, jobFacts, logger } from '#platform/telemetry/logger.ts'
 import { count, creditsForGraphs, measure } from '#platform/telemetry/measures.ts'
 import { deleteObject, loadText } from '#store/bucket/bucket.ts'
 import { deleteResolvedRequest, getReservation, type Reservation } from '#store/job-ledger/reservation.ts'
@@ -81,7 +81,7 @@ async function orLeaveToReconcile(job: VideoJob, cleanUp: () => Promise<void>): 
   try {
     await cleanUp()
   } catch (error) {
-    logger.warn('clean-up left to reconcile', { ...jobFacts(job), error: error instanceof Error ? error : undefined })
+    logger.warn('clean-up left to reconcile', { ...jobFacts(job), error: asError(error) })
   }
 }
 
@@ -119,7 +119,7 @@ async function countIfFailed(outcome: Outcome, { job, resolution }: End, context
   try {
     await countFailedJob(context.table, job, context.nowMilliseconds())
   } catch (error) {
-    logger.warn('failed job not counted', { ...jobFacts(job), error: error instanceof Error ? error : undefined })
+    logger.warn('failed job not counted', { ...jobFacts(job), error: asError(error) })
   }
 }
 

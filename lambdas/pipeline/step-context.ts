@@ -9,7 +9,7 @@ import { once } from '#platform/cache.ts'
 import { type Clock, systemClock } from '#platform/clock.ts'
 import { openCatalogue } from '#platform/configuration.ts'
 import { channelCredential, renewedCredential } from '#platform/secrets.ts'
-import { jobFacts, logger } from '#platform/telemetry/logger.ts'
+import { asError, jobFacts, logger } from '#platform/telemetry/logger.ts'
 import { count } from '#platform/telemetry/measures.ts'
 import { loadText, type OpenBucket, openBucket } from '#store/bucket/bucket.ts'
 import { getReservation } from '#store/job-ledger/reservation.ts'
@@ -67,6 +67,21 @@ export function readVideoResult(provider: string, text: string): VideoResult {
 /** Unix seconds of the context's clock. */
 export function nowSeconds(context: Pick<StepContext, 'nowMilliseconds'>): number {
   return Math.trunc(context.nowMilliseconds() / 1000)
+}
+
+/** Opens the account of a channel for one job; undefined, and logged, if its key cannot be read. Nothing has been sent then. */
+export async function openAccount(
+  channel: VideoChannel,
+  job: VideoJob,
+  context: Pick<StepContext, 'openAccount'>,
+): Promise<VideoAccount | undefined> {
+  try {
+    return await context.openAccount(channel, job)
+  } catch (error) {
+    const facts = jobFacts({ ...job, channelId: channel.id })
+    logger.error('channel cannot be opened', { ...facts, error: asError(error) })
+    return undefined
+  }
 }
 
 /** An execution names a job that is not in the table, or has no reservation. No retry can help. */

@@ -121,7 +121,7 @@ export function validateP2Submit(value: unknown): P2Submit {
     return { kind: 'invalid', param: 'content', reason }
   }
   const prompt = body.content.flatMap((part) => (part.type === 'text' ? part.text : [])).join('\n')
-  return { kind: 'valid', prompt, details: detailsOf(body, line, prompt) }
+  return { kind: 'valid', prompt, details: detailsOf(body, line) }
 }
 
 /** The first wrong field of a body. */
@@ -139,15 +139,11 @@ function valueFault({ resolution, ratio, duration, generate_audio }: Body, line:
   const faults = {
     resolution: resolution !== undefined && !line.resolutions.includes(resolution),
     ratio: ratio !== undefined && !RATIOS.includes(ratio),
-    duration: duration !== undefined && !takesDuration(duration, line),
+    duration: duration !== undefined && (duration < line.seconds[0] || duration > line.seconds[1]),
     // The first generation has no sound.
     generate_audio: generate_audio !== undefined && line.generation === 1,
   }
   return Object.entries(faults).find(([, isFault]) => isFault)?.[0]
-}
-
-function takesDuration(seconds: number, { seconds: [min, max] }: ModelLine): boolean {
-  return seconds >= min && seconds <= max
 }
 
 const VIDEOS_MAX = 3
@@ -176,32 +172,15 @@ function contentFault(content: Body['content'], line: ModelLine): string | undef
   return rules.find(([isBroken]) => isBroken)?.[1]
 }
 
-function detailsOf(body: Body, line: ModelLine, prompt: string): P2Details {
-  // The documents do not define precedence. The prompt wins here, which is the dangerous case.
-  const flags = line.generation === 1 ? textFlags(prompt) : {}
-  const flagResolution = line.resolutions.find((resolution) => resolution === flags.resolution)
-  const flagSeconds = flags.duration !== undefined && takesDuration(flags.duration, line) ? flags.duration : undefined
-  const ratio = [flags.ratio, body.ratio].find((own) => own !== undefined && RATIOS.includes(own)) ?? 'adaptive'
+function detailsOf(body: Body, line: ModelLine): P2Details {
+  const { ratio = 'adaptive' } = body
   const shownRatio = ratio === 'adaptive' ? '16:9' : ratio
   return {
     model: body.model,
     generation: line.generation,
-    resolution: flagResolution ?? body.resolution ?? line.defaultResolution,
+    resolution: body.resolution ?? line.defaultResolution,
     ratio: shownRatio,
-    seconds: servedSeconds(shownRatio, flagSeconds ?? body.duration ?? DEFAULT_SECONDS),
+    seconds: servedSeconds(shownRatio, body.duration ?? DEFAULT_SECONDS),
     hasAudio: body.generate_audio ?? true,
-  }
-}
-
-const FLAG = /(?:^|\s)--(rs|resolution|rt|ratio|dur|duration)\s+(\S+)/g
-
-/** Reads parameters in the prompt, such as ` --rs 1080p`, which 1.x models still support. Invalid values are ignored. */
-function textFlags(prompt: string): { resolution?: string | undefined; ratio?: string | undefined; duration?: number } {
-  const values = new Map([...prompt.matchAll(FLAG)].map(([, name = '', value = '']) => [name, value]))
-  const duration = values.get('dur') ?? values.get('duration') ?? ''
-  return {
-    resolution: (values.get('rs') ?? values.get('resolution'))?.toLowerCase(),
-    ratio: values.get('rt') ?? values.get('ratio'),
-    ...(/^\d+$/.test(duration) && { duration: Number(duration) }),
   }
 }

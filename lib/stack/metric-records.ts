@@ -32,7 +32,7 @@ const FACT_RECORDS: Readonly<Record<CountedFact, MetricRecord & { readonly todo?
   unknown_upstream_status: {
     by: 'channel',
     meaning: 'a poll returned an unknown status',
-    todo: 'add the status, which the log line contains, to the provider in `lambdas/upstream/providers/`; until then such jobs run until their deadline',
+    todo: 'add the status, which the log line contains, to the provider in `lambdas/core/providers/`; until then such jobs run until their deadline',
   },
   overdraft: {
     by: 'model',

@@ -1,7 +1,10 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: this is what an operator writes.
 import { describe, expect, it } from '@jest/globals'
 import { parse } from 'yaml'
+import { VIDEO_PROVIDERS } from '#core/providers/registry.ts'
 import { changed, lineOf, problemsOf, sample } from './edited-config.ts'
+
+const PROVIDERS = [...VIDEO_PROVIDERS.map(({ name }) => name), 'openai'].join(', ')
 
 describe('a problem', () => {
   it.each<readonly [string, string, string, string]>([
@@ -23,7 +26,7 @@ describe('a problem', () => {
       'route: directly',
       'channels[1].route: not allowed; allowed: direct, international, proxy',
     ],
-    ['a wrong provider', 'provider: p1', 'provider: p9', 'channels[0].provider: not allowed; allowed: p1, p2, openai'],
+    ['a wrong provider', 'provider: p1', 'provider: p9', `channels[0].provider: not allowed; allowed: ${PROVIDERS}`],
     [
       'a wrong kind',
       'kind: chat',

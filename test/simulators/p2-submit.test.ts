@@ -101,17 +101,6 @@ describe('validateP2Submit', () => {
       { model: 'famA-1-pro', content: [{ type: 'text', text: 'a cat' }] },
       { model: 'famA-1-pro', generation: 1, resolution: '1080p', ratio: '16:9', seconds: 5 },
     ],
-    [
-      'obeys flags in a prompt of 1.x',
-      p2Body('a cat --rs 1080p --rt 9:16 --dur 10', { model: 'famA-1-lite', resolution: '480p' }),
-      { resolution: '1080p', ratio: '9:16', seconds: 10 },
-    ],
-    [
-      'ignores bad flags',
-      p2Body('a cat --rs 9000p --dur 99', { model: 'famA-1-lite', resolution: '480p' }),
-      { resolution: '480p', seconds: 5 },
-    ],
-    ['ignores flags on 2.x', p2Body('a cat --rs 1080p --dur 10'), { resolution: '720p', ratio: '16:9', seconds: 5 }],
   ])('%s', (_name, body, details) => {
     expect(validateP2Submit(body)).toMatchObject({ kind: 'valid', details })
   })

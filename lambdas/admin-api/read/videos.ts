@@ -11,7 +11,7 @@ import { formatCredits } from '#core/money.ts'
 import { videoReceipt } from '#core/pricing/video-settlement.ts'
 import { type AdminResponse, sessionOf } from '#middleware/admin-chain.ts'
 import type { ApiEvent } from '#middleware/api-event.ts'
-import { logger } from '#platform/telemetry/logger.ts'
+import { asError, logger } from '#platform/telemetry/logger.ts'
 import { loadTextIfThere } from '#store/bucket/bucket.ts'
 import { receiptRowsOf } from '#store/job-ledger/receipt-rows.ts'
 import { type Reservation, readReservationItem } from '#store/job-ledger/reservation.ts'
@@ -180,10 +180,7 @@ async function needsExecution(
   try {
     return (await describeExecution(jobId, reservation.restarts)) !== 'running'
   } catch (error) {
-    logger.warn('the execution of a job could not be read', {
-      jobId,
-      error: error instanceof Error ? error : undefined,
-    })
+    logger.warn('the execution of a job could not be read', { jobId, error: asError(error) })
     return true
   }
 }

@@ -13,7 +13,7 @@ import { isTerminal, isUnwanted, JOB_LIFETIME_SECONDS, type VideoJob } from '#co
 import { executionName, startVideoExecution } from '#platform/aws/video-executions.ts'
 import type { Clock } from '#platform/clock.ts'
 import { sha256Hex } from '#platform/crypto.ts'
-import { jobFacts, logger } from '#platform/telemetry/logger.ts'
+import { asError, jobFacts, logger } from '#platform/telemetry/logger.ts'
 import { measure } from '#platform/telemetry/measures.ts'
 import { loadTextIfThere, type OpenBucket, placeRequest, videoKey } from '#store/bucket/bucket.ts'
 import type { TenantBudgets } from '#store/budget-moves.ts'
@@ -275,10 +275,7 @@ async function startOrLeaveToReconcile(job: NewVideoJob): Promise<void> {
     await startVideoExecution(job)
     logger.info('execution started', { ...jobFacts(job), model: job.model, execution: executionName(job.jobId, 0) })
   } catch (error) {
-    logger.error('execution not started; reconcile will', {
-      ...jobFacts(job),
-      error: error instanceof Error ? error : undefined,
-    })
+    logger.error('execution not started; reconcile will', { ...jobFacts(job), error: asError(error) })
   }
 }
 

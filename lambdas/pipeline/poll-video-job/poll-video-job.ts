@@ -22,7 +22,7 @@ import { recordFailure, recordPoll } from '#store/jobs/job-progress.ts'
 import type { PollOutcome, VideoAccount } from '#upstream/providers/video-account.ts'
 import { cancelUnwantedTask, cancelUpstreamTask } from '../cancel-upstream-task.ts'
 import { learnGenerationTime } from '../generation-times.ts'
-import { nowSeconds, reportRefusedResult, requireVideoJob, type StepContext } from '../step-context.ts'
+import { nowSeconds, openAccount, reportRefusedResult, requireVideoJob, type StepContext } from '../step-context.ts'
 
 /** A task is gone when this many polls in a row do not find it. Polls in the first minute after the submit do not count. */
 const GONE_POLLS = 5
@@ -124,7 +124,8 @@ export async function pollVideoJob(input: StepInput, context: StepContext): Prom
     return { step: isUnwanted(job) ? 'settle' : 'store' }
   }
   const channel = context.catalogue.findVideoChannel(job.channelId)
-  const account = await openAccount(job, channel, context)
+  // A channel that left the configuration, and a key that cannot be read, may come back before the deadline.
+  const account = channel && (await openAccount(channel, job, context))
   if (channel === undefined || account === undefined) {
     return await waitOrTimeOut({ job, channel: undefined, account: undefined }, context)
   }
@@ -168,23 +169,6 @@ function measureFirstPoll(outcome: PollOutcome, job: VideoJob, context: StepCont
   if ('text' in outcome && job.pollText === undefined && job.submittedAt !== undefined) {
     const seconds = Math.max(0, context.nowMilliseconds() / 1000 - job.submittedAt)
     measure({ first_poll_seconds: seconds }, { model: job.model, channel: job.channelId ?? 'none' })
-  }
-}
-
-/** Undefined for a channel that left the configuration or whose key cannot be read; it may come back before the deadline. */
-async function openAccount(
-  job: VideoJob,
-  channel: VideoChannel | undefined,
-  context: StepContext,
-): Promise<VideoAccount | undefined> {
-  try {
-    return channel === undefined ? undefined : await context.openAccount(channel, job)
-  } catch (error) {
-    logger.error('channel cannot be opened', {
-      ...jobFacts(job),
-      error: error instanceof Error ? error : undefined,
-    })
-    return undefined
   }
 }
 

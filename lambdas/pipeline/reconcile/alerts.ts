@@ -2,7 +2,7 @@ import { type NearBudget, nearBudget } from '#core/admin/summary.ts'
 import { type Budget, budgetAt, crossedThresholds, periodEnd } from '#core/budgets.ts'
 import { formatCredits } from '#core/money.ts'
 import { signCallback } from '#platform/callback-signature.ts'
-import { logger } from '#platform/telemetry/logger.ts'
+import { asError, logger } from '#platform/telemetry/logger.ts'
 import { count } from '#platform/telemetry/measures.ts'
 import { readAlertSettings } from '#store/alerts/alert-settings.ts'
 import {
@@ -48,10 +48,7 @@ export async function findAlerts(context: Context, hasTime: () => boolean): Prom
         }
         await examine(item, context)
       } catch (error) {
-        logger.error('alerts not examined', {
-          tenantId: item.tenantId,
-          error: error instanceof Error ? error : undefined,
-        })
+        logger.error('alerts not examined', { tenantId: item.tenantId, error: asError(error) })
         count('reconcile_failed')
       }
     }
@@ -181,7 +178,7 @@ export async function deliverAlerts(context: DeliveryContext, hasTime: () => boo
           await deliver(alert, context)
         }
       } catch (error) {
-        logger.error('alert not delivered', { error: error instanceof Error ? error : undefined })
+        logger.error('alert not delivered', { error: asError(error) })
         count('reconcile_failed')
       }
     }
@@ -233,7 +230,7 @@ async function publish(alert: Alert, { publishToOperators }: DeliveryContext): P
     logger.info('alert published', { tenantId: alert.tenantId, alertId: alert.id })
     return 'delivered'
   } catch (error) {
-    logger.warn('alert not published', { alertId: alert.id, error: error instanceof Error ? error : undefined })
+    logger.warn('alert not published', { alertId: alert.id, error: asError(error) })
     return 'due'
   }
 }
@@ -249,7 +246,7 @@ async function trySend(alert: Alert, context: DeliveryContext): Promise<Delivery
   try {
     return await send(alert, context)
   } catch (error) {
-    logger.warn('alert not sent', { alertId: alert.id, error: error instanceof Error ? error : undefined })
+    logger.warn('alert not sent', { alertId: alert.id, error: asError(error) })
     return 'due'
   }
 }

@@ -2,7 +2,7 @@ import type { NearBudget } from '#core/admin/summary.ts'
 import { isTerminal, isUnwanted } from '#core/jobs/video-job.ts'
 import type { PublishToOperators } from '#lambdas/pipeline/reconcile/alerts.ts'
 import { listRunningJobs } from '#platform/aws/video-executions.ts'
-import { logger } from '#platform/telemetry/logger.ts'
+import { asError, logger } from '#platform/telemetry/logger.ts'
 import { count } from '#platform/telemetry/measures.ts'
 import {
   allHolds,
@@ -54,7 +54,7 @@ export class RunningJobs {
     try {
       return await listRunningJobs(this.#hasTime)
     } catch (error) {
-      logger.warn('running executions not listed', { error: error instanceof Error ? error : undefined })
+      logger.warn('running executions not listed', { error: asError(error) })
       return undefined
     }
   }
@@ -163,7 +163,7 @@ async function recountOrLog(context: StepContext, hasTime: () => boolean): Promi
   try {
     await recountChannels(context, hasTime)
   } catch (error) {
-    logger.error('channels not recounted', { error: error instanceof Error ? error : undefined })
+    logger.error('channels not recounted', { error: asError(error) })
   }
 }
 
@@ -197,7 +197,7 @@ async function forEachItem<Item extends JobKey | HoldKey>(
       try {
         await visit(next.value)
       } catch (error) {
-        logger.error('reconcile failed', { ...next.value, error: error instanceof Error ? error : undefined })
+        logger.error('reconcile failed', { ...next.value, error: asError(error) })
         count('reconcile_failed')
       }
     }

@@ -14,7 +14,7 @@ import {
 import { channelWait, firstPollWait, type JobTiming } from '#core/jobs/waits.ts'
 import { videoProvider } from '#core/providers/registry.ts'
 import { parseJson } from '#core/providers/reply-reading.ts'
-import { jobFacts, logger } from '#platform/telemetry/logger.ts'
+import { asError, jobFacts, logger } from '#platform/telemetry/logger.ts'
 import { count, measure } from '#platform/telemetry/measures.ts'
 import { storeUpstreamText } from '#store/bucket/bucket.ts'
 import { CurrentCatalogue } from '#store/current-catalogue.ts'
@@ -29,7 +29,14 @@ import {
 import type { SubmitOutcome, VideoAccount } from '#upstream/providers/video-account.ts'
 import { cancelUnwantedTask, cancelUpstreamTask } from '../cancel-upstream-task.ts'
 import { recallTiming } from '../generation-times.ts'
-import { loadVideoJobRequest, nowSeconds, openStepContext, requireVideoJob, type StepContext } from '../step-context.ts'
+import {
+  loadVideoJobRequest,
+  nowSeconds,
+  openAccount,
+  openStepContext,
+  requireVideoJob,
+  type StepContext,
+} from '../step-context.ts'
 
 /** The longest `Retry-After` of an upstream that a job waits for. */
 const RETRY_AFTER_SECONDS_MAX = 300
@@ -55,7 +62,10 @@ type Posted = Omit<Offer, 'request'> & { readonly account: VideoAccount; readonl
 export async function submitToChannel(offer: Offer, context: SubmitContext): Promise<OfferResult> {
   const { job, channel, request } = offer
   const model = context.catalogue.findConfiguredVideoModel(job.model)
-  const account = await openAccount(offer, context)
+  const account = await openAccount(channel, job, context)
+  if (account === undefined) {
+    count('channel_refused', { channel: channel.id })
+  }
   if (account === undefined || model === undefined) {
     return { kind: 'refused', reason: 'cannot be opened' }
   }
@@ -79,20 +89,6 @@ export async function submitToChannel(offer: Offer, context: SubmitContext): Pro
 async function takesJobs({ job, channel }: Offer, { currentCatalogue }: SubmitContext): Promise<boolean> {
   const channels = (await currentCatalogue.read()).videoChannels(job.model, { directOnly: false })
   return channels.some(({ id }) => id === channel.id)
-}
-
-/** Undefined when the channel's key cannot be read. Nothing is claimed yet. */
-async function openAccount({ job, channel }: Offer, context: SubmitContext): Promise<VideoAccount | undefined> {
-  try {
-    return await context.openAccount(channel, job)
-  } catch (error) {
-    logger.error('channel cannot be opened', {
-      ...jobFacts({ ...job, channelId: channel.id }),
-      error: error instanceof Error ? error : undefined,
-    })
-    count('channel_refused', { channel: channel.id })
-    return undefined
-  }
 }
 
 async function judge(outcome: SubmitOutcome, posted: Posted, context: SubmitContext): Promise<OfferResult> {
@@ -223,8 +219,7 @@ async function stopCancelled(job: VideoJob, context: SubmitContext): Promise<Nex
     return outcome === 'cancelled' ? { step: 'fail', error: 'JobDeletedError' } : { step: 'notify' }
   } catch (error) {
     // A step that keeps failing would release a job whose upstream works on it. The polls ask again.
-    const about = { ...jobFacts(job), error: error instanceof Error ? error : undefined }
-    logger.warn('cancelled job not stopped upstream', about)
+    logger.warn('cancelled job not stopped upstream', { ...jobFacts(job), error: asError(error) })
     return undefined
   }
 }

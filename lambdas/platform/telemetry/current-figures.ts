@@ -1,5 +1,5 @@
 import type { AllFigures } from '../../core/measures.ts'
-import { logger } from './logger.ts'
+import { asError, logger } from './logger.ts'
 
 type ReadFigures = (nowMilliseconds: number) => AllFigures
 
@@ -39,7 +39,7 @@ async function fromCloudWatch(namespace: string, channels: readonly string[], no
     const { readCloudWatchFigures } = await import('./cloudwatch-figures.ts')
     return await readCloudWatchFigures(namespace, channels, nowMilliseconds)
   } catch (error) {
-    logger.warn('figures of the channels not read', { error: error instanceof Error ? error : undefined })
+    logger.warn('figures of the channels not read', { error: asError(error) })
     return undefined
   }
 }

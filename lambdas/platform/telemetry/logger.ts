@@ -8,6 +8,11 @@ import { SERVICE_NAME } from '#core/measures.ts'
  */
 export const logger = new Logger({ serviceName: process.env.POWERTOOLS_SERVICE_NAME ?? SERVICE_NAME })
 
+/** What was thrown, as the `error` of a log line. Anything but an error is left out, because nobody knows what it says. */
+export function asError(error: unknown): Error | undefined {
+  return error instanceof Error ? error : undefined
+}
+
 /**
  * The fields of a video job in every log line about it. `requestId` leads to the line from the response to the `POST` that created
  * the job, and `jobId` from its execution, which has that name.

@@ -12,7 +12,7 @@ import { TRANSITIONS } from '#core/jobs/video-job.ts'
 import type { Microcredits } from '#core/money.ts'
 import type { PriceLine, PriceSnapshot } from '#core/pricing/video-cost.ts'
 import type { Clock } from '../../platform/clock.ts'
-import { logger } from '../../platform/telemetry/logger.ts'
+import { asError, logger } from '../../platform/telemetry/logger.ts'
 import { type OpenBucket, putText } from '../bucket/bucket.ts'
 import {
   guessBudgets,
@@ -371,7 +371,7 @@ async function dropOrLeaveToReconcile(context: ReserveContext, job: NewVideoJob)
     logger.warn('request of a refused job not deleted; reconcile will', {
       tenantId: job.tenantId,
       jobId: job.jobId,
-      error: error instanceof Error ? error : undefined,
+      error: asError(error),
     })
   }
 }

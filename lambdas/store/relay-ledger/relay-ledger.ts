@@ -1,6 +1,6 @@
 import { ServiceUnavailableError } from '#core/errors.ts'
 import { type Clock, systemClock } from '../../platform/clock.ts'
-import { logger } from '../../platform/telemetry/logger.ts'
+import { asError, logger } from '../../platform/telemetry/logger.ts'
 import { count } from '../../platform/telemetry/measures.ts'
 import { ConditionsNotMetError, type Table } from '../table/table.ts'
 import { tableKeys } from '../table/table-keys.ts'
@@ -211,7 +211,7 @@ export class RelayLedger {
     try {
       return await this.#resolvePatiently(order)
     } catch (error) {
-      logger.error('reservation not resolved', { ...factsOf(order), error: error instanceof Error ? error : undefined })
+      logger.error('reservation not resolved', { ...factsOf(order), error: asError(error) })
       // After any other refusal nothing is open any more.
       if (!(error instanceof ConditionsNotMetError)) {
         void this.#resolveWithNext(order)
@@ -245,10 +245,7 @@ export class RelayLedger {
       logger.warn('reservation resolved late', factsOf(order))
     } catch (refusal) {
       await this.#explainRefusal(order, refusal).catch((error: unknown) => {
-        logger.error('reservation not resolved', {
-          ...factsOf(order),
-          error: error instanceof Error ? error : undefined,
-        })
+        logger.error('reservation not resolved', { ...factsOf(order), error: asError(error) })
       })
     }
   }

@@ -47,10 +47,18 @@ async function openP3() {
     await upstream.close()
   })
   const catalogue = createCatalogue(gatewayConfigSchema.parse(parse(yaml(upstream.baseUrl))))
-  const pipeline = await createPipeline({ table: await engines.tables.fresh(), bucket: engines.bucket.bucket, catalogue })
+  const pipeline = await createPipeline({
+    table: await engines.tables.fresh(),
+    bucket: engines.bucket.bucket,
+    catalogue,
+  })
   const open: typeof pipeline.context.openAccount = async (channel) =>
     openVideoAccount(channel, { credential: async () => 'key', http })
-  return { ...pipeline, requests: upstream.requests, context: { ...pipeline.context, openAccount: open, readResult: readVideoResult } }
+  return {
+    ...pipeline,
+    requests: upstream.requests,
+    context: { ...pipeline.context, openAccount: open, readResult: readVideoResult },
+  }
 }
 
 describe('a third video provider', () => {
