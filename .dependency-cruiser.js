@@ -40,7 +40,7 @@ export default {
     forbid('core-without-io', 'core does no I/O', '^lambdas/core/', { path: NODE_CORE, dependencyTypes: ['core'] }),
     ...floors('lambdas/core', [
       ['[^/]+\\.ts$', 'json/'],
-      ['catalogue/'],
+      ['catalogue/', 'providers/'],
       ['jobs/'],
       ['pricing/'],
       ['api/'],

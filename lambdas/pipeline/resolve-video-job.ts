@@ -13,13 +13,19 @@ import type { VideoResult } from '#core/providers/video-provider.ts'
 import { logWord } from '#core/redaction.ts'
 import { asError, jobFacts, logger } from '#platform/telemetry/logger.ts'
 import { count, creditsForGraphs, measure } from '#platform/telemetry/measures.ts'
-import { deleteObject, loadText } from '#store/bucket/bucket.ts'
+import { deleteObject } from '#store/bucket/bucket.ts'
 import { deleteResolvedRequest, getReservation, type Reservation } from '#store/job-ledger/reservation.ts'
 import { type Resolution, resolveReservation } from '#store/job-ledger/resolve-reservation.ts'
 import { countFailedJob } from '#store/jobs/failed-jobs.ts'
 import { isRefusal, StoreRefusal } from '#store/store-refusal.ts'
 import { cleanUpDeletedJob } from './delete-video-job.ts'
-import { JobRecordMissingError, requireVideoJob, type StepContext } from './step-context.ts'
+import {
+  JobRecordMissingError,
+  ofChannel,
+  readStoredResult,
+  requireVideoJob,
+  type StepContext,
+} from './step-context.ts'
 
 /** How often a job may change between the read and the write before the step throws and is retried. */
 const TRIES_MAX = 5
@@ -101,7 +107,7 @@ function measureEnd(outcome: Outcome, { job, resolution }: End, context: Resolve
   if (outcome !== 'resolved') {
     return
   }
-  const about = { model: job.model, channel: job.channelId ?? 'none' }
+  const about = { model: job.model, ...ofChannel(job) }
   if (resolution.kind === 'release') {
     measure({ jobs_failed: 1 }, about)
   } else {
@@ -131,21 +137,19 @@ export async function settleVideoJob({ tenantId, jobId }: StepInput, context: St
 
 /** What a finished job costs, by the prices frozen on its reservation and the usage that the upstream reports. */
 export async function settlementOf(job: VideoJob, reservation: Reservation, context: StepContext): Promise<Resolution> {
-  const text = await loadText(context.openBucket, job.pollText)
-  const result = text === undefined || job.provider === undefined ? undefined : context.readResult(job.provider, text)
-  const durationSeconds = result?.outputSeconds ?? (job.storedDurationSeconds || undefined)
+  const result = (await readStoredResult(job, context)) ?? {}
+  const durationSeconds = result.outputSeconds ?? (job.storedDurationSeconds || undefined)
   const settlement = settleVideoCost({
     estimate: reservation.amount,
     snapshot: reservation.snapshot,
     requested: reservation.tier,
-    result: result ?? NOTHING_REPORTED,
+    result,
     durationSeconds,
   })
-  reportSettlement(settlement, job, result ?? NOTHING_REPORTED)
+  reportSettlement(settlement, job, result)
   const isBelieved = !(settlement.usageRefused || settlement.usageAboveBound)
-  if (isBelieved && result?.completionTokens !== undefined) {
-    const about = { model: job.model, channel: job.channelId ?? 'none' }
-    measure({ output_tokens: Number(result.completionTokens) }, about)
+  if (isBelieved && result.completionTokens !== undefined) {
+    measure({ output_tokens: Number(result.completionTokens) }, { model: job.model, ...ofChannel(job) })
   }
   return {
     kind: 'settle',
@@ -155,15 +159,6 @@ export async function settlementOf(job: VideoJob, reservation: Reservation, cont
     line: settlement.line,
     estimated: settlement.billedAtEstimate,
   }
-}
-
-const NOTHING_REPORTED = {
-  videoUrl: undefined,
-  completionTokens: undefined,
-  billableSeconds: undefined,
-  outputSeconds: undefined,
-  resolution: undefined,
-  audio: undefined,
 }
 
 function reportSettlement(settlement: Settlement, job: VideoJob, reported: VideoResult): void {
@@ -184,7 +179,7 @@ function reportSettlement(settlement: Settlement, job: VideoJob, reported: Video
       model: job.model,
       ...usageFacts(reported),
     })
-    count('usage_above_bound', { channel: job.channelId ?? 'none' })
+    count('usage_above_bound', ofChannel(job))
   }
   if (settlement.overdraft > 0n) {
     logger.error('the job cost more than its reservation', {

@@ -84,6 +84,20 @@ export async function openAccount(
   }
 }
 
+/** The dimension `channel` of a job's metrics. */
+export function ofChannel({ channelId = 'none' }: Pick<VideoJob, 'channelId'>): { readonly channel: string } {
+  return { channel: channelId }
+}
+
+/** Reads what the upstream reported of a finished video, from the stored reply to a poll; undefined if there is none. */
+export async function readStoredResult(
+  { provider, pollText }: Pick<VideoJob, 'provider' | 'pollText'>,
+  { openBucket, readResult }: Pick<StepContext, 'openBucket' | 'readResult'>,
+): Promise<VideoResult | undefined> {
+  const text = await loadText(openBucket, pollText)
+  return text === undefined || provider === undefined ? undefined : readResult(provider, text)
+}
+
 /** An execution names a job that is not in the table, or has no reservation. No retry can help. */
 export class JobRecordMissingError extends Error {
   override readonly name = 'JobRecordMissingError'
@@ -134,5 +148,5 @@ export function stepHandler(step: Step): (input: StepInput) => Promise<NextStep>
  */
 export function reportRefusedResult(job: VideoJob, reason: string): void {
   logger.error('result refused', { ...jobFacts(job), reason })
-  count('result_refused', { channel: job.channelId ?? 'none' })
+  count('result_refused', ofChannel(job))
 }

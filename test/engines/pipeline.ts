@@ -97,8 +97,6 @@ export function readResult(text: string): VideoResult {
     completionTokens: word('tokens'),
     billableSeconds: word('seconds'),
     outputSeconds: word('length'),
-    resolution: undefined,
-    audio: undefined,
   }
 }
 

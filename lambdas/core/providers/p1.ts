@@ -60,11 +60,9 @@ function readResult(body: unknown): VideoResult {
   const usage = fieldAt(body, 'usage')
   return {
     videoUrl: nonBlank(fieldAt(body, 'output', 'video_url')),
-    completionTokens: undefined,
     billableSeconds: reportedQuantity([fieldAt(usage, 'duration')]),
     outputSeconds: outputSeconds(usage),
     resolution: resolutionOfHeight(fieldAt(usage, 'SR')),
-    audio: undefined,
   }
 }
 

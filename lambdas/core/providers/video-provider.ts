@@ -88,14 +88,14 @@ export type TaskStatus = 'open' | 'succeeded' | 'failed' | 'gone'
  * a string of digits): providers find them, and the settlement judges them.
  */
 export type VideoResult = {
-  readonly videoUrl: string | undefined
+  readonly videoUrl?: string | undefined
   /** `usage.completion_tokens`, where the upstream counts tokens. */
-  readonly completionTokens: string | undefined
+  readonly completionTokens?: string | undefined
   /** Seconds that the upstream bills; for edits, input and output together. */
-  readonly billableSeconds: string | undefined
+  readonly billableSeconds?: string | undefined
   /** Length of the video itself, in seconds. */
-  readonly outputSeconds: string | undefined
+  readonly outputSeconds?: string | undefined
   /** The tier that was made, which may differ from the one requested. */
-  readonly resolution: Resolution | undefined
-  readonly audio: boolean | undefined
+  readonly resolution?: Resolution | undefined
+  readonly audio?: boolean | undefined
 }

@@ -22,7 +22,14 @@ import { recordFailure, recordPoll } from '#store/jobs/job-progress.ts'
 import type { PollOutcome, VideoAccount } from '#upstream/providers/video-account.ts'
 import { cancelUnwantedTask, cancelUpstreamTask } from '../cancel-upstream-task.ts'
 import { learnGenerationTime } from '../generation-times.ts'
-import { nowSeconds, openAccount, reportRefusedResult, requireVideoJob, type StepContext } from '../step-context.ts'
+import {
+  nowSeconds,
+  ofChannel,
+  openAccount,
+  reportRefusedResult,
+  requireVideoJob,
+  type StepContext,
+} from '../step-context.ts'
 
 /** A task is gone when this many polls in a row do not find it. Polls in the first minute after the submit do not count. */
 const GONE_POLLS = 5
@@ -38,7 +45,7 @@ export async function judgePoll(
     case 'running':
       if (!outcome.isKnownStatus) {
         logger.warn('unknown upstream status', { ...jobFacts(job), status: logWord(outcome.statusWord ?? '') })
-        count('unknown_upstream_status', { channel: job.channelId ?? 'none' })
+        count('unknown_upstream_status', ofChannel(job))
       }
       await keepRunning(outcome.text, job, context)
       return undefined
@@ -168,7 +175,7 @@ async function pollUpstream(poll: Poll, context: StepContext): Promise<NextStep>
 function measureFirstPoll(outcome: PollOutcome, job: VideoJob, context: StepContext): void {
   if ('text' in outcome && job.pollText === undefined && job.submittedAt !== undefined) {
     const seconds = Math.max(0, context.nowMilliseconds() / 1000 - job.submittedAt)
-    measure({ first_poll_seconds: seconds }, { model: job.model, channel: job.channelId ?? 'none' })
+    measure({ first_poll_seconds: seconds }, { model: job.model, ...ofChannel(job) })
   }
 }
 
@@ -207,7 +214,7 @@ async function waitOrTimeOut(
 /** Records the failure first: an upstream that also hangs on the cancel must not cost the job its reason. */
 async function timeOut({ job, account }: Waiting, context: StepContext): Promise<void> {
   await recordFailure(context.table, job, { failure: FAILURE_TEXT.generationTimedOut })
-  count('late_upstream_task', { channel: job.channelId ?? 'none' })
+  count('late_upstream_task', ofChannel(job))
   const cancelled = job.taskId === undefined ? undefined : await account?.cancel(job.taskId)
   logger.warn('generation timed out', { ...jobFacts(job), cancelled })
 }

@@ -11,11 +11,18 @@ import {
 import { createMp4Scanner, type Mp4Scanner } from '#core/mp4.ts'
 import { jobFacts, logger } from '#platform/telemetry/logger.ts'
 import { count, measure } from '#platform/telemetry/measures.ts'
-import { deleteObject, loadText } from '#store/bucket/bucket.ts'
+import { deleteObject } from '#store/bucket/bucket.ts'
 import { uploadVideo } from '#store/bucket/upload-video.ts'
 import { recordFailure, recordStored } from '#store/jobs/job-progress.ts'
 import { DownloadError, openDownload } from '#upstream/guard/download.ts'
-import { nowSeconds, reportRefusedResult, requireVideoJob, type StepContext } from '../step-context.ts'
+import {
+  nowSeconds,
+  ofChannel,
+  readStoredResult,
+  reportRefusedResult,
+  requireVideoJob,
+  type StepContext,
+} from '../step-context.ts'
 
 /** A transfer ends before its function does, so that the failure is recorded and the upload aborted. */
 const TRANSFER_MILLISECONDS_MAX = 800_000
@@ -154,7 +161,7 @@ async function measuredTransfer(job: VideoJob, context: StepContext): Promise<Tr
   const video = await transferVideo(url, { job, context })
   const seconds = (performance.now() - startedAt) / 1000
   const values = { store_seconds: seconds, stored_bytes: video.bytes, store_bytes_per_second: video.bytes / seconds }
-  measure(values, { channel: job.channelId ?? 'none' })
+  measure(values, ofChannel(job))
   return video
 }
 
@@ -168,22 +175,21 @@ async function removeUnwantedVideo(input: StepInput, context: StepContext): Prom
 
 /** Reads the url from the stored reply, which is the only place that keeps it. */
 async function resultUrl(job: VideoJob, context: StepContext): Promise<string> {
-  const text = await loadText(context.openBucket, job.pollText)
-  if (job.provider === undefined || text === undefined) {
+  const result = await readStoredResult(job, context)
+  if (result === undefined) {
     throw new StoreFailedError('the reply of the upstream is missing')
   }
-  const { videoUrl } = context.readResult(job.provider, text)
-  if (videoUrl === undefined) {
+  if (result.videoUrl === undefined) {
     throw new NotAVideoError('the stored reply has no video url')
   }
-  return videoUrl
+  return result.videoUrl
 }
 
 /** @throws StoreFailedError when another try may succeed. */
 async function judgeFailure(error: unknown, job: VideoJob, context: StepContext): Promise<NextStep> {
   const reason = error instanceof Error ? `${error.name}: ${error.message}` : 'unknown'
   logger.warn('store failed', { ...jobFacts(job), reason })
-  count('store_failed', { channel: job.channelId ?? 'none' })
+  count('store_failed', ofChannel(job))
   if (error instanceof NotAVideoError) {
     reportRefusedResult(job, reason)
     await recordFailure(context.table, job, { failure: FAILURE_TEXT.resultIsNotAVideo, cause: reason })

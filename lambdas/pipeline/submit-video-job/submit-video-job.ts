@@ -32,6 +32,7 @@ import { recallTiming } from '../generation-times.ts'
 import {
   loadVideoJobRequest,
   nowSeconds,
+  ofChannel,
   openAccount,
   openStepContext,
   requireVideoJob,
@@ -242,7 +243,7 @@ async function judgeOpenClaim(job: VideoJob, context: SubmitContext): Promise<Ne
   if (age < CLAIM_IN_FLIGHT_SECONDS) {
     return { step: 'submit', waitSeconds: Math.max(1, CLAIM_IN_FLIGHT_SECONDS - age) }
   }
-  count('upstream_orphan', { channel: job.channelId ?? 'none' })
+  count('upstream_orphan', ofChannel(job))
   const cause = 'the submit was claimed and its outcome never recorded'
   await recordFailure(context.table, job, { failure: FAILURE_TEXT.submitOutcomeUnknown, cause })
   return { step: 'fail', error: 'SubmitUnknownError' }

@@ -188,33 +188,6 @@ describe('P1 requests', () => {
   })
 })
 
-describe('P1 results', () => {
-  const read = (usage: unknown) => p1.readResult({ output: { video_url: 'https://v.example.test' }, usage })
-
-  it('takes the billed seconds for the length where no input was counted', () => {
-    expect(read({ duration: 5, SR: 720 })).toMatchObject({ billableSeconds: '5', outputSeconds: '5' })
-  })
-
-  it('leaves the length of an edit open when only the sum is known', () => {
-    expect(read({ duration: 13.24, input_video_duration: 6.62 })).toMatchObject({ outputSeconds: undefined })
-    expect(read({ duration: 21.5 })).toMatchObject({ billableSeconds: '21.5', outputSeconds: undefined })
-  })
-
-  it.each([[1080], ['1080'], ['1080P'], ['1080p']])('reads the height %p', (SR) => {
-    expect(read({ SR }).resolution).toBe('1080P')
-  })
-
-  it.each([[2160], [null], ['high'], [{}], [[]], [-720]])('leaves the height %p open', (SR) => {
-    expect(read({ SR }).resolution).toBeUndefined()
-  })
-
-  it('reads the same from the kept text as from the poll', async () => {
-    const outcome = await replayFixture('p1_poll_succeeded_video_edit', p1Channel)
-    const { text, result: polled } = Object(outcome)
-    expect(p1.readResult(JSON.parse(text))).toEqual(polled)
-  })
-})
-
 describe('p1.readTaskId', () => {
   it.each([
     [{ output: { task_id: 't-1' } }, 't-1'],
@@ -267,28 +240,29 @@ describe('p1.readResult', () => {
   it('bills the reported duration, and takes it for the length of a video that has no input', () => {
     expect(read({ duration: 5, SR: 720 })).toEqual({
       videoUrl: 'https://v.example/1',
-      completionTokens: undefined,
       billableSeconds: '5',
       outputSeconds: '5',
       resolution: '720P',
-      audio: undefined,
     })
   })
 
   it.each([
     ['the output where it is told apart', { duration: 9, input_video_duration: 4, output_video_duration: 5 }, '5'],
-    ['no length where input is counted in', { duration: 9, input_video_duration: 4 }, undefined],
-    ['no length that no video can have', { duration: 100_000 }, undefined],
+    ['no length where input is counted in', { duration: 13.24, input_video_duration: 6.62 }, undefined],
+    ['no length that no video can have', { duration: 21.5 }, undefined],
   ])('serves %s', (_, usage, outputSeconds) => {
-    expect(read(usage).outputSeconds).toBe(outputSeconds)
+    expect(read(usage)).toMatchObject({ billableSeconds: String(usage.duration), outputSeconds })
   })
 
   it.each([
-    ['720', '720P'],
-    ['1080p', '1080P'],
-    [4320, undefined],
-    [null, undefined],
+    ...['720', 720, '720P', '720p'].map((SR) => [SR, '720P'] as const),
+    ...[2160, 4320, null, 'high', {}, [], -720].map((SR) => [SR, undefined] as const),
   ])('reads the resolution %j as %s', (SR, resolution) => {
     expect(read({ SR }).resolution).toBe(resolution)
+  })
+
+  it('reads the same from the kept text as from the poll', async () => {
+    const { text, result: polled } = Object(await replayFixture('p1_poll_succeeded_video_edit', p1Channel))
+    expect(p1.readResult(JSON.parse(text))).toEqual(polled)
   })
 })

@@ -28,11 +28,7 @@ export const p3 = {
   readFailure: (body, word) => upstreamWords([fieldAt(body, 'why')]) ?? `the upstream reported ${word}`,
   readResult: (body) => ({
     videoUrl: nonBlank(fieldAt(body, 'files', 0)),
-    completionTokens: undefined,
     billableSeconds: reportedQuantity([fieldAt(body, 'billed')]),
-    outputSeconds: undefined,
-    resolution: undefined,
-    audio: undefined,
   }),
   readPercent: () => undefined,
   readGenerationSeconds: () => undefined,
