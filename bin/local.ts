@@ -1,6 +1,6 @@
 import { parseCredits } from '#core/money.ts'
 import { startLocalHost } from '#local/local-host.ts'
-import { outliveLostOutput, parseOptions, UsageError } from '../lib/cli/terminal.ts'
+import { outliveLostOutput, parseOptions, readInteger, stopSignal } from '../lib/cli/terminal.ts'
 import { configurationFile, DEFAULT_CONFIGURATION, OWN_CONFIGURATION_FILE } from '../lib/config/load-gateway-config.ts'
 import { buildConsole } from '../lib/console/build-console.ts'
 import { printFailure } from './print-failure.ts'
@@ -36,7 +36,7 @@ async function main(): Promise<void> {
     (error: unknown) => error,
   )
   const host = await startLocalHost({
-    port: readPort(values.port),
+    port: readInteger('--port', values.port, { min: 0, max: 65_535, free: ' (a free port)' }),
     configFile,
     dataDirectory: values['data-dir'],
     apiKey: values['api-key'],
@@ -65,22 +65,6 @@ async function main(): Promise<void> {
   await stopped
   await host.close()
   process.exit(0)
-}
-
-function readPort(text: string): number {
-  const port = Number(text)
-  if (!Number.isInteger(port) || port < 0 || port > 65_535) {
-    throw new UsageError(`--port ${text}: use a number from 0 (a free port) to 65535`)
-  }
-  return port
-}
-
-/** Registered before the start: a signal during the start stops the host once it has started. A second signal ends it at once. */
-function stopSignal(): Promise<void> {
-  return new Promise((resolve) => {
-    process.once('SIGINT', () => resolve())
-    process.once('SIGTERM', () => resolve())
-  })
 }
 
 main().catch((error: unknown) => printFailure(error, { usage: USAGE }))

@@ -1,6 +1,6 @@
 import { printingObserver, runSmoke, type SmokeOptions, verdictLine } from '../lib/cli/smoke/smoke.ts'
 import type { SmokeObserver } from '../lib/cli/smoke/steps.ts'
-import { parseOptions, UsageError } from '../lib/cli/terminal.ts'
+import { parseOptions, readInteger, UsageError } from '../lib/cli/terminal.ts'
 import { printFailure } from './print-failure.ts'
 
 const USAGE = `npm run smoke -- --base-url URL --api-key KEY [--model famB-1.1-t2v] [--chat-model chat-default]
@@ -51,7 +51,7 @@ function readOptions(values: ReturnType<typeof parseOptions<{ options: typeof OP
     model: values.model,
     chatModel: values['chat-model'],
     skipChat: values['skip-chat'],
-    timeoutSeconds: readSeconds(values['timeout-seconds']),
+    timeoutSeconds: readInteger('--timeout-seconds', values['timeout-seconds'], { min: 1, max: TIMEOUT_SECONDS_MAX }),
     pollMilliseconds: POLL_MILLISECONDS,
   }
 }
@@ -62,14 +62,6 @@ function readBaseUrl(text: string | undefined): string {
     throw new UsageError(text === undefined ? '--base-url is missing' : `--base-url ${text}: use an http(s) url`)
   }
   return text.replace(/\/+$/, '').replace(/\/v1$/, '')
-}
-
-function readSeconds(text: string): number {
-  const seconds = Number(text)
-  if (!Number.isInteger(seconds) || seconds < 1 || seconds > TIMEOUT_SECONDS_MAX) {
-    throw new UsageError(`--timeout-seconds ${text}: use a number from 1 to ${TIMEOUT_SECONDS_MAX}`)
-  }
-  return seconds
 }
 
 main().catch((error: unknown) => printFailure(error, { usage: USAGE }))

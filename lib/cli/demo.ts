@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import OpenAI from 'openai'
+import type { JsonObject } from '#core/json/parse-json-text.ts'
 import { formatCredits, parseCredits } from '#core/money.ts'
 import { createMp4Scanner } from '#core/mp4.ts'
 import { type LocalHost, startLocalHost } from '#local/local-host.ts'
@@ -11,16 +12,18 @@ import { readBody } from '#platform/http-server/request-bodies.ts'
 import { openTable } from '#store/table/sdk-table.ts'
 import { getTenant } from '#store/tenants/tenants.ts'
 import { verifyLedgers } from './admin/ledger.ts'
+import { GatewayClient } from './smoke/gateway-client.ts'
+import { JOBS, waitForJob } from './smoke/steps.ts'
 import { ProgressBar } from './terminal.ts'
 
 /** One callback: the signed body, unchanged, and the headers. */
-export type ReceivedCallback = { readonly body: string; readonly headers: Record<string, string> }
+type ReceivedCallback = { readonly body: string; readonly headers: Record<string, string> }
 
 /** Larger than any callback. */
 const CALLBACK_BYTES_MAX = 65_536
 
 /** Starts a client's server that receives one callback. */
-export async function startCallbackReceiver() {
+async function startCallbackReceiver() {
   const { promise: received, resolve } = Promise.withResolvers<ReceivedCallback>()
   const server = await listen((request, response) => {
     readBody(request, CALLBACK_BYTES_MAX)
@@ -43,7 +46,7 @@ function openClient({ url, key }: LocalHost): OpenAI {
 }
 
 /** Streams a chat and prints each word as it arrives. */
-export async function showChat(host: LocalHost): Promise<void> {
+async function showChat(host: LocalHost): Promise<void> {
   const question = 'What does a paper city look like at night?'
   console.log(`\nchat.completions.create({ model: '${CHAT_MODEL}', stream: true })  "${question}"`)
   const startedAt = performance.now()
@@ -65,7 +68,7 @@ export async function showChat(host: LocalHost): Promise<void> {
 }
 
 /** Embeds two strings. By default the SDK requests base64 and decodes it. */
-export async function showEmbedding(host: LocalHost): Promise<void> {
+async function showEmbedding(host: LocalHost): Promise<void> {
   const input = ['a paper city lights up at night', 'a paper town glows after dark']
   console.log(`\nembeddings.create({ model: '${EMBEDDING_MODEL}', input: [2 strings] })`)
   const { data, usage } = await openClient(host).embeddings.create({ model: EMBEDDING_MODEL, input })
@@ -76,67 +79,14 @@ export async function showEmbedding(host: LocalHost): Promise<void> {
   )
 }
 
-/** The fields of a job that the demo shows. */
-export type Job = {
-  readonly id: string
-  readonly status: string
-  readonly url?: string
-  readonly duration_secs?: number
-  readonly error?: string
-}
-
-/** A minimal client with plain `fetch`. */
-export class VideoClient {
-  readonly #baseUrl: string
-  readonly #key: string
-
-  constructor(baseUrl: string, key: string) {
-    this.#baseUrl = baseUrl
-    this.#key = key
-  }
-
-  create(body: object): Promise<Job> {
-    return this.#send('/v1/video/generations', { method: 'POST', body: JSON.stringify(body) })
-  }
-
-  get(id: string): Promise<Job> {
-    return this.#send(`/v1/video/generations/${id}`, {})
-  }
-
-  /** Polls until the job has ended and reports every state. @throws Error after `secondsMax`. */
-  async waitForEnd(
-    id: string,
-    { secondsMax, onState }: { secondsMax: number; onState: (job: Job) => void },
-  ): Promise<Job> {
-    const giveUpAt = Date.now() + secondsMax * 1000
-    while (Date.now() < giveUpAt) {
-      const job = await this.get(id)
-      onState(job)
-      if (job.status === 'succeeded' || job.status === 'failed') {
-        return job
-      }
-      await delay(250)
-    }
-    throw new Error(`job ${id} has not ended after ${secondsMax} s`)
-  }
-
-  async #send(path: string, init: RequestInit): Promise<Job> {
-    const headers = { authorization: `Bearer ${this.#key}`, 'content-type': 'application/json' }
-    const response = await fetch(this.#baseUrl + path, { ...init, headers })
-    const text = await response.text()
-    if (!response.ok) {
-      throw new Error(`${response.status} ${text}`)
-    }
-    return JSON.parse(text)
-  }
-}
-
 const CONFIG_FILE = join(import.meta.dirname, '../../config/demo.yaml')
 
 /** Far above the usual time, for a machine under load. */
 const JOB_SECONDS_MAX = 60
 
 const CALLBACK_SECONDS_MAX = 20
+
+const POLL_MILLISECONDS = 250
 
 /** Rough time of the demo's upstream and its polls. */
 const VIDEO_SECONDS = 6
@@ -193,26 +143,22 @@ async function showBalance(when: string): Promise<void> {
   console.log(`  ledger ${when}: available ${available}, held ${held}, spent ${spent} credits`)
 }
 
-async function makeVideo(host: LocalHost, callbackUrl: string): Promise<Job> {
-  const client = new VideoClient(host.url, host.key)
+async function makeVideo({ url, key }: LocalHost, callbackUrl: string): Promise<JsonObject> {
+  const signal = AbortSignal.timeout(JOB_SECONDS_MAX * 1000)
+  const client = new GatewayClient({ baseUrl: url, apiKey: key, signal })
   const body = {
     model: 'famB-1.1-t2v',
     prompt: 'a paper city lights up at night',
     duration: 5,
     callback_url: callbackUrl,
   }
-  console.log(`\nPOST /v1/video/generations ${JSON.stringify(body)}`)
-  const created = await client.create(body)
+  console.log(`\nPOST ${JOBS} ${JSON.stringify(body)}`)
+  const created = await client.json(JOBS, { status: 201, body })
   const bar = new ProgressBar(VIDEO_SECONDS)
-  bar.draw(created.status)
-  const job = await client.waitForEnd(created.id, {
-    secondsMax: JOB_SECONDS_MAX,
-    onState: ({ status }) => bar.draw(status),
-  })
+  bar.draw(String(created.status))
+  const waiting = { pollMilliseconds: POLL_MILLISECONDS, onStatus: (status: string) => bar.draw(status) }
+  const { value: job } = await waitForJob(client, String(created.id), waiting)
   bar.end()
-  if (job.status !== 'succeeded') {
-    throw new Error(`the job ${job.status}: ${job.error}`)
-  }
   return job
 }
 
@@ -223,7 +169,8 @@ async function showCallback({ body, headers }: ReceivedCallback, webhookSecret: 
   console.log(`\nThe callback arrived and its signature is valid (openai webhooks.unwrap):\n  ${body}`)
 }
 
-async function showDownload({ url = '' }: Job): Promise<void> {
+async function showDownload(job: JsonObject): Promise<void> {
+  const url = String(job.url)
   const response = await fetch(url)
   const bytes = new Uint8Array(await response.arrayBuffer())
   const scanner = createMp4Scanner()

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import * as z from 'zod'
 import { credentialName } from '#core/catalogue/catalogue.ts'
 import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
-import { readContextArguments } from '../config/context-settings.ts'
+import { PROFILES, readContextArguments } from '../config/context-settings.ts'
 import { loadGatewayConfig } from '../config/load-gateway-config.ts'
 import { type Environment, stackName } from '../config/platform-facts.ts'
 import { readStageSettings } from '../config/stage-settings.ts'
@@ -25,9 +25,6 @@ export type DeployOptions = {
 /** One run of the `cdk` command. */
 export type DeployPhase = { readonly name: string; readonly parameters: readonly string[] }
 
-/** Stages whose name implies their profile. */
-const STAGES_WITH_PROFILE = ['dev', 'prod']
-
 /** The JSON file into which `cdk deploy` writes the outputs, by stack. */
 export function outputsFile({ directory }: Pick<DeployOptions, 'directory'>): string {
   return join(directory, 'outputs.json')
@@ -39,7 +36,7 @@ export function emulatorContext({
   configFile,
   context,
 }: Omit<DeployOptions, 'directory'>): Readonly<Record<string, string>> {
-  const profile = STAGES_WITH_PROFILE.includes(stage) ? {} : { profile: 'dev' }
+  const profile = PROFILES.some((profile) => profile === stage) ? {} : { profile: 'dev' }
   return { ...profile, ...context, emulator: 'true', stage, config: configFile }
 }
 

@@ -20,6 +20,25 @@ export function parseOptions<const Config extends ParseArgsConfig>(
   }
 }
 
+/** @throws UsageError for anything but an integer within the bounds; `free` says what 0 means. */
+export function readInteger(option: string, text: string, { min, max, free = '' }: IntegerBounds): number {
+  const value = Number(text)
+  if (!Number.isInteger(value) || value < min || value > max) {
+    throw new UsageError(`${option} ${text}: use a number from ${min}${free} to ${max}`)
+  }
+  return value
+}
+
+type IntegerBounds = { readonly min: number; readonly max: number; readonly free?: string }
+
+/** Resolves at SIGINT or SIGTERM. Call it before the start, so that a signal during the start counts. A second signal ends the process. */
+export function stopSignal(): Promise<void> {
+  return new Promise((resolve) => {
+    process.once('SIGINT', () => resolve())
+    process.once('SIGTERM', () => resolve())
+  })
+}
+
 /** More changed letters than this make another word, not a typing error. */
 const CHANGES_MAX = 3
 

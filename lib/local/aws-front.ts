@@ -3,8 +3,12 @@ import * as z from 'zod'
 import { type HttpServer, listen } from '#platform/http-server/http-server.ts'
 import { readBody } from '#platform/http-server/request-bodies.ts'
 import { type EngineCredentials, isSignedWith } from './engine-credentials.ts'
-import { type Execution, ExecutionAlreadyExistsError, InvalidExecutionInputError } from './execution.ts'
-import type { StepFunctionsEngine } from './step-functions-engine.ts'
+import {
+  type Execution,
+  ExecutionAlreadyExistsError,
+  InvalidExecutionInputError,
+  type StepFunctionsEngine,
+} from './step-functions-engine.ts'
 
 const JSON_TYPE = { 'content-type': 'application/x-amz-json-1.0' }
 

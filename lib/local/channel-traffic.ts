@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import {
+  type ChannelFigures,
   type ClientTraffic,
   FAILURE_MEASURES,
   FIRST_BYTE_MEASURE,
@@ -9,7 +10,7 @@ import {
   type UpstreamErrorClass,
 } from '#core/measures.ts'
 
-/** How long a call counts. */
+/** A minute: how long a call counts. */
 const SECONDS = 60
 
 /** Neighbouring times of the distribution differ by a tenth, from a millisecond to more than an hour. */
@@ -17,14 +18,6 @@ const GROWTH = 1.1
 const BINS = 160
 
 type Second = { second: number; readonly bins: Uint32Array; readonly errors: Map<UpstreamErrorClass, number> }
-
-/** What a channel did in the last minute. Times are exact to a tenth; null without a call. */
-export type CallSummary = {
-  readonly calls: number
-  readonly errors: Readonly<Partial<Record<UpstreamErrorClass, number>>>
-  readonly p50Milliseconds: number | null
-  readonly p95Milliseconds: number | null
-}
 
 /** The calls of one channel in the last minute, in bounded memory however many there are. */
 export class RecentCalls {
@@ -52,7 +45,8 @@ export class RecentCalls {
     }
   }
 
-  summary(nowMilliseconds: number): CallSummary {
+  /** Times are exact to a tenth. */
+  summary(nowMilliseconds: number): ChannelFigures {
     const last = Math.floor(nowMilliseconds / 1_000)
     const recent = this.#seconds.filter(({ second }) => second > last - SECONDS && second <= last)
     const bins = Array.from({ length: BINS }, (_, bin) => recent.reduce((sum, slot) => sum + (slot.bins[bin] ?? 0), 0))
@@ -91,8 +85,6 @@ function quantile(bins: readonly number[], calls: number, share: number): number
   return Math.round(GROWTH ** bin)
 }
 
-const MINUTE_SECONDS = 60
-
 /** Minutes that a chart shows. */
 const MINUTES = 30
 
@@ -121,7 +113,7 @@ export class RecentTraffic {
     this.#seconds.set(second, { requests: counts.requests + requests, errors: counts.errors + errors })
     for (const old of this.#seconds.keys()) {
       // The oldest come first.
-      if (old > second - MINUTES * MINUTE_SECONDS) {
+      if (old > second - MINUTES * SECONDS) {
         break
       }
       this.#seconds.delete(old)
@@ -132,15 +124,15 @@ export class RecentTraffic {
   traffic(nowMilliseconds: number): ClientTraffic {
     const now = Math.floor(nowMilliseconds / 1_000)
     const { p50Milliseconds, p95Milliseconds } = this.#firstBytes.summary(nowMilliseconds)
-    const last = Math.floor(now / MINUTE_SECONDS)
+    const last = Math.floor(now / SECONDS)
     const minutes = Array.from({ length: MINUTES }, (_, index) => {
       const minute = last - MINUTES + 1 + index
-      const from = minute * MINUTE_SECONDS
-      return { at: from * 1_000, ...this.#sumBetween(from, from + MINUTE_SECONDS) }
+      const from = minute * SECONDS
+      return { at: from * 1_000, ...this.#sumBetween(from, from + SECONDS) }
     })
     return {
-      minuteFrom: (now - MINUTE_SECONDS) * 1_000,
-      ...this.#sumBetween(now - MINUTE_SECONDS + 1, now + 1),
+      minuteFrom: (now - SECONDS) * 1_000,
+      ...this.#sumBetween(now - SECONDS + 1, now + 1),
       ...{ p50Milliseconds, p95Milliseconds, minutes },
     }
   }
@@ -178,8 +170,6 @@ export const channelTrafficSchema = z.object({
 /** The traffic of every channel that was called since the start. */
 export type ChannelTraffic = z.infer<typeof channelTrafficSchema>
 
-type Breaker = NonNullable<ChannelTraffic['channels'][string]['breaker']>
-
 /** Watches the channels of this process from now on. @returns what describes them at a moment. */
 export async function watchChannels(): Promise<() => ChannelTraffic> {
   const { provideFigures } = await import('#platform/telemetry/current-figures.ts')
@@ -196,29 +186,19 @@ export async function watchChannels(): Promise<() => ChannelTraffic> {
   observeMeasures((values) => traffic.add(values, Date.now()))
   const breakerOf = (id: string) => openRelayContext().breakers.shownState({ id }, Date.now())
   provideFigures((nowMilliseconds) => ({
-    minuteFrom: nowMilliseconds - MINUTE_MILLISECONDS,
+    minuteFrom: nowMilliseconds - SECONDS * 1_000,
     byChannel: new Map([...recent].map(([id, calls]) => [id, calls.summary(nowMilliseconds)])),
-    breakers: new Map([...recent.keys()].flatMap((id) => breakerEntry(id, breakerOf(id)))),
+    breakers: new Map(
+      [...recent.keys()].flatMap((id) => {
+        const state = breakerOf(id)
+        return state === undefined ? [] : [[id, state] as const]
+      }),
+    ),
     traffic: traffic.traffic(nowMilliseconds),
   }))
-  return () => describeChannels(recent, { breakerOf, nowMilliseconds: Date.now() })
-}
-
-function breakerEntry(id: string, breaker: Breaker | undefined): readonly (readonly [string, Breaker])[] {
-  return breaker === undefined ? [] : [[id, breaker]]
-}
-
-const MINUTE_MILLISECONDS = 60_000
-
-type Moment = { readonly breakerOf: (channelId: string) => Breaker | undefined; readonly nowMilliseconds: number }
-
-function describeChannels(
-  recent: ReadonlyMap<string, { summary(nowMilliseconds: number): CallSummary }>,
-  { breakerOf, nowMilliseconds }: Moment,
-): ChannelTraffic {
-  const channels = [...recent].map(([id, calls]) => [
-    id,
-    { ...calls.summary(nowMilliseconds), breaker: breakerOf(id) ?? null },
-  ])
-  return { channels: Object.fromEntries(channels) }
+  return () => ({
+    channels: Object.fromEntries(
+      Array.from(recent, ([id, calls]) => [id, { ...calls.summary(Date.now()), breaker: breakerOf(id) ?? null }]),
+    ),
+  })
 }

@@ -4,16 +4,6 @@ import type { DatabaseSync } from 'node:sqlite'
 import * as z from 'zod'
 import { replaceFile } from '../config/replace-file.ts'
 
-/** Another process holds the lock. */
-export class LockHeldError extends Error {
-  override readonly name = 'LockHeldError'
-}
-
-/** No process can take the lock here. */
-export class LockUnusableError extends Error {
-  override readonly name = 'LockUnusableError'
-}
-
 /** Result codes of SQLite (https://sqlite.org/rescode.html); the higher bits have details that are not needed. */
 const SQLITE_BUSY = 5
 const SQLITE_NOTADB = 26
@@ -34,28 +24,22 @@ export class DirectoryLock {
     this.#database = database
   }
 
-  /** @throws LockHeldError while another process holds it; LockUnusableError if no process can hold it. */
-  static take(file: string): DirectoryLock {
+  /** @returns undefined while another process holds it. @throws DataDirectoryUnusableError if no process can hold it. */
+  static take(file: string): DirectoryLock | undefined {
     try {
       return new DirectoryLock(beginExclusive(file))
     } catch (error) {
-      if (codeOf(error) !== SQLITE_NOTADB) {
-        throw lockError(file, error)
+      if (codeOf(error) === SQLITE_BUSY) {
+        return undefined
       }
-    }
-    return DirectoryLock.#takeDamaged(file)
-  }
-
-  /**
-   * The file never has content, so any content is worthless. The file is emptied and not replaced, because two processes that find content
-   * must both lock the same file.
-   */
-  static #takeDamaged(file: string): DirectoryLock {
-    try {
-      truncateSync(file)
-      return new DirectoryLock(beginExclusive(file))
-    } catch (error) {
-      throw lockError(file, error)
+      if (codeOf(error) === SQLITE_NOTADB && statSync(file).size > 0) {
+        // The file never has content, so any is worthless. It is emptied and not replaced, so that all processes lock the same file.
+        truncateSync(file)
+        return DirectoryLock.take(file)
+      }
+      throw new DataDirectoryUnusableError(`${file} cannot be locked (${String(error)}); ${ANOTHER_PLACE}`, {
+        cause: error,
+      })
     }
   }
 
@@ -70,7 +54,7 @@ export class DirectoryLock {
 function beginExclusive(file: string): DatabaseSync {
   const sqlite = process.getBuiltinModule('node:sqlite')
   if (sqlite === undefined) {
-    throw new LockUnusableError('this Node was built without SQLite: use the Node 24 that npm ci brings')
+    throw new DataDirectoryUnusableError('this Node was built without SQLite: use the Node 24 that npm ci brings')
   }
   const database = new sqlite.DatabaseSync(file, { timeout: WAIT_MILLISECONDS })
   try {
@@ -81,15 +65,6 @@ function beginExclusive(file: string): DatabaseSync {
     database.close()
     throw error
   }
-}
-
-function lockError(file: string, error: unknown): Error {
-  if (error instanceof LockUnusableError) {
-    return error
-  }
-  return codeOf(error) === SQLITE_BUSY
-    ? new LockHeldError(`${file} is locked`)
-    : new LockUnusableError(`${file} cannot be locked (${String(error)})`, { cause: error })
 }
 
 function codeOf(error: unknown): number | undefined {
@@ -170,10 +145,13 @@ export class DataDirectory {
    * @throws DataDirectoryInUseError while another host uses it; DataDirectoryUnusableError if it cannot be locked.
    */
   lock(): void {
-    try {
-      this.#lock = DirectoryLock.take(this.file('host.lock'))
-    } catch (error) {
-      throw this.#lockRefusal(error)
+    this.#lock = DirectoryLock.take(this.file('host.lock'))
+    if (this.#lock === undefined) {
+      const host = this.#announced()
+      const whose = host === undefined ? '' : ` (process ${host.pid})`
+      throw new DataDirectoryInUseError(
+        `${this.path} is in use by a running host${whose}; stop it or choose another --data-dir`,
+      )
     }
     // The announcement of a killed host is out of date.
     this.announce({ pid: process.pid })
@@ -205,19 +183,6 @@ export class DataDirectory {
       }
       throw error
     }
-  }
-
-  #lockRefusal(error: unknown): unknown {
-    if (error instanceof LockHeldError) {
-      const host = this.#announced()
-      const whose = host === undefined ? '' : ` (process ${host.pid})`
-      const message = `${this.path} is in use by a running host${whose}; stop it or choose another --data-dir`
-      return new DataDirectoryInUseError(message, { cause: error })
-    }
-    if (error instanceof LockUnusableError) {
-      return new DataDirectoryUnusableError(`${error.message}; ${ANOTHER_PLACE}`, { cause: error })
-    }
-    return error
   }
 
   /** The holder of the lock may not have announced itself yet. */

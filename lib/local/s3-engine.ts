@@ -13,6 +13,9 @@ type Store = S3rver['store']
 /** A directory beside the buckets that no request can name as a bucket. */
 const STAGING = '.staging'
 
+/** The directory in which s3rver keeps the parts of uploads. */
+const UPLOADS = '._S3rver_uploads'
+
 /** The object comes last: without it, the other two files do not count. */
 const RESOURCES = ['object.md5', 'metadata.json', 'object'] as const
 
@@ -42,7 +45,7 @@ export function makeWritesAtomic(store: Store): void {
 
 /** Deletes objects and uploads that an earlier process did not finish. */
 export async function discardUnfinishedWrites(directory: string, bucketName: string): Promise<void> {
-  const unfinished = [join(directory, STAGING), join(directory, bucketName, '._S3rver_uploads')]
+  const unfinished = [join(directory, STAGING), join(directory, bucketName, UPLOADS)]
   await Promise.all(unfinished.map((path) => rm(path, { recursive: true, force: true })))
 }
 
@@ -62,9 +65,6 @@ async function untilWritten(file: string, size: number): Promise<void> {
 }
 
 const DAY_MILLISECONDS = 24 * 60 * 60 * 1000
-
-/** The directory in which s3rver keeps the parts of uploads. */
-const UPLOADS = '._S3rver_uploads'
 
 /**
  * Deletes the objects that the bucket's lifecycle rules delete on AWS, now and once a day. Without this, a host would keep every video
@@ -197,7 +197,7 @@ function abortUpload(directory: string): Middleware {
       return await next()
     }
     const [, bucketName = ''] = context.path.split('/')
-    await rm(join(directory, bucketName, '._S3rver_uploads', uploadId), { recursive: true, force: true })
+    await rm(join(directory, bucketName, UPLOADS, uploadId), { recursive: true, force: true })
     context.status = 204
   }
 }

@@ -1,11 +1,29 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { ExecutionError, type RunOptions, StateMachine, type StateMachineDefinition } from 'aws-local-stepfunctions'
-import {
-  type Execution,
-  ExecutionAlreadyExistsError,
-  type ExecutionStatus,
-  InvalidExecutionInputError,
-} from './execution.ts'
+
+/** The statuses of an execution, as Step Functions names them. */
+type ExecutionStatus = 'RUNNING' | 'SUCCEEDED' | 'FAILED' | 'TIMED_OUT' | 'ABORTED'
+
+/** One execution; times in Unix milliseconds. */
+export type Execution = {
+  readonly name: string
+  readonly input: string
+  readonly startedAt: number
+  status: ExecutionStatus
+  endedAt: number | undefined
+  /** Error name of a failed execution. */
+  error: string | undefined
+}
+
+/** An execution of this name runs with another input, or has ended. */
+export class ExecutionAlreadyExistsError extends Error {
+  override readonly name = 'ExecutionAlreadyExists'
+}
+
+/** The input is not JSON or too large; no execution was started. */
+export class InvalidExecutionInputError extends Error {
+  override readonly name = 'InvalidExecutionInput'
+}
 
 /** The task of a state: takes the state's input and returns its result. */
 export type Task = (input: unknown) => Promise<unknown>

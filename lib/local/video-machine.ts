@@ -2,9 +2,8 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { FUNCTION_TIMEOUT_SECONDS } from '../config/platform-facts.ts'
 import { LOCAL_STATE_MACHINE_ARN } from './aws-front.ts'
-import type { Execution } from './execution.ts'
 import { invokeFunction, type LocalFunction } from './lambda-runtime.ts'
-import { StepFunctionsEngine } from './step-functions-engine.ts'
+import { type Execution, StepFunctionsEngine } from './step-functions-engine.ts'
 
 const DEFINITION_FILE = join(import.meta.dirname, '../../lambdas/pipeline/video-job.asl.json')
 

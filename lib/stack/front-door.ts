@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { Aws, CustomResource, Duration, RemovalPolicy, Stack } from 'aws-cdk-lib'
+import { CustomResource, Duration, RemovalPolicy, Stack } from 'aws-cdk-lib'
 import {
   AllowedMethods,
   CachePolicy,
@@ -34,9 +34,6 @@ import type { RelayWebFunction } from './relay-web-function.ts'
 import type { FrontDoorSecret } from './secrets.ts'
 import { accountWide } from './video-delivery.ts'
 
-/** Names of CloudFront are unique in an account across all regions, and have at most 64 characters. */
-const ACCOUNT_WIDE_NAME = `${Aws.STACK_NAME}-console-${Aws.REGION}`
-
 const override = true
 
 /** The security headers that CloudFront accepts in no other form. */
@@ -56,12 +53,12 @@ const SECURITY_HEADERS: Readonly<Record<string, (value: string) => ResponseSecur
 }
 
 /** The headers of the console (`lib/console/console-files.ts`) as a policy of CloudFront. */
-export function createConsoleHeadersPolicy(scope: Construct): ResponseHeadersPolicy {
+function createConsoleHeadersPolicy(scope: Construct): ResponseHeadersPolicy {
   const headers = Object.entries(consoleHeaders({ isTls: true }))
   const security = headers.flatMap(([name, value]) => SECURITY_HEADERS[name]?.(value) ?? [])
   const others = headers.filter(([name]) => SECURITY_HEADERS[name] === undefined)
   return new ResponseHeadersPolicy(scope, 'Headers', {
-    responseHeadersPolicyName: ACCOUNT_WIDE_NAME,
+    responseHeadersPolicyName: accountWide('console'),
     securityHeadersBehavior: Object.assign({}, ...security),
     customHeadersBehavior: { customHeaders: others.map(([header, value]) => ({ header, value, override })) },
   })

@@ -2,7 +2,7 @@ import { Annotations, Aws, Duration, RemovalPolicy } from 'aws-cdk-lib'
 import type { AddBehaviorOptions, Distribution } from 'aws-cdk-lib/aws-cloudfront'
 import { HttpOrigin } from 'aws-cdk-lib/aws-cloudfront-origins'
 import { Metric } from 'aws-cdk-lib/aws-cloudwatch'
-import { Grant, type IGrantable, type IPrincipal, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam'
+import { type IGrantable, type IPrincipal, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam'
 import {
   ApplicationLogLevel,
   SystemLogLevel,
@@ -27,7 +27,7 @@ import { RELAY_SERVER_NEEDS } from './function-needs.ts'
 import { codeAsset, telemetryOf } from './gateway-function.ts'
 import { ServiceLogGroup } from './logs.ts'
 import { metricsNamespaceOf } from './metrics.ts'
-import type { FrontDoorSecret } from './secrets.ts'
+import { type FrontDoorSecret, grantSecret } from './secrets.ts'
 import { equipRelayServer, type ServiceResources } from './service-resources.ts'
 
 /**
@@ -167,7 +167,7 @@ export class RelayWebFunction extends Construct implements IGrantable {
       ...(corsOrigins.length > 0 ? { CORS_ORIGINS: corsOrigins.join(' ') } : {}),
     })
     equipRelayServer(this, RELAY_SERVER_NEEDS, resources)
-    Grant.addToPrincipal({ grantee: this, actions: ['secretsmanager:GetSecretValue'], resourceArns: [secretArn] })
+    grantSecret(this, secretArn)
   }
 
   /**

@@ -1,4 +1,5 @@
 import { RemovalPolicy, SecretValue } from 'aws-cdk-lib'
+import { Grant, type IGrantable } from 'aws-cdk-lib/aws-iam'
 import { Secret } from 'aws-cdk-lib/aws-secretsmanager'
 import { Construct } from 'constructs'
 import { acknowledge } from './acknowledge.ts'
@@ -19,6 +20,11 @@ export class ChannelSecret extends Construct {
     })
     acknowledge(this, 'The upstreams issue these keys; only their consoles can rotate them.', 'SMG4')
   }
+}
+
+/** Lets a function read the value of a secret. */
+export function grantSecret(grantee: IGrantable, secretArn: string): void {
+  Grant.addToPrincipal({ grantee, actions: ['secretsmanager:GetSecretValue'], resourceArns: [secretArn] })
 }
 
 /** More than enough letters and digits to never be guessed. */

@@ -1,5 +1,5 @@
 import type { Distribution } from 'aws-cdk-lib/aws-cloudfront'
-import { Grant, type IGrantable } from 'aws-cdk-lib/aws-iam'
+import type { IGrantable } from 'aws-cdk-lib/aws-iam'
 import type { Construct } from 'constructs'
 import type { FunctionNeeds, ObjectPrefix } from '#routes/needs.ts'
 import type { FunctionEnvironment } from '../config/function-variables.ts'
@@ -8,7 +8,7 @@ import type { SizedNeeds } from './function-needs.ts'
 import type { FunctionSources } from './function-sources.ts'
 import { type FunctionEntry, GatewayFunction } from './gateway-function.ts'
 import type { JobTable } from './job-table.ts'
-import type { ChannelSecret, FrontDoorSecret } from './secrets.ts'
+import { type ChannelSecret, type FrontDoorSecret, grantSecret } from './secrets.ts'
 import type { VideoDelivery } from './video-delivery.ts'
 
 /** What functions and the web ACL know of the front door. */
@@ -81,11 +81,7 @@ function giveChannels(
 ): void {
   if (callsUpstreams) {
     const { secretArn } = channelSecret.secret
-    Grant.addToPrincipal({
-      grantee: created,
-      actions: ['secretsmanager:GetSecretValue'],
-      resourceArns: [secretArn],
-    })
+    grantSecret(created, secretArn)
     created.setEnvironment({ CHANNEL_SECRET_ARN: secretArn })
   }
 }
@@ -127,7 +123,7 @@ function giveFrontDoor(created: GatewayFunction, needs: SizedNeeds, { frontDoor 
     return
   }
   const { secretArn } = frontDoor.secret
-  Grant.addToPrincipal({ grantee: created, actions: ['secretsmanager:GetSecretValue'], resourceArns: [secretArn] })
+  grantSecret(created, secretArn)
   created.setEnvironment({ FRONT_DOOR_SECRET_ARN: secretArn, CONSOLE_ORIGIN: frontDoor.url })
 }
 

@@ -25,6 +25,7 @@ import { acknowledge } from './acknowledge.ts'
 import type { VideoBucket } from './buckets.ts'
 import type { FunctionSources } from './function-sources.ts'
 import { GatewayFunction } from './gateway-function.ts'
+import { grantSecret } from './secrets.ts'
 
 /** The delivery of stored videos, and the permissions of functions that sign urls. */
 export type VideoDelivery = {
@@ -49,7 +50,7 @@ export function cdnDelivery(cdn: VideoCdn, signingKeys: SigningKeyResources): Vi
     signingKeys,
     allowSigning(signer) {
       const { secretArn } = signingKeys.secret
-      Grant.addToPrincipal({ grantee: signer, actions: ['secretsmanager:GetSecretValue'], resourceArns: [secretArn] })
+      grantSecret(signer, secretArn)
       signer.setEnvironment({ CDN_BASE_URL: cdn.baseUrl, CDN_SIGNING_KEY_SECRET_ARN: secretArn })
     },
   }
@@ -233,7 +234,7 @@ export class CdnSigningKey extends Construct implements SigningKeyResources {
     super(scope, id)
     this.secret = createSigningSecret(this)
     const maker = this.#createMaker(sources)
-    const resourceName = `${Aws.STACK_NAME}-video-urls-${Aws.REGION}`
+    const resourceName = accountWide('video-urls')
     maker.setEnvironment({ CDN_SIGNING_KEY_SECRET_ARN: this.secret.secretArn, CDN_KEY_GROUP_NAME: resourceName })
     const group = new CustomResource(this, 'KeyGroup', {
       serviceToken: maker.function.functionArn,

@@ -7,9 +7,8 @@ import { failVideoJob, settleVideoJob } from '#lambdas/pipeline/resolve-video-jo
 import { storeVideo } from '#lambdas/pipeline/store-video/store-video.ts'
 import { submitVideoJob } from '#lambdas/pipeline/submit-video-job/submit-video-job.ts'
 import { LOCAL_STATE_MACHINE_ARN, startAwsFront } from '#local/aws-front.ts'
-import type { Execution } from '#local/execution.ts'
 import { invokeFunction } from '#local/lambda-runtime.ts'
-import { StepFunctionsEngine } from '#local/step-functions-engine.ts'
+import { type Execution, StepFunctionsEngine } from '#local/step-functions-engine.ts'
 import type { Pipeline } from './pipeline.ts'
 
 export type StateName = 'Submit' | 'CheckReferences' | 'Poll' | 'Store' | 'Settle' | 'Fail' | 'Notify'

@@ -97,15 +97,16 @@ describe('the lock of a data directory', () => {
     const file = join(newDirectory(), 'host.lock')
     writeFileSync(file, 'no database, and long enough to be read as the head of one: '.repeat(10))
     const lock = DirectoryLock.take(file)
-    expect(() => DirectoryLock.take(file)).toThrow('is locked')
-    lock.release()
+    expect(lock).toBeDefined()
+    expect(DirectoryLock.take(file)).toBeUndefined()
+    lock?.release()
   })
 
   it('leaves nothing beside its own file', () => {
     const directory = newDirectory()
     const lock = DirectoryLock.take(join(directory, 'host.lock'))
     expect(readdirSync(directory)).toEqual(['host.lock'])
-    lock.release()
+    lock?.release()
   })
 
   it('says what to do where none can be held', () => {

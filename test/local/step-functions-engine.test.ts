@@ -1,8 +1,13 @@
 import { describe, expect, it, jest } from '@jest/globals'
 import { StateMachine, type StateMachineDefinition } from 'aws-local-stepfunctions'
-import { type Execution, ExecutionAlreadyExistsError, InvalidExecutionInputError } from '#local/execution.ts'
 import { FunctionError } from '#local/lambda-runtime.ts'
-import { StepFunctionsEngine, type Task } from '#local/step-functions-engine.ts'
+import {
+  type Execution,
+  ExecutionAlreadyExistsError,
+  InvalidExecutionInputError,
+  StepFunctionsEngine,
+  type Task,
+} from '#local/step-functions-engine.ts'
 
 const ARN = 'arn:aws:lambda:us-east-1:000000000000:function:work'
 

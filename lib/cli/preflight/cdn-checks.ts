@@ -37,59 +37,59 @@ export async function checkCloudFront(): Promise<Finding[]> {
 
 type CdnNames = { readonly region: string; readonly hasFrontDoor: boolean }
 
-/** Whether a first deployment finds room and free names for its signing keys and policies, whose names are unique in an account. */
+/** Names of CloudFront that are unique in an account: those that exist, and the parts of those that a stack creates. */
+type Kind = { readonly existing: readonly (string | undefined)[]; readonly own: readonly string[] }
+
+/** Whether a first deployment finds room and free names for its signing keys and policies. */
 export async function checkCdnNames(stackName: string, { region, hasFrontDoor }: CdnNames): Promise<Finding[]> {
   const client = new CloudFrontClient({})
+  const all = { MaxItems: LISTED_MAX }
   const [groups, keys, controls, policies, caches, functions] = await Promise.all([
-    client.send(new ListKeyGroupsCommand({ MaxItems: LISTED_MAX })),
-    client.send(new ListPublicKeysCommand({ MaxItems: LISTED_MAX })),
-    client.send(new ListOriginAccessControlsCommand({ MaxItems: LISTED_MAX })),
-    client.send(new ListResponseHeadersPoliciesCommand({ Type: 'custom', MaxItems: LISTED_MAX })),
-    client.send(new ListCachePoliciesCommand({ Type: 'custom', MaxItems: LISTED_MAX })),
-    client.send(new ListFunctionsCommand({ MaxItems: LISTED_MAX })),
+    client.send(new ListKeyGroupsCommand(all)),
+    client.send(new ListPublicKeysCommand(all)),
+    client.send(new ListOriginAccessControlsCommand(all)),
+    client.send(new ListResponseHeadersPoliciesCommand({ Type: 'custom', ...all })),
+    client.send(new ListCachePoliciesCommand({ Type: 'custom', ...all })),
+    client.send(new ListFunctionsCommand(all)),
   ])
-  const groupNames = groups.KeyGroupList?.Items?.map(({ KeyGroup }) => KeyGroup?.KeyGroupConfig?.Name) ?? []
-  const nameOf = (part: string) => `${stackName}-${part}-${region}`
-  const own = {
-    'key group': [nameOf('video-urls')],
-    'origin access control': [nameOf('videos'), ...(hasFrontDoor ? [nameOf('console')] : [])],
-    'response headers policy': [nameOf('videos'), ...(hasFrontDoor ? [nameOf('console')] : [])],
-    'cache policy': hasFrontDoor ? [nameOf('console')] : [],
-    'CloudFront function': hasFrontDoor ? [nameOf('console'), nameOf('api')] : [],
+  const keyGroups = groups.KeyGroupList?.Items ?? []
+  const headersPolicies = policies.ResponseHeadersPolicyList?.Items ?? []
+  const cachePolicies = caches.CachePolicyList?.Items ?? []
+  const ofFrontDoor = (...parts: string[]) => (hasFrontDoor ? parts : [])
+  const kinds: Readonly<Record<string, Kind>> = {
+    'key group': { existing: keyGroups.map(({ KeyGroup }) => KeyGroup?.KeyGroupConfig?.Name), own: ['video-urls'] },
+    'origin access control': {
+      existing: controls.OriginAccessControlList?.Items?.map(({ Name }) => Name) ?? [],
+      own: ['videos', ...ofFrontDoor('console')],
+    },
+    'response headers policy': {
+      existing: headersPolicies.map((each) => each.ResponseHeadersPolicy?.ResponseHeadersPolicyConfig?.Name),
+      own: ['videos', ...ofFrontDoor('console')],
+    },
+    'cache policy': {
+      existing: cachePolicies.map(({ CachePolicy }) => CachePolicy?.CachePolicyConfig?.Name),
+      own: ofFrontDoor('console'),
+    },
+    'CloudFront function': {
+      existing: functions.FunctionList?.Items?.map(({ Name }) => Name) ?? [],
+      own: ofFrontDoor('console', 'api'),
+    },
   }
-  const names = {
-    'key group': groupNames,
-    'origin access control': controls.OriginAccessControlList?.Items?.map(({ Name }) => Name) ?? [],
-    'response headers policy':
-      policies.ResponseHeadersPolicyList?.Items?.map(
-        ({ ResponseHeadersPolicy }) => ResponseHeadersPolicy?.ResponseHeadersPolicyConfig?.Name,
-      ) ?? [],
-    'cache policy': caches.CachePolicyList?.Items?.map(({ CachePolicy }) => CachePolicy?.CachePolicyConfig?.Name) ?? [],
-    'CloudFront function': functions.FunctionList?.Items?.map(({ Name }) => Name) ?? [],
-  }
-  const kinds = [
-    'key group',
-    'origin access control',
-    'response headers policy',
-    'cache policy',
-    'CloudFront function',
-  ] as const
-  const taken = kinds.flatMap((kind) =>
-    own[kind]
-      .filter((name) => names[kind].includes(name))
+  const taken = Object.entries(kinds).flatMap(([kind, { existing, own }]) =>
+    own
+      .map((part) => `${stackName}-${part}-${region}`)
+      .filter((name) => existing.includes(name))
       .map((name) => wrong('cdn names', `the ${kind} ${name} exists already`, 'Delete it in the CloudFront console.')),
   )
-  const counts = { 'key groups': groupNames.length, 'public keys': keys.PublicKeyList?.Items?.length ?? 0 }
-  const policyCounts = {
-    'cache policies': names['cache policy'].length,
-    'response headers policies': names['response headers policy'].length,
-  }
-  const full = [
+  const counts = { 'key groups': keyGroups.length, 'public keys': keys.PublicKeyList?.Items?.length ?? 0 }
+  const policyCounts = { 'cache policies': cachePolicies.length, 'response headers policies': headersPolicies.length }
+  const found = [
+    ...taken,
     ...fullKinds('cdn keys', counts, KEYS_MAX),
     ...(hasFrontDoor ? fullKinds('cdn policies', policyCounts, POLICIES_MAX) : []),
   ]
-  return taken.length + full.length > 0
-    ? [...taken, ...full]
+  return found.length > 0
+    ? found
     : [fine('cdn names', `free, with ${counts['key groups']} key groups and ${counts['public keys']} public keys`)]
 }
 

@@ -156,7 +156,8 @@ function textOf(response: JsonObject, field: 'message' | 'delta'): string {
   return typeof content === 'string' ? content : ''
 }
 
-const JOBS = '/v1/video/generations'
+/** The path of the video jobs. */
+export const JOBS = '/v1/video/generations'
 const PROMPT = 'a paper city lights up at night'
 
 /** The gateway's own fields of a job (docs/api.md, "Fetch a job"); all others come from the upstream. */
