@@ -5,9 +5,10 @@ import { defineRoute, type RouteNeeds } from './define-route.ts'
 const RELAY = {
   table: [
     { actions: ['GetItem'], partitions: ['SWITCHES'] },
+    // The relay server writes reservations and settlements of a tenant in one transaction.
     {
       actions: ['PutItem', 'UpdateItem', 'ConditionCheckItem'],
-      partitions: ['BAL#*', 'BUDGET#*', 'K#*', 'L#*', 'RL#*', 'T#*', 'U#*'],
+      partitions: ['BAL#*', 'BUDGET#*', 'K#*', 'L#*', 'T#*', 'U#*'],
     },
   ],
   transacts: true,

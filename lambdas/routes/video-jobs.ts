@@ -13,7 +13,7 @@ export const createVideoJob = /* @__PURE__ */ defineRoute({
   errors: [402, 409],
   needs: {
     table: [
-      { actions: ['GetItem'], partitions: ['BAL#*', 'I#*', 'SWITCHES', 'T#*'] },
+      { actions: ['GetItem'], partitions: ['BAL#*', 'BUDGET#*', 'I#*', 'SWITCHES', 'T#*'] },
       {
         actions: ['PutItem', 'UpdateItem', 'DeleteItem', 'ConditionCheckItem'],
         partitions: ['BAL#*', 'BUDGET#*', 'I#*', 'K#*', 'L#*', 'T#*'],
@@ -131,7 +131,10 @@ export const createVideoQuote = /* @__PURE__ */ defineRoute({
   input: 'CreateVideoJobRequest',
   output: 'VideoQuote',
   needs: {
-    table: [{ actions: ['BatchGetItem', 'GetItem'], partitions: ['BAL#*', 'BUDGET#*', 'K#*', 'KEYS', 'SWITCHES'] }],
+    table: [
+      { actions: ['BatchGetItem', 'GetItem'], partitions: ['BAL#*', 'BUDGET#*', 'K#*', 'KEYS'] },
+      { actions: ['GetItem'], partitions: ['SWITCHES'] },
+    ],
     readsConfiguration: true,
   },
 })

@@ -65,6 +65,8 @@ export type TableWatch = (operation: string, input: Readonly<Record<string, unkn
 
 type Options = {
   readonly watch?: TableWatch | undefined
+  /** The error that the table returns now, such as `ThrottlingException`; undefined while it serves. */
+  readonly fault?: () => string | undefined
   /** Meters reads of the switches, which depend on the time; `meter` does unless given. */
   readonly switches?: CostMeter
 }
@@ -73,11 +75,16 @@ type Options = {
 export async function startMeteredTable(
   engineUrl: string,
   meter: CostMeter,
-  { watch, switches = meter }: Options = {},
+  { watch, fault = () => undefined, switches = meter }: Options = {},
 ): Promise<Loopback> {
   return await listenHttp(async (request, response) => {
     const operation = String(request.headers['x-amz-target']).split('.')[1] ?? ''
     const input: Record<string, unknown> = JSON.parse(Buffer.concat(await request.toArray()).toString('utf8'))
+    const error = fault()
+    if (error !== undefined) {
+      response.writeHead(400, { 'content-type': 'application/x-amz-json-1.0' }).end(JSON.stringify({ __type: error }))
+      return
+    }
     watch?.(operation, input)
     const answer = await fetch(engineUrl, {
       method: 'POST',
@@ -113,12 +120,22 @@ function refused(operation: string, { TransactItems }: Record<string, unknown>):
   return operation === 'TransactWriteItems' && Array.isArray(TransactItems) ? 2 * TransactItems.length : 1
 }
 
-/** Stands between the bucket's clients and its engine, and meters each request. */
-export async function startMeteredBucket(engineUrl: string, meter: CostMeter): Promise<Loopback> {
+/**
+ * Stands between the bucket's clients and its engine, and meters each request.
+ * @param watch hears of every request, with its path.
+ */
+export async function startMeteredBucket(
+  engineUrl: string,
+  meter: CostMeter,
+  watch?: (operation: string, path: string) => void,
+): Promise<Loopback> {
   const { hostname, port } = new URL(engineUrl)
   return await listenHttp((request, response) => {
     const { method = '', url = '', headers } = request
-    meter.addRequest(operationOf(method, new URL(url, engineUrl).searchParams))
+    const { pathname, searchParams } = new URL(url, engineUrl)
+    const operation = operationOf(method, searchParams)
+    meter.addRequest(operation)
+    watch?.(operation, pathname)
     // The host header stays as it was signed.
     const onward = sendRequest({ hostname, port, method, path: url, headers }, (answer) => {
       response.writeHead(answer.statusCode ?? 500, answer.headers)
