@@ -10,6 +10,7 @@ const TASKS: Readonly<Record<string, () => boolean | Promise<boolean>>> = {
   schema: () => write('schema'),
   tables: () => write('tables'),
   diagram: () => write('diagram'),
+  event: printEvent,
   'web:types': writeWebTypes,
   'check:generated': checkGenerated,
   'check:links': checkLinks,
@@ -22,6 +23,19 @@ async function write(command: 'openapi' | 'schema' | 'tables' | 'diagram'): Prom
   const { writeGenerated } = await import('../lib/openapi/generated-files.ts')
   writeGenerated(command)
   return true
+}
+
+/** Prints a sample event of an operation of the client API. */
+async function printEvent(): Promise<boolean> {
+  const [{ ROUTES }, { sampleEvent }] = await Promise.all([
+    import('#routes/index.ts'),
+    import('../lib/openapi/sample-event.ts'),
+  ])
+  const route = ROUTES.find(({ operation }) => operation === process.argv[3])
+  console.log(
+    route === undefined ? ROUTES.map(({ operation }) => operation).join('\n') : JSON.stringify(sampleEvent(route)),
+  )
+  return route !== undefined
 }
 
 /** Prints the command that updates a generated file that is out of date. */

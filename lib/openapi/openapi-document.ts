@@ -1,6 +1,7 @@
 import { DOCUMENT_SERVER } from '#core/api/paths.ts'
 import { RESPONSE_SCHEMAS } from '#core/api/response-schemas.ts'
 import { VERSION } from '#core/version.ts'
+import type { Route } from '#routes/define-route.ts'
 import { type Operation, ROUTES } from '#routes/index.ts'
 import {
   type OpenapiDocument,
@@ -79,13 +80,17 @@ export function openapiText(): string {
 function paths(): OpenapiDocument['paths'] {
   const byPath: Record<string, Record<string, OperationObject>> = {}
   for (const route of ROUTES) {
-    byPath[route.path] = { ...byPath[route.path], [route.method.toLowerCase()]: operationObject(route) }
+    byPath[route.path] = { ...byPath[route.path], [route.method.toLowerCase()]: operationOf(route) }
   }
   return byPath
 }
 
-function operationObject(route: (typeof ROUTES)[number]): OperationObject {
-  const document = OPERATIONS[route.operation]
+/** The part of the document about one route. @throws RangeError for a route without a description. */
+export function operationOf(route: Route): OperationObject {
+  const document = new Map<string, OperationDocument>(Object.entries(OPERATIONS)).get(route.operation)
+  if (document === undefined) {
+    throw new RangeError(`no description of ${route.operation}`)
+  }
   const examples = readExamples(route.operation)
   return {
     operationId: operationId(route.operation),

@@ -2,14 +2,16 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from '@jest/globals'
 import { v7 as uuidv7 } from 'uuid'
+import { createEmbedding } from '#routes/relayed.ts'
 import { REPOSITORY_ROOT } from '#stack/function-sources.ts'
-import { type SampleEvents, TARGETS } from './sample-events.ts'
+import { sampleEvent } from '../../lib/openapi/sample-event.ts'
+import type { SampleEvents } from './sample-events.ts'
 
 /** Tests of the functions of the API that do not relay. */
 export function describeApiBundles(sample: () => SampleEvents): void {
   describe('the deployed API', () => {
     it('creates a job through the deployed state machine and returns the upstream’s submit reply', async () => {
-      const { statusCode, body } = await sample().request('api-create-video-job')
+      const { statusCode, body } = await sample().call('create-video-job')
       expect(statusCode).toBe(201)
       expect(body).toMatchObject({
         object: 'video.generation',
@@ -20,9 +22,9 @@ export function describeApiBundles(sample: () => SampleEvents): void {
     })
 
     it('gets a job with a signed url', async () => {
-      const { job_id } = sample().read('api-get-video-job').pathParameters
-      await sample().service.jobs.make({ jobId: job_id, stage: 'succeeded' })
-      const { statusCode, body } = await sample().request('api-get-video-job')
+      const jobId = uuidv7()
+      await sample().service.jobs.make({ jobId, stage: 'succeeded' })
+      const { statusCode, body } = await sample().call('get-video-job', jobId)
       expect(statusCode).toBe(200)
       expect(body).toMatchObject({
         status: 'succeeded',
@@ -34,7 +36,7 @@ export function describeApiBundles(sample: () => SampleEvents): void {
 
     it('lists the newest jobs first', async () => {
       const { jobId } = await sample().service.jobs.make({ jobId: uuidv7(), stage: 'queued' })
-      const { statusCode, body } = await sample().request('api-list-video-jobs')
+      const { statusCode, body } = await sample().call('list-video-jobs')
       expect(statusCode).toBe(200)
       expect(body).toMatchObject({
         object: 'list',
@@ -43,10 +45,10 @@ export function describeApiBundles(sample: () => SampleEvents): void {
     })
 
     it('deletes a job with its video', async () => {
-      const { job_id } = sample().read('api-delete-video-job').pathParameters
-      const { videoKey } = await sample().service.jobs.make({ jobId: job_id, stage: 'succeeded' })
+      const jobId = uuidv7()
+      const { videoKey } = await sample().service.jobs.make({ jobId, stage: 'succeeded' })
       await sample().service.putVideo(videoKey)
-      await expect(sample().request('api-delete-video-job')).resolves.toEqual({
+      await expect(sample().call('delete-video-job', jobId)).resolves.toEqual({
         statusCode: 200,
         body: { deleted: true },
       })
@@ -54,62 +56,62 @@ export function describeApiBundles(sample: () => SampleEvents): void {
     })
 
     it('returns the usage of the tenant', async () => {
-      const { statusCode, body } = await sample().request('api-get-usage')
+      const { statusCode, body } = await sample().call('get-usage')
       expect(statusCode).toBe(200)
       expect(body).toMatchObject({ object: 'list', group_by: ['day', 'model'], has_more: false, next: null })
     })
 
     it('returns the balance of the tenant', async () => {
-      const { statusCode, body } = await sample().request('api-get-balance')
+      const { statusCode, body } = await sample().call('get-balance')
       expect(statusCode).toBe(200)
       expect(body).toMatchObject({ object: 'balance', unit: 'credit', key: { name: null, models: null, budget: null } })
     })
 
     it('returns a quote, and the receipt of a job', async () => {
-      const quote = await sample().request('api-create-video-quote')
+      const quote = await sample().call('create-video-quote')
       expect(quote).toMatchObject({ statusCode: 200, body: { object: 'video.quote', affordable: true } })
-      const { job_id } = sample().read('api-get-video-receipt').pathParameters
-      await sample().service.jobs.make({ jobId: job_id, stage: 'succeeded' })
-      const receipt = await sample().request('api-get-video-receipt')
-      expect(receipt).toMatchObject({ statusCode: 200, body: { object: 'video.receipt', id: job_id } })
+      const jobId = uuidv7()
+      await sample().service.jobs.make({ jobId, stage: 'succeeded' })
+      const receipt = await sample().call('get-video-receipt', jobId)
+      expect(receipt).toMatchObject({ statusCode: 200, body: { object: 'video.receipt', id: jobId } })
     })
 
     it('cancels a job', async () => {
-      const { job_id } = sample().read('api-cancel-video-job').pathParameters
-      await sample().service.jobs.make({ jobId: job_id, stage: 'submitted' })
-      const { statusCode, body } = await sample().request('api-cancel-video-job')
+      const jobId = uuidv7()
+      await sample().service.jobs.make({ jobId, stage: 'submitted' })
+      const { statusCode, body } = await sample().call('cancel-video-job', jobId)
       expect(statusCode).toBe(200)
-      expect(body).toMatchObject({ id: job_id, status: 'failed', error: 'cancelled by the client' })
+      expect(body).toMatchObject({ id: jobId, status: 'failed', error: 'cancelled by the client' })
     })
 
     it('sends the callback of a job again', async () => {
-      const { job_id } = sample().read('api-resend-video-callback').pathParameters
+      const jobId = uuidv7()
       await sample().service.jobs.make({
-        jobId: job_id,
+        jobId,
         stage: 'succeeded',
         callbackUrl: `${sample().service.receiver.origin}/again`,
       })
-      const resend = await sample().request('api-resend-video-callback')
+      const resend = await sample().call('resend-video-callback', jobId)
       expect(resend).toMatchObject({ statusCode: 200, body: { object: 'video.callback', attempt: 2, status: 200 } })
       const [call] = sample().service.receiver.received.filter(({ path }) => path === '/again')
-      expect(call?.headers['webhook-id']).toBe(`msg_${job_id}`)
-      expect(JSON.parse(call?.text ?? '')).toMatchObject({ id: job_id, status: 'succeeded' })
+      expect(call?.headers['webhook-id']).toBe(`msg_${jobId}`)
+      expect(JSON.parse(call?.text ?? '')).toMatchObject({ id: jobId, status: 'succeeded' })
     })
 
     it('returns the events of a job', async () => {
-      const { job_id } = sample().read('api-get-video-events').pathParameters
-      await sample().service.jobs.make({ jobId: job_id, stage: 'stored' })
-      const { statusCode, text } = await sample().stream('api-get-video-events')
+      const jobId = uuidv7()
+      await sample().service.jobs.make({ jobId, stage: 'stored' })
+      const { statusCode, text } = await sample().stream('get-video-events', { jobId })
       const stored = { id: 'stored', type: 'stored', at: expect.any(Number) }
       expect([statusCode, JSON.parse(text)]).toEqual([200, { object: 'list', data: expect.arrayContaining([stored]) }])
     })
 
     it('returns its health, and the OpenAPI document beside its code', async () => {
-      await expect(sample().request('api-get-health')).resolves.toMatchObject({
+      await expect(sample().call('get-health')).resolves.toMatchObject({
         statusCode: 200,
         body: { status: 'ok' },
       })
-      const { statusCode, body } = await sample().request('api-get-openapi-document')
+      const { statusCode, body } = await sample().call('get-openapi-document')
       expect(statusCode).toBe(200)
       const [server] = Object(body).servers
       expect(server.url).toBe('https://abc123defg.execute-api.eu-west-1.amazonaws.com/live')
@@ -119,20 +121,29 @@ export function describeApiBundles(sample: () => SampleEvents): void {
   })
 }
 
+const STREAMED_CHAT = JSON.stringify({
+  model: 'chat-default',
+  messages: [{ role: 'user', content: 'Name three paper cities' }],
+  stream: true,
+  stream_options: { include_usage: true },
+})
+
+const WITHOUT_KEY = { headers: {}, multiValueHeaders: {} }
+
 /** Tests of the relaying functions. */
 export function describeRelayBundles(sample: () => SampleEvents): void {
   describe('the deployed relay', () => {
     it('lists the models, and gets one', async () => {
-      const { body } = await sample().request('api-list-models')
+      const { body } = await sample().call('list-models')
       expect(body).toMatchObject({ object: 'list', data: expect.any(Array) })
-      await expect(sample().request('api-get-model')).resolves.toMatchObject({
+      await expect(sample().call('get-model')).resolves.toMatchObject({
         statusCode: 200,
         body: { id: 'chat-default', object: 'model' },
       })
     })
 
     it('streams a complete chat completion with the requested usage', async () => {
-      const { statusCode, contentType, text } = await sample().stream('api-create-chat-completion')
+      const { statusCode, contentType, text } = await sample().stream('create-chat-completion', { body: STREAMED_CHAT })
       expect({ statusCode, contentType }).toEqual({
         statusCode: 200,
         contentType: expect.stringContaining('text/event-stream'),
@@ -146,9 +157,9 @@ export function describeRelayBundles(sample: () => SampleEvents): void {
     })
 
     it.each([
-      ['api-create-completion', { object: 'text_completion', choices: [expect.objectContaining({ index: 0 })] }],
-      ['api-create-embedding', { object: 'list', data: [{ index: 0 }, { index: 1 }] }],
-      ['api-create-image', { data: [expect.objectContaining({ url: expect.any(String) })] }],
+      ['create-completion', { object: 'text_completion', choices: [expect.objectContaining({ index: 0 })] }],
+      ['create-embedding', { object: 'list', data: [{ index: 0 }, { index: 1 }] }],
+      ['create-image', { data: [expect.objectContaining({ url: expect.any(String) })] }],
     ])('returns %s in one piece through its stream', async (name, expected) => {
       const { statusCode, contentType, text } = await sample().stream(name)
       expect({ statusCode, contentType }).toEqual({ statusCode: 200, contentType: 'application/json' })
@@ -156,16 +167,13 @@ export function describeRelayBundles(sample: () => SampleEvents): void {
     })
 
     it('responds without streaming, and without the global of Lambda’s runtime', async () => {
-      const name = 'api-create-embedding'
-      const result = await sample().service.functions.invoke(TARGETS[name] ?? '', sample().read(name), 'handler')
+      const event = sampleEvent(createEmbedding)
+      const result = await sample().service.functions.invoke('api/create-embedding', event, 'handler')
       expect(result).toMatchObject({ statusCode: 200, body: expect.stringMatching(/^\{"object":\s*"list"/) })
     })
 
     it('uses the same framing for refusals', async () => {
-      const { statusCode, text } = await sample().stream('api-create-chat-completion', {
-        headers: {},
-        multiValueHeaders: {},
-      })
+      const { statusCode, text } = await sample().stream('create-chat-completion', WITHOUT_KEY)
       expect(statusCode).toBe(401)
       expect(JSON.parse(text)).toMatchObject({ error: { code: 'invalid_api_key' } })
     })
@@ -177,7 +185,7 @@ export function describeRelayBundles(sample: () => SampleEvents): void {
       'counts %i tokens of a long string with the vocabulary beside its code, and returns %i',
       async (tokens, status) => {
         const body = JSON.stringify({ model: 'text-embedding-3-small', input: ' paper'.repeat(tokens) })
-        expect((await sample().stream('api-create-embedding', { body })).statusCode).toBe(status)
+        expect((await sample().stream('create-embedding', { body })).statusCode).toBe(status)
       },
     )
   })

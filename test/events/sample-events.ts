@@ -1,34 +1,17 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from '@jest/globals'
-import type { APIGatewayProxyResult } from 'aws-lambda'
+import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda'
 import { REPOSITORY_ROOT } from '#stack/function-sources.ts'
+import { sampleEvent } from '../../lib/openapi/sample-event.ts'
+import { routeOf } from '../engines/load-route.ts'
 import { parseFraming } from '../engines/stream-handler.ts'
 import type { SampleService } from './sample-service.ts'
 
 export const EVENTS = join(REPOSITORY_ROOT, 'events')
 
-/** The function that each sample event is for. */
+/** The function that each file is for. */
 export const TARGETS: Readonly<Record<string, string>> = {
-  'api-create-chat-completion': 'api/create-chat-completion',
-  'api-create-completion': 'api/create-completion',
-  'api-create-embedding': 'api/create-embedding',
-  'api-create-image': 'api/create-image',
-  'api-create-video-job': 'api/create-video-job',
-  'api-create-video-quote': 'api/create-video-quote',
-  'api-delete-video-job': 'api/delete-video-job',
-  'api-get-balance': 'api-shared/account',
-  'api-get-health': 'api-shared/public',
-  'api-get-model': 'api-shared/catalogue',
-  'api-get-openapi-document': 'api-shared/public',
-  'api-get-usage': 'api-shared/account',
-  'api-get-video-job': 'api/get-video-job',
-  'api-get-video-events': 'api/get-video-events',
-  'api-get-video-receipt': 'api-shared/account',
-  'api-list-models': 'api-shared/catalogue',
-  'api-list-video-jobs': 'api/list-video-jobs',
-  'api-cancel-video-job': 'api/cancel-video-job',
-  'api-resend-video-callback': 'api/resend-video-callback',
   'admin-api-read': 'admin-api/read',
   'admin-api-sign-in': 'admin-api/sign-in',
   'admin-api-write': 'admin-api/write',
@@ -62,29 +45,47 @@ export class SampleEvents {
     return await this.service.functions.invoke(TARGETS[name] ?? '', { ...this.read(name), ...changes })
   }
 
+  /** What the function of an operation returns for its sample event. @param jobId of a path that names a job. */
+  async call(operation: string, jobId = ''): Promise<{ statusCode: number; body: unknown }> {
+    const route = routeOf(operation)
+    const event = sampleEvent(route, { job_id: jobId })
+    return parsed(operation, await this.service.functions.invoke(`api/${route.function}`, event))
+  }
+
   /** The whole result of a function of the API. */
   async result(name: string, changes: object = {}): Promise<APIGatewayProxyResult> {
-    const result = await this.invoke(name, changes)
-    if (!isApiResult(result)) {
-      throw new TypeError(`${name} answered ${JSON.stringify(result)}`)
-    }
-    return result
+    return apiResult(name, await this.invoke(name, changes))
   }
 
   async request(name: string, changes: object = {}): Promise<{ statusCode: number; body: unknown }> {
-    const { statusCode, body } = await this.result(name, changes)
-    return { statusCode, body: JSON.parse(body) }
+    return parsed(name, await this.invoke(name, changes))
   }
 
   /** What a streaming function sends, whose framing is checked. */
-  async stream(name: string, changes: object = {}) {
-    const event = { ...this.read(name), ...changes }
+  async stream(
+    operation: string,
+    { jobId = '', ...changes }: { readonly jobId?: string } & Partial<APIGatewayProxyEvent> = {},
+  ) {
+    const route = routeOf(operation)
+    const event = { ...sampleEvent(route, { job_id: jobId }), ...changes }
     const { statusCode, headers, body } = parseFraming(
-      await this.service.functions.invokeStreaming(TARGETS[name] ?? '', event),
+      await this.service.functions.invokeStreaming(`api/${route.function}`, event),
     )
     expect(headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/)
     return { statusCode, contentType: headers['content-type'], text: body.toString('utf8') }
   }
+}
+
+function parsed(name: string, result: unknown): { statusCode: number; body: unknown } {
+  const { statusCode, body } = apiResult(name, result)
+  return { statusCode, body: JSON.parse(body) }
+}
+
+function apiResult(name: string, result: unknown): APIGatewayProxyResult {
+  if (!isApiResult(result)) {
+    throw new TypeError(`${name} responded ${JSON.stringify(result)}`)
+  }
+  return result
 }
 
 function isApiResult(result: unknown): result is APIGatewayProxyResult {
