@@ -105,7 +105,6 @@ describe('platform faults', () => {
     table.on(GetCommand).callsFake(({ Key }) => (Key.PK === 'SWITCHES' ? {} : { Item: ACTIVE_KEY }))
   })
 
-  // create-video-job 500, get-video-job 500, list-video-jobs 500, delete-video-job 500, get-video-receipt 500, cancel-video-job 500, resend-video-callback 500, get-video-events 500, create-video-quote 500, get-usage 500, get-balance 500
   it.each(OPERATIONS)('%s 500: an internal fault shows no details', async (operation, shape) => {
     table.on(GetCommand).rejects(new Error('secret detail'))
     const { statusCode, body, headers } = await invoke(operation, shape)
@@ -113,7 +112,6 @@ describe('platform faults', () => {
     expect(headers['x-request-id']).toBe(REQUEST_ID)
   })
 
-  // create-video-job 503, get-video-job 503, list-video-jobs 503, delete-video-job 503, get-video-receipt 503, cancel-video-job 503, resend-video-callback 503, get-video-events 503, create-video-quote 503, get-usage 503, get-balance 503
   it.each(OPERATIONS)('%s 503: a throttled table returns Retry-After', async (operation, shape) => {
     table.on(GetCommand).rejects(throttled())
     const { statusCode, body, headers } = await invoke(operation, shape)
