@@ -84,6 +84,12 @@ export default {
       ['providers/', 'send-callback\\.ts'],
     ]),
     forbid(
+      'relay-knows-no-protocol',
+      'the relay serves whatever is a RelayProtocol; functions and the relay server name them',
+      '^lambdas/relay/[^/]+$',
+      { path: '^lambdas/relay/protocols/' },
+    ),
+    forbid(
       'relay-apart-from-pipeline',
       'relayed requests and video jobs share the rooms below only',
       '^lambdas/relay/',

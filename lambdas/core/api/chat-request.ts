@@ -1,9 +1,8 @@
 import * as z from 'zod'
 import { addedPartFields } from '../allowed-fields.ts'
-import type { Catalogue } from '../catalogue/catalogue.ts'
 import type { ChatModel } from '../catalogue/model.ts'
 import type { AskedLimits } from '../catalogue/parameters.ts'
-import { InvalidRequestError, ModelNotFoundError, type RequestIssue } from '../errors.ts'
+import { InvalidRequestError, type RequestIssue } from '../errors.ts'
 import { tokensByLength } from '../pricing/token-usage.ts'
 import {
   CONTENT_MESSAGE,
@@ -13,7 +12,7 @@ import {
   partsOf,
   refusedPartIssue,
 } from './content-parts.ts'
-import { parseBody } from './request-issues.ts'
+import { type Offered, parseBody, requestedModel } from './request-issues.ts'
 
 /** Most completions of one request; the limit of the OpenAI API. */
 export const CHOICES_MAX = 128
@@ -197,25 +196,17 @@ export type ChatRequest = {
   readonly streamOptions: Readonly<Record<string, unknown>>
 }
 
-type Context = {
-  readonly catalogue: Catalogue
-  /** Models that the key may use; null for all. */
-  readonly allowedModels: readonly string[] | null
-  /** Bytes of the body in UTF-8. */
-  readonly bodyBytes: number
-}
+/** What a key may use, and the bytes of the body in UTF-8. */
+type Context = Offered & { readonly bodyBytes: number }
 
 /**
  * Checks a chat body and bounds its cost.
  * @throws InvalidRequestError naming the field to correct; ModelNotFoundError. Both come before any reservation.
  */
-export function parseChatRequest(body: unknown, { catalogue, allowedModels, bodyBytes }: Context): ChatRequest {
+export function parseChatRequest(body: unknown, { bodyBytes, ...offered }: Context): ChatRequest {
   const chat = parseBody(chatBodySchema, body)
-  const model = catalogue.findRelayModel(chat.model, { kind: 'chat', allowed: allowedModels })
-  if (model === undefined) {
-    throw new ModelNotFoundError(chat.model)
-  }
-  const channels = catalogue.configuredRelayChannels(model.id)
+  const model = requestedModel(chat.model, 'chat', offered)
+  const channels = offered.catalogue.configuredRelayChannels(model.id)
   const added = addedPartFields(channels.map((channel) => channel.pass_members.chat))
   const refused = refusedPartIssue(chat.messages, { model, added })
   if (refused !== undefined) {

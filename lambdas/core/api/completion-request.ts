@@ -1,10 +1,9 @@
 import * as z from 'zod'
-import type { Catalogue } from '../catalogue/catalogue.ts'
 import type { ChatModel } from '../catalogue/model.ts'
 import type { OutputLimitField } from '../catalogue/parameters.ts'
-import { InvalidRequestError, ModelNotFoundError } from '../errors.ts'
+import { InvalidRequestError } from '../errors.ts'
 import { CHOICES_MAX, outputLimitIssue, samplingParameters } from './chat-request.ts'
-import { parseBody } from './request-issues.ts'
+import { type Offered, parseBody, requestedModel } from './request-issues.ts'
 
 /** Most prompts of one request. Each is one chat call, and prompts times `n` may not exceed the completions of a chat. */
 const PROMPTS_MAX = CHOICES_MAX
@@ -132,23 +131,14 @@ export type CompletionRequest = {
   readonly suffix: string
 }
 
-type Context = {
-  readonly catalogue: Catalogue
-  /** Models that the key may use; null for all. */
-  readonly allowedModels: readonly string[] | null
-}
-
 /**
  * Checks a completion body and fills in the defaults.
  * @throws InvalidRequestError naming the field to correct; ModelNotFoundError for a model that is unknown, no chat model,
  *   or not on the key's list. Both come before any reservation.
  */
-export function parseCompletionRequest(json: unknown, { catalogue, allowedModels }: Context): CompletionRequest {
+export function parseCompletionRequest(json: unknown, offered: Offered): CompletionRequest {
   const body = parseBody(completionBodySchema, json)
-  const model = catalogue.findRelayModel(body.model, { kind: 'chat', allowed: allowedModels })
-  if (model === undefined) {
-    throw new ModelNotFoundError(body.model)
-  }
+  const model = requestedModel(body.model, 'chat', offered)
   return {
     model,
     prompts: body.prompt,

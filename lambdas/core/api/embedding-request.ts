@@ -1,8 +1,7 @@
 import * as z from 'zod'
-import type { Catalogue } from '../catalogue/catalogue.ts'
 import type { EmbeddingModel } from '../catalogue/model.ts'
-import { InvalidRequestError, ModelNotFoundError } from '../errors.ts'
-import { parseBody } from './request-issues.ts'
+import { InvalidRequestError } from '../errors.ts'
+import { type Offered, parseBody, requestedModel } from './request-issues.ts'
 
 /** Most inputs of one request; the limit of the OpenAI API. */
 export const INPUTS_MAX = 2048
@@ -24,12 +23,6 @@ export type EmbeddingRequest = {
   readonly dimensions?: number
 }
 
-type Context = {
-  readonly catalogue: Catalogue
-  /** Models that the key may use; null for all. */
-  readonly allowedModels: readonly string[] | null
-}
-
 const DIMENSIONS_MESSAGE = '`dimensions` must be an integer of 1 or more'
 
 /** `input` is checked by hand below: zod would copy each of a hundred thousand tokens and could report an issue for each. */
@@ -49,13 +42,10 @@ export const embeddingBodySchema = z.looseObject(
  * @throws InvalidRequestError naming the field to correct, never repeating an input; ModelNotFoundError. Both come before
  *   any reservation.
  */
-export function parseEmbeddingRequest(json: unknown, { catalogue, allowedModels }: Context): EmbeddingRequest {
+export function parseEmbeddingRequest(json: unknown, offered: Offered): EmbeddingRequest {
   const body = parseBody(embeddingBodySchema, json)
   const inputs = readInputs(body.input)
-  const model = catalogue.findRelayModel(body.model, { kind: 'embedding', allowed: allowedModels })
-  if (model === undefined) {
-    throw new ModelNotFoundError(body.model)
-  }
+  const model = requestedModel(body.model, 'embedding', offered)
   const dimensions = body.dimensions ?? undefined
   if (dimensions !== undefined) {
     checkDimensions(dimensions, model)

@@ -1,10 +1,9 @@
 import * as z from 'zod'
 import { type AllowedFields, keepAllowedFields, type PassedBody } from '../allowed-fields.ts'
-import type { Catalogue } from '../catalogue/catalogue.ts'
 import type { ImageModel } from '../catalogue/model.ts'
-import { InvalidRequestError, ModelNotFoundError, type RequestIssue } from '../errors.ts'
+import { InvalidRequestError, type RequestIssue } from '../errors.ts'
 import { spliceInjected, withoutFields } from '../json/json-fields.ts'
-import { parseBody } from './request-issues.ts'
+import { type Offered, parseBody, requestedModel } from './request-issues.ts'
 
 /** What decides the price of an image request, with defaults. */
 export type ImageRequest = {
@@ -14,12 +13,6 @@ export type ImageRequest = {
   readonly size: string
   /** Undefined for a model that has no qualities. */
   readonly quality: string | undefined
-}
-
-type Context = {
-  readonly catalogue: Catalogue
-  /** Models that the key may use; null for all. */
-  readonly allowedModels: readonly string[] | null
 }
 
 const COMPRESSION_MESSAGE = '`output_compression` must be an integer from 0 to 100'
@@ -59,12 +52,9 @@ type ImageBody = z.infer<typeof imageBodySchema>
  * upstream.
  * @throws InvalidRequestError naming each field to correct; ModelNotFoundError. Both come before any reservation.
  */
-export function parseImageRequest(json: unknown, { catalogue, allowedModels }: Context): ImageRequest {
+export function parseImageRequest(json: unknown, offered: Offered): ImageRequest {
   const body = parseBody(imageBodySchema, json)
-  const model = catalogue.findRelayModel(body.model, { kind: 'image', allowed: allowedModels })
-  if (model === undefined) {
-    throw new ModelNotFoundError(body.model)
-  }
+  const model = requestedModel(body.model, 'image', offered)
   const issues = capabilityIssues(body, model)
   if (issues.length > 0) {
     throw new InvalidRequestError(issues)

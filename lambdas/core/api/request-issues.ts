@@ -1,5 +1,27 @@
 import type * as z from 'zod'
-import { InvalidRequestError, type RequestIssue } from '../errors.ts'
+import type { Catalogue } from '../catalogue/catalogue.ts'
+import type { RelayModel } from '../catalogue/model.ts'
+import { InvalidRequestError, ModelNotFoundError, type RequestIssue } from '../errors.ts'
+
+/** What a key may use. */
+export type Offered = {
+  readonly catalogue: Catalogue
+  /** Models that the key may use; null for all. */
+  readonly allowedModels: readonly string[] | null
+}
+
+/** The model that a relayed request names. @throws ModelNotFoundError */
+export function requestedModel<Kind extends RelayModel['kind']>(
+  id: string,
+  kind: Kind,
+  { catalogue, allowedModels }: Offered,
+): Extract<RelayModel, { kind: Kind }> {
+  const model = catalogue.findRelayModel(id, { kind, allowed: allowedModels })
+  if (model === undefined) {
+    throw new ModelNotFoundError(id)
+  }
+  return model
+}
 
 /**
  * Checks a parsed body against a schema.
