@@ -1,7 +1,14 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { AbortNotice } from '#core/abort-notice.ts'
 import type { RelayChannel } from '#core/catalogue/channel.ts'
+import { UpstreamTimeoutError } from '#core/errors.ts'
 import { isRequestId } from '#core/ids.ts'
+import { type CredentialFilter, credentialFilter } from '#core/redaction.ts'
+import { type HttpResponse, retryAfterSeconds, type SendOutcome } from '#platform/http/send-once.ts'
+import { logger } from '#platform/telemetry/logger.ts'
+import { count } from '#platform/telemetry/measures.ts'
+import { countUpstreamError, errorClassOfStatus, measureUpstreamCall } from '#upstream/measures.ts'
+import type { UpstreamConnections } from '#upstream/providers/openai.ts'
 import {
   errorMeaning,
   errorReason,
@@ -11,11 +18,8 @@ import {
   readUpstreamError,
   type UpstreamError,
 } from '#core/providers/reply-reading.ts'
-import { type CredentialFilter, credentialFilter } from '#core/redaction.ts'
-import { type HttpResponse, retryAfterSeconds, type SendOutcome } from '#platform/http/send-once.ts'
-import { countUpstreamError, errorClassOfStatus, measureUpstreamCall } from '#upstream/measures.ts'
-import type { UpstreamConnections } from '#upstream/providers/openai.ts'
 import type { AdmittedCall } from './breakers.ts'
+import { ClientGoneError } from './client-response.ts'
 import type { CallTarget, UpstreamRequest } from './relay-protocol.ts'
 
 /** Why a channel did not take a request. */
@@ -177,23 +181,82 @@ export type ChannelCall = {
   readonly givenUp?: AbortNotice | undefined
 }
 
+/** One call that the breaker of a channel has admitted. */
+type AdmittedChannelCall = ChannelCall & {
+  readonly requestId: string
+  readonly channel: RelayChannel
+  readonly admitted: AdmittedCall
+  /** Channels that were tried for this request, this one included. */
+  readonly attempts: number
+}
+
+/** The caller gave up the call, on which an upstream may be working. */
+class CallGivenUpError extends Error {
+  override readonly name = 'CallGivenUpError'
+}
+
+/**
+ * Sends a request to one channel. A channel that does not take the request is logged, and its breaker counts the failure unless
+ * the channel is only busy.
+ * @throws UpstreamTimeoutError, ClientGoneError and CallGivenUpError, after which no other channel is to be called; whatever `write` throws.
+ */
+export async function callChannel(
+  context: ChannelContext,
+  call: AdmittedChannelCall,
+): Promise<UpstreamReply | ChannelFailure> {
+  const { channel, admitted, requestId } = call
+  const outcome = await postWithKey(context, call).catch((error: unknown) => {
+    admitted.undecided()
+    throw error
+  })
+  switch (outcome.kind) {
+    case 'response':
+      return openReply(outcome, call, context.nowMilliseconds)
+    case 'aborted':
+      admitted.undecided()
+      throw new ClientGoneError()
+    case 'given_up':
+      admitted.undecided()
+      throw new CallGivenUpError()
+    case 'busy':
+      admitted.undecided()
+      break
+    default:
+      admitted.failed(context.nowMilliseconds())
+  }
+  report(outcome, requestId, channel)
+  if (outcome.kind === 'timeout') {
+    throw new UpstreamTimeoutError()
+  }
+  return outcome
+}
+
+function report({ kind, reason, upstreamRequestId }: ChannelFailure, requestId: string, { id }: RelayChannel): void {
+  const facts = { requestId, channelId: id, reason, upstreamRequestId }
+  if (kind === 'refused') {
+    logger.error('channel refused', facts)
+    count('channel_refused', { channel: id })
+  } else {
+    logger.warn(kind === 'busy' ? 'channel busy' : 'channel failed', facts)
+  }
+}
+
 /** A reply to relay. What the upstream says in words reaches the client without the keys that the upstream was called with. */
-export type TakenReply = HttpResponse & { readonly withoutCredentials: CredentialFilter }
+type TakenReply = HttpResponse & { readonly withoutCredentials: CredentialFilter }
 
 /** `aborted`: the client left before anything was sent. `given_up`: the caller gave up the call, at any stage. */
 type Unwanted = { readonly kind: 'aborted' | 'given_up' }
 
 /**
- * Sends a request to one channel. When the upstream refuses the key and the key has been replaced since it was read, the
- * request is posted once more with the new key: an upstream that refuses a key has not looked at the request.
- * @throws whatever `write` throws.
+ * Posts a request. When the upstream refuses the key and the key has been replaced since it was read, the request is posted once
+ * more with the new key: an upstream that refuses a key has not looked at the request.
  */
-export async function callChannel(
+async function postWithKey(
   context: ChannelContext,
-  channel: RelayChannel,
-  call: ChannelCall & { readonly requestId: string },
+  call: AdmittedChannelCall,
 ): Promise<TakenReply | ChannelFailure | Unwanted> {
-  const request = call.write({ channel, upstreamModel: channel.models[call.modelId] ?? call.modelId })
+  const { channel, modelId } = call
+  const request = call.write({ channel, upstreamModel: channel.models[modelId] ?? modelId })
   let credential: string
   try {
     credential = await context.credential(channel)
@@ -201,12 +264,12 @@ export async function callChannel(
     return { kind: 'refused', reason: 'credential not available' }
   }
   const credentials = [credential]
-  let outcome = await postOnce(context, channel, { ...call, request, credential })
+  let outcome = await postOnce(context, { ...call, request, credential })
   if (outcome.kind === 'refused' && outcome.isKeyRefused === true) {
     const replacement = await context.renewedCredential?.(channel, credential)
     if (replacement !== undefined) {
       credentials.push(replacement)
-      outcome = await postOnce(context, channel, { ...call, request, credential: replacement })
+      outcome = await postOnce(context, { ...call, request, credential: replacement })
     }
   }
   const withoutCredentials = credentialFilter(credentials)
@@ -217,16 +280,14 @@ export async function callChannel(
   return 'reason' in outcome ? { ...outcome, reason: withoutCredentials(outcome.reason) } : outcome
 }
 
-type Posted = Omit<ChannelCall, 'write'> & {
-  readonly requestId: string
+type Posted = Omit<AdmittedChannelCall, 'write'> & {
   readonly request: Pick<UpstreamRequest, 'path' | 'text'>
   readonly credential: string
 }
 
 async function postOnce(
   { connections, nowMilliseconds }: ChannelContext,
-  channel: RelayChannel,
-  { request, requestId, credential, deadline, signal, givenUp }: Posted,
+  { channel, request, requestId, credential, deadline, signal, givenUp }: Posted,
 ): Promise<HttpResponse | ChannelFailure | Unwanted> {
   const { connect_seconds, first_byte_seconds, idle_seconds } = channel.timeouts
   const startedAt = performance.now()
@@ -315,13 +376,12 @@ export function isSuccess({ status }: Pick<UpstreamReply, 'status'>): boolean {
   return status >= 200 && status < 300
 }
 
-type Taken = Pick<UpstreamReply, 'channel' | 'attempts'> & {
-  readonly admitted: AdmittedCall
-  readonly nowMilliseconds: () => number
-}
-
 /** The reply of a channel, whose end and whose reader report to the channel's breaker. */
-export function openReply(reply: TakenReply, { channel, attempts, admitted, nowMilliseconds }: Taken): UpstreamReply {
+function openReply(
+  reply: TakenReply,
+  { channel, attempts, admitted }: AdmittedChannelCall,
+  nowMilliseconds: () => number,
+): UpstreamReply {
   const { status, headers, body, withoutCredentials } = reply
   let isComplete = false
   let isCounted = false

@@ -3,20 +3,15 @@ import type { Catalogue } from '#core/catalogue/catalogue.ts'
 import type { RelayChannel } from '#core/catalogue/channel.ts'
 import { NoChannelAvailableError, RateLimitedError, UpstreamFailedError, UpstreamTimeoutError } from '#core/errors.ts'
 import { lotAtRandom, lotOfDigest, orderRelayChannels, sessionText } from '#core/relay/relay-channel-order.ts'
-import { logger } from '#platform/telemetry/logger.ts'
-import { count } from '#platform/telemetry/measures.ts'
-import type { AdmittedCall, Breakers } from './breakers.ts'
-import type { ChannelFailure } from './call-channel.ts'
+import type { Breakers } from './breakers.ts'
 import {
   type ChannelCall,
   type ChannelContext,
+  type ChannelFailure,
   callChannel,
   NothingRelayedError,
-  openReply,
-  type TakenReply,
   type UpstreamReply,
 } from './call-channel.ts'
-import { ClientGoneError } from './client-response.ts'
 import type { RelayExchange } from './relay-exchange.ts'
 
 /** The dependencies of calls to upstreams. */
@@ -31,11 +26,6 @@ export type UpstreamContext = ChannelContext & {
 /** One request for the first channel of its model that takes it. `deadline` is the {@link replyDeadline} of the request. */
 export type UpstreamCall = ChannelCall & {
   readonly exchange: Pick<RelayExchange, 'caller' | 'sessionId' | 'requestId'>
-}
-
-/** The caller gave up the call, on which an upstream may be working. */
-class CallGivenUpError extends Error {
-  override readonly name = 'CallGivenUpError'
 }
 
 /**
@@ -77,13 +67,13 @@ export async function callUpstream<Relayed>(
     if (admitted === undefined) {
       continue
     }
-    const outcome = await callAdmitted(context, call, { channel, admitted })
-    if (outcome.kind !== 'response') {
-      failures.push(outcome)
+    const { requestId } = call.exchange
+    const attempts = failures.length + 1
+    const reply = await callChannel(context, { ...call, requestId, channel, admitted, attempts })
+    if ('kind' in reply) {
+      failures.push(reply)
       continue
     }
-    const { nowMilliseconds } = context
-    const reply = openReply(outcome, { channel, attempts: failures.length + 1, admitted, nowMilliseconds })
     try {
       return await relay(reply)
     } catch (error) {
@@ -102,55 +92,6 @@ async function currentChannels(
   { modelId }: Pick<UpstreamCall, 'modelId'>,
 ): Promise<readonly RelayChannel[]> {
   return (await currentCatalogue.read()).relayChannels(modelId)
-}
-
-type Admitted = { readonly channel: RelayChannel; readonly admitted: AdmittedCall }
-
-/**
- * Calls one channel. A channel that does not take the request is logged, and its breaker counts the failure unless
- * the channel is only busy.
- * @throws UpstreamTimeoutError, ClientGoneError and CallGivenUpError, after which no other channel is called.
- */
-async function callAdmitted(
-  context: UpstreamContext,
-  call: UpstreamCall,
-  { channel, admitted }: Admitted,
-): Promise<TakenReply | ChannelFailure> {
-  const { requestId } = call.exchange
-  const outcome = await callChannel(context, channel, { ...call, requestId }).catch((error: unknown) => {
-    admitted.undecided()
-    throw error
-  })
-  switch (outcome.kind) {
-    case 'response':
-      return outcome
-    case 'aborted':
-      admitted.undecided()
-      throw new ClientGoneError()
-    case 'given_up':
-      admitted.undecided()
-      throw new CallGivenUpError()
-    case 'busy':
-      admitted.undecided()
-      break
-    default:
-      admitted.failed(context.nowMilliseconds())
-  }
-  report(outcome, requestId, channel)
-  if (outcome.kind === 'timeout') {
-    throw new UpstreamTimeoutError()
-  }
-  return outcome
-}
-
-function report({ kind, reason, upstreamRequestId }: ChannelFailure, requestId: string, { id }: RelayChannel): void {
-  const facts = { requestId, channelId: id, reason, upstreamRequestId }
-  if (kind === 'refused') {
-    logger.error('channel refused', facts)
-    count('channel_refused', { channel: id })
-  } else {
-    logger.warn(kind === 'busy' ? 'channel busy' : 'channel failed', facts)
-  }
 }
 
 /** Draws lots by the session's digest, or by chance for a request without a session. */
