@@ -2,7 +2,7 @@ import { expect, it } from '@jest/globals'
 import fc from 'fast-check'
 import { hiddenFields, hiddenInRefusal } from '#core/catalogue/hidden-fields.ts'
 import { applyEdits, ReplyScan, withoutHidden } from '#core/relay/reply-scan.ts'
-import { StreamedJsonReply } from '#core/relay/streamed-json-reply.ts'
+import { StreamedJsonReply } from '#core/relay/whole-reply.ts'
 
 const NAMES = [
   'usage',

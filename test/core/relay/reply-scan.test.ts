@@ -2,7 +2,8 @@ import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
 import { fieldTree } from '#core/json/json-fields.ts'
 import { formatCredits, microcredits } from '#core/money.ts'
-import { applyEdits, costNumber, editsWithCost, ReplyPieces, ReplyScan, withoutHidden } from '#core/relay/reply-scan.ts'
+import { applyEdits, costNumber, editsWithCost, ReplyScan, withoutHidden } from '#core/relay/reply-scan.ts'
+import { ReplyPieces } from '#core/relay/whole-reply.ts'
 import { rulesOf } from './reply-rules.ts'
 
 const rules = { modelJson: '"public"', hidden: rulesOf('public').hidden }

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { fieldTree } from '#core/json/json-fields.ts'
 import { parseJsonText } from '#core/json/parse-json-text.ts'
 import { microcredits } from '#core/money.ts'
-import { StreamedJsonReply } from '#core/relay/streamed-json-reply.ts'
+import { StreamedJsonReply } from '#core/relay/whole-reply.ts'
 import { rulesOf } from './reply-rules.ts'
 import { bytesOf, writtenObject } from './written-json.ts'
 
