@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import * as z from 'zod'
 import type { SubmitRefusal } from './magic-prompt.ts'
 import { P2_SECONDS, type P2Task, p2IdOfTime, p2Seed, p2State, p2Usage } from './p2.ts'
-import { faultOf, hasSound, type P2Details, p2DetailsSchema, validateP2Submit } from './p2-submit.ts'
+import { faultOf, generationOf, type P2Details, p2DetailsSchema, validateP2Submit } from './p2-submit.ts'
 import type { Simulator, SimulatorRequest } from './server.ts'
 import {
   type Reply,
@@ -89,7 +89,7 @@ function validSubmit({ body }: SimulatorRequest): ValidSubmit<P2Details> | Reply
     ...rest,
     ratio: aspect_ratio,
     // The proxy requests sound only from models with sound.
-    generate_audio: hasSound(model) ? generate_audio : undefined,
+    generate_audio: generationOf(model) === 2 ? generate_audio : undefined,
   })
   switch (submit.kind) {
     case 'unknown_model':

@@ -137,7 +137,7 @@ describe('a body that a provider refuses', () => {
   it.each([
     ['no model', { content: [] }, 400, 'MissingParameter'],
     ['an unknown model', p2Body({ model: 'famA-9' }), 404, 'InvalidEndpointOrModel.NotFound'],
-    ['a wrong duration', p2Body({ duration: 3 }), 400, 'InvalidParameter'],
+    ['a wrong duration', p2Body({ duration: 16 }), 400, 'InvalidParameter'],
   ])('P2 refuses %s', async (_name, body, status, code) => {
     const { submit } = await useVideo('p2')
     const response = await submit(body)
