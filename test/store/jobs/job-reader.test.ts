@@ -333,7 +333,7 @@ describe('readVideoJobItem: an item', () => {
 
   it.each([
     ['a status of no job', { status: 'paused' }],
-    ['a provider of no channel', { provider: 'p9' }],
+    ['a provider that is no name', { provider: 9 }],
     ['the key of another item', { SK: 'RESERVATION#job' }],
     ['no estimate', { estimate: undefined }],
   ])('with %s is refused', (_, changes) => {
