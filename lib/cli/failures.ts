@@ -1,3 +1,5 @@
+import { OperatorError } from '../config/operator-error.ts'
+
 /** Error names of the SDK for missing or expired credentials. */
 const MISSING = new Set(['CredentialsProviderError', 'TokenProviderError'])
 
@@ -32,22 +34,11 @@ export function explainAwsAccess(error: unknown): string | undefined {
     : undefined
 }
 
-/** Errors for the operator: their message says everything. */
+/** Names of other errors whose message says everything. */
 const EXPLAINED = new Set([
   'StoreRefusal',
-  'GatewayConfigError',
-  'StageSettingsError',
-  'NoDynamoDbEngineError',
-  'DataDirectoryInUseError',
-  'DataDirectoryUnusableError',
-  'BrokenStateFileError',
   'InvalidAmountError',
-  'InvalidLocalKeyError',
   'RangeError',
-  'UsageError',
-  'CommandFailedError',
-  'DeploymentNotFoundError',
-  'NotConfirmedError',
   // AWS says what is wrong: no such table, no permission.
   'ResourceNotFoundException',
   'AccessDeniedException',
@@ -70,11 +61,11 @@ export function explainFailure(error: unknown): string | undefined {
   if (UNREACHABLE.has(code)) {
     return `${error.message || code}: the service cannot be reached; does it run, and is the endpoint right?`
   }
-  return EXPLAINED.has(error.name) ? error.message : undefined
+  return error instanceof OperatorError || EXPLAINED.has(error.name) ? error.message : undefined
 }
 
 /** A command failed: one sentence that says why and what to do. Exit code 1. */
-export class CommandFailedError extends Error {
+export class CommandFailedError extends OperatorError {
   override readonly name: string = 'CommandFailedError'
 }
 

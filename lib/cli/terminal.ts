@@ -1,8 +1,9 @@
 import type { Writable } from 'node:stream'
 import { type ParseArgsConfig, parseArgs } from 'node:util'
+import { OperatorError } from '../config/operator-error.ts'
 
 /** A wrong command line: one sentence. The usage of the command is printed below it; exit code 2. */
-export class UsageError extends Error {
+export class UsageError extends OperatorError {
   override readonly name = 'UsageError'
 }
 

@@ -3,10 +3,11 @@ import { join } from 'node:path'
 import * as z from 'zod'
 import { nearestName, UsageError } from '../cli/terminal.ts'
 import { CONFIGURATION_FILE } from './load-gateway-config.ts'
+import { OperatorError } from './operator-error.ts'
 import { CLOUDFRONT_REGION } from './platform-facts.ts'
 
 /** A setting of the deployment is invalid or contradicts another; the message names it and says what to write. */
-export class StageSettingsError extends Error {
+export class StageSettingsError extends OperatorError {
   override readonly name = 'StageSettingsError'
 }
 

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { type Document, isPair, isScalar, isSeq, LineCounter, type Node, type Pair, parseDocument, visit } from 'yaml'
 import * as z from 'zod'
 import { type GatewayConfig, gatewayConfigSchema } from '#core/catalogue/gateway-config.ts'
+import { OperatorError } from './operator-error.ts'
 import type { Environment } from './platform-facts.ts'
 
 /** The shipped configuration, which the tests use; relative to the working directory. */
@@ -29,7 +30,7 @@ export function configurationFile(directory = '.'): string {
 export const CONFIGURATION_METADATA = 'ReelgateConfiguration'
 
 /** All problems of a configuration file: where they are, what is wrong, and what is allowed. */
-export class GatewayConfigError extends Error {
+export class GatewayConfigError extends OperatorError {
   override readonly name = 'GatewayConfigError'
 }
 

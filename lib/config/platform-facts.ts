@@ -39,9 +39,27 @@ export const FUNCTION_TIMEOUT_SECONDS = {
   reconcile: 55,
 } as const
 
-const { api: _api, relay: _relay, reconcile: _reconcile, ...steps } = FUNCTION_TIMEOUT_SECONDS
-/** Functions of a video job: its steps and the callback. */
-export const PIPELINE_FUNCTIONS = Object.keys(steps).length
+/** The function of each task of the state machine, by the name of its state. */
+export const FUNCTION_OF_STATE = {
+  Submit: 'submit-video-job',
+  CheckReferences: 'check-references',
+  Poll: 'poll-video-job',
+  Store: 'store-video',
+  Settle: 'settle-video-job',
+  Fail: 'fail-video-job',
+  Notify: 'webhook',
+} as const satisfies Readonly<Record<string, keyof typeof FUNCTION_TIMEOUT_SECONDS>>
+
+/** Name of a function of a video job: a step, or the callback. */
+export type PipelineFunction = (typeof FUNCTION_OF_STATE)[keyof typeof FUNCTION_OF_STATE]
+
+/** The names of the functions of a video job. */
+export const PIPELINE_FUNCTIONS: readonly PipelineFunction[] = Object.values(FUNCTION_OF_STATE)
+
+/** The folder below `lambdas/pipeline/` with the handler of a function of a video job. */
+export function pipelineFolderOf(name: PipelineFunction): string {
+  return name === 'webhook' ? 'notify' : name
+}
 
 /**
  * Days after which an object can be deleted regardless of the table: by lifecycle rules on AWS, by a sweep on the local host. A

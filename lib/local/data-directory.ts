@@ -2,6 +2,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, trunc
 import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import * as z from 'zod'
+import { OperatorError } from '../config/operator-error.ts'
 import { replaceFile } from '../config/replace-file.ts'
 
 /** Result codes of SQLite (https://sqlite.org/rescode.html); the higher bits have details that are not needed. */
@@ -24,22 +25,33 @@ export class DirectoryLock {
     this.#database = database
   }
 
-  /** @returns undefined while another process holds it. @throws DataDirectoryUnusableError if no process can hold it. */
+  /** @returns undefined while another process holds it. @throws OperatorError if no process can hold it. */
   static take(file: string): DirectoryLock | undefined {
+    return DirectoryLock.#take(file, { isEmptied: false })
+  }
+
+  /**
+   * The file never has content, so any content is worthless. The file is emptied and not replaced, because two processes that find content
+   * must both lock the same file.
+   */
+  static #take(file: string, { isEmptied }: { readonly isEmptied: boolean }): DirectoryLock | undefined {
     try {
+      if (isEmptied) {
+        truncateSync(file)
+      }
       return new DirectoryLock(beginExclusive(file))
     } catch (error) {
-      if (codeOf(error) === SQLITE_BUSY) {
+      const code = codeOf(error)
+      if (code === SQLITE_BUSY) {
         return undefined
       }
-      if (codeOf(error) === SQLITE_NOTADB && statSync(file).size > 0) {
-        // The file never has content, so any is worthless. It is emptied and not replaced, so that all processes lock the same file.
-        truncateSync(file)
-        return DirectoryLock.take(file)
+      if (error instanceof OperatorError) {
+        throw error
       }
-      throw new DataDirectoryUnusableError(`${file} cannot be locked (${String(error)}); ${ANOTHER_PLACE}`, {
-        cause: error,
-      })
+      if (code === SQLITE_NOTADB && !isEmptied) {
+        return DirectoryLock.#take(file, { isEmptied: true })
+      }
+      throw new OperatorError(`${file} cannot be locked (${String(error)}); ${ANOTHER_PLACE}`, { cause: error })
     }
   }
 
@@ -54,7 +66,7 @@ export class DirectoryLock {
 function beginExclusive(file: string): DatabaseSync {
   const sqlite = process.getBuiltinModule('node:sqlite')
   if (sqlite === undefined) {
-    throw new DataDirectoryUnusableError('this Node was built without SQLite: use the Node 24 that npm ci brings')
+    throw new OperatorError('this Node was built without SQLite: use the Node 24 that npm ci brings')
   }
   const database = new sqlite.DatabaseSync(file, { timeout: WAIT_MILLISECONDS })
   try {
@@ -73,18 +85,8 @@ function codeOf(error: unknown): number | undefined {
     : undefined
 }
 
-/** Two hosts on one directory would run every job twice. */
-class DataDirectoryInUseError extends Error {
-  override readonly name = 'DataDirectoryInUseError'
-}
-
-/** The directory cannot be created or locked, so it is unknown whether another host uses it. */
-class DataDirectoryUnusableError extends Error {
-  override readonly name = 'DataDirectoryUnusableError'
-}
-
 /** A file of the directory is empty, truncated or in another form than this version writes. */
-class BrokenStateFileError extends Error {
+class BrokenStateFileError extends OperatorError {
   override readonly name = 'BrokenStateFileError'
 }
 
@@ -124,13 +126,13 @@ export class DataDirectory {
   readonly path: string
   #lock: DirectoryLock | undefined
 
-  /** @throws DataDirectoryUnusableError if it cannot be created. */
+  /** @throws OperatorError if it cannot be created. */
   constructor(path: string) {
     try {
       mkdirSync(path, { recursive: true, mode: OWNER_ONLY })
     } catch (error) {
       const message = `${path} is no directory and none can be made (${String(error)}); ${ANOTHER_PLACE}`
-      throw new DataDirectoryUnusableError(message, { cause: error })
+      throw new OperatorError(message, { cause: error })
     }
     closeToOthers(path)
     this.path = path
@@ -142,16 +144,14 @@ export class DataDirectory {
 
   /**
    * Locks the directory for this process, until `release` or any end of the process.
-   * @throws DataDirectoryInUseError while another host uses it; DataDirectoryUnusableError if it cannot be locked.
+   * @throws OperatorError while another host uses it; OperatorError if it cannot be locked.
    */
   lock(): void {
     this.#lock = DirectoryLock.take(this.file('host.lock'))
     if (this.#lock === undefined) {
       const host = this.#announced()
       const whose = host === undefined ? '' : ` (process ${host.pid})`
-      throw new DataDirectoryInUseError(
-        `${this.path} is in use by a running host${whose}; stop it or choose another --data-dir`,
-      )
+      throw new OperatorError(`${this.path} is in use by a running host${whose}; stop it or choose another --data-dir`)
     }
     // The announcement of a killed host is out of date.
     this.announce({ pid: process.pid })

@@ -6,14 +6,10 @@ import { isRefusal } from '#store/store-refusal.ts'
 import type { Table } from '#store/table/table.ts'
 import { makeTenant } from '#store/tenants/tenant-lifecycle.ts'
 import { getTenant, type Tenant } from '#store/tenants/tenants.ts'
+import { OperatorError } from '../config/operator-error.ts'
 import { replaceFile } from '../config/replace-file.ts'
 import type { DataDirectory } from './data-directory.ts'
 import { localActor } from './local-actor.ts'
-
-/** A key that no request could use. */
-class InvalidLocalKeyError extends Error {
-  override readonly name = 'InvalidLocalKeyError'
-}
 
 /** The tenant of every local host. */
 const DEMO_TENANT_ID = 'demo'
@@ -48,10 +44,10 @@ async function createDemoTenant(table: Table, credits: Microcredits): Promise<bo
 /** A key with a wrong checksum, or with characters that a header cannot carry, would be refused in every request. */
 function requireUsable(key: string): void {
   if (bearerKey(`Bearer ${key}`) !== key) {
-    throw new InvalidLocalKeyError('--api-key: use visible ASCII characters without spaces, at most 512')
+    throw new OperatorError('--api-key: use visible ASCII characters without spaces, at most 512')
   }
   if (!isPlausibleKey(key)) {
-    throw new InvalidLocalKeyError(
+    throw new OperatorError(
       '--api-key: a key that begins with rg_live_ needs the checksum of one; leave it out to get a new key',
     )
   }

@@ -7,6 +7,7 @@ import { createServer } from 'node:net'
 import { delimiter, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { CreateTableCommand, DynamoDBClient, ResourceInUseException } from '@aws-sdk/client-dynamodb'
+import { OperatorError } from '../config/operator-error.ts'
 import type { Environment } from '../config/platform-facts.ts'
 
 /**
@@ -54,11 +55,6 @@ function randomHost(): string {
 /** A DynamoDB engine, started here or external. */
 export type DynamoDbEngine = { readonly endpoint: string; close(): Promise<void> }
 
-/** There is no engine for this machine. The message says every option. */
-class NoDynamoDbEngineError extends Error {
-  override readonly name = 'NoDynamoDbEngineError'
-}
-
 /** The engine responds within tens of milliseconds; a machine under load may need longer. */
 const START_MILLISECONDS_MAX = 10_000
 
@@ -69,7 +65,7 @@ const ADDRESSES_MAX = 3
  * Starts dynoxide (bundled for Linux x64, otherwise from PATH) over a file, or uses the endpoint in the environment. dynoxide checks no
  * credentials and lets scripts of every origin read its responses, so it listens where no page finds it.
  * @param nextAddress where a port is probably free; others are tried when another process has taken it.
- * @throws NoDynamoDbEngineError if there is neither, or the engine does not start.
+ * @throws OperatorError if there is neither, or the engine does not start.
  */
 export async function startDynamoDbEngine(
   databaseFile: string,
@@ -82,7 +78,7 @@ export async function startDynamoDbEngine(
   }
   const binary = findBinary(environment)
   if (binary === undefined) {
-    throw new NoDynamoDbEngineError(
+    throw new OperatorError(
       `no DynamoDB engine for ${process.platform}-${process.arch}: install dynoxide on PATH, or set AWS_ENDPOINT_URL_DYNAMODB to a running DynamoDB-compatible endpoint`,
     )
   }
@@ -93,7 +89,7 @@ export async function startDynamoDbEngine(
     }
     await engine.close()
     if (!engine.lacksPort || attempt === ADDRESSES_MAX) {
-      throw new NoDynamoDbEngineError(
+      throw new OperatorError(
         `the DynamoDB engine did not start over ${databaseFile}: ${engine.lastWords || 'it did not answer in time'}`,
       )
     }

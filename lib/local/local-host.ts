@@ -78,7 +78,7 @@ export type LocalHost = DemoAccess & {
 /**
  * Starts the whole gateway on one machine: the deployed handlers and state machine over local engines. It configures the handlers by
  * environment variables, like a deployment, so there is one host per process.
- * @throws GatewayConfigError, NoDynamoDbEngineError, DataDirectoryInUseError with a sentence for the operator.
+ * @throws OperatorError with a sentence for the operator.
  */
 export async function startLocalHost(options: LocalHostOptions): Promise<LocalHost> {
   const { config, warnings } = loadGatewayConfig({ file: options.configFile, environment: process.env, mode: 'local' })

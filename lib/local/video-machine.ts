@@ -1,42 +1,23 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { FUNCTION_TIMEOUT_SECONDS } from '../config/platform-facts.ts'
+import { FUNCTION_OF_STATE, FUNCTION_TIMEOUT_SECONDS, pipelineFolderOf } from '../config/platform-facts.ts'
 import { LOCAL_STATE_MACHINE_ARN } from './aws-front.ts'
 import { invokeFunction, type LocalFunction } from './lambda-runtime.ts'
 import { type Execution, StepFunctionsEngine } from './step-functions-engine.ts'
 
 const DEFINITION_FILE = join(import.meta.dirname, '../../lambdas/pipeline/video-job.asl.json')
 
-type StepName =
-  | 'submit-video-job'
-  | 'check-references'
-  | 'poll-video-job'
-  | 'store-video'
-  | 'settle-video-job'
-  | 'fail-video-job'
-
-function step(name: StepName): LocalFunction {
-  return {
-    name,
-    timeoutSeconds: FUNCTION_TIMEOUT_SECONDS[name],
-    load: () => import(`#lambdas/pipeline/${name}/handler.ts`),
-  }
-}
-
 /** The function of each task in the definition. */
-const FUNCTIONS: Readonly<Record<string, LocalFunction>> = {
-  Submit: step('submit-video-job'),
-  CheckReferences: step('check-references'),
-  Poll: step('poll-video-job'),
-  Store: step('store-video'),
-  Settle: step('settle-video-job'),
-  Fail: step('fail-video-job'),
-  Notify: {
-    name: 'webhook',
-    timeoutSeconds: FUNCTION_TIMEOUT_SECONDS.webhook,
-    load: () => import('#lambdas/pipeline/notify/handler.ts'),
-  },
-}
+const FUNCTIONS: readonly (readonly [state: string, target: LocalFunction])[] = Object.entries(FUNCTION_OF_STATE).map(
+  ([state, name]) => [
+    state,
+    {
+      name,
+      timeoutSeconds: FUNCTION_TIMEOUT_SECONDS[name],
+      load: () => import(`#lambdas/pipeline/${pipelineFolderOf(name)}/handler.ts`),
+    },
+  ],
+)
 
 /** The function that the host invokes every minute, as the schedule of a deployment does. */
 export const RECONCILE: LocalFunction = {
@@ -48,7 +29,7 @@ export const RECONCILE: LocalFunction = {
 /** The deployed definition, interpreted over the deployed handlers. Reports broken executions to Reconcile. */
 export function createVideoMachine(): StepFunctionsEngine {
   const tasks = Object.fromEntries(
-    Object.entries(FUNCTIONS).map(([state, target]) => [state, (input: unknown) => invokeFunction(target, input)]),
+    FUNCTIONS.map(([state, target]) => [state, (input: unknown) => invokeFunction(target, input)]),
   )
   const definition = JSON.parse(readFileSync(DEFINITION_FILE, 'utf8'))
   return new StepFunctionsEngine({
@@ -61,7 +42,7 @@ export function createVideoMachine(): StepFunctionsEngine {
 
 /** Loads every handler of the pipeline, so that the first job does not wait for the imports. */
 export async function loadPipelineHandlers(): Promise<void> {
-  await Promise.all([...Object.values(FUNCTIONS), RECONCILE].map((target) => target.load()))
+  await Promise.all([...FUNCTIONS.map(([, target]) => target), RECONCILE].map((target) => target.load()))
 }
 
 /** Delivers the event that EventBridge would, best effort: Reconcile's schedule is the guarantee. */

@@ -359,7 +359,7 @@ const API: readonly AlarmRecord[] = [
  * CheckReferences throws to refuse a reference and Store to be retried. A job that fails by any other error counts as
  * `internal_failure`.
  */
-const THROWING_BY_DESIGN = new Set(['check-references', 'store-video'])
+const THROWING_BY_DESIGN: ReadonlySet<string> = new Set(['check-references', 'store-video'])
 
 /** Fewer throttled steps only wait: the state machine retries each of them for five minutes. */
 const THROTTLED_STEPS = 50
@@ -381,7 +381,7 @@ const PIPELINE: readonly AlarmRecord[] = [
     name: 'StepErrors',
     meaning: 'Submit, Poll, Settle, Fail or Notify keeps failing.',
     metric: ({ pipeline: { functions } }, { period }) => {
-      const steady = Object.entries(functions).filter(([name]) => !THROWING_BY_DESIGN.has(name))
+      const steady = [...functions].filter(([name]) => !THROWING_BY_DESIGN.has(name))
       return sumOfMetrics(
         steady.map(([, step]) => step.function.metricErrors({ period })),
         period,
@@ -397,7 +397,7 @@ const PIPELINE: readonly AlarmRecord[] = [
     metric: ({ pipeline }, { statistic, period }) => {
       const all = new Metric({ namespace: 'AWS/Lambda', metricName: 'Throttles', statistic, period })
       const steps = Object.fromEntries(
-        Object.values(pipeline.functions).map((step, index) => [
+        [...pipeline.functions.values()].map((step, index) => [
           `step${index}`,
           step.function.metricThrottles({ period }),
         ]),

@@ -23,7 +23,7 @@ import type { CustomDomain, StageSettings } from '../config/stage-settings.ts'
 import { acknowledge } from './acknowledge.ts'
 import { API_FUNCTIONS, type ApiFunction } from './function-needs.ts'
 import { addErrorResponses } from './gateway-error-responses.ts'
-import type { GatewayFunction } from './gateway-function.ts'
+import { type GatewayFunction, pascalCase } from './gateway-function.ts'
 import { ACCESS_LOG_FIELDS, ServiceLogGroup } from './logs.ts'
 import { createFunction, type ServiceResources } from './service-resources.ts'
 import type { VideoPipeline } from './video-pipeline.ts'
@@ -235,8 +235,4 @@ export class GatewayApi extends Construct {
 function measured(ofEveryMethod: MethodDeploymentOptions): Record<string, MethodDeploymentOptions> {
   const { path, method } = MEASURED_ROUTE
   return { [`${path}/${method}`]: { ...ofEveryMethod, metricsEnabled: true } }
-}
-
-function pascalCase(name: string): string {
-  return name.replace(/(^|-)([a-z])/g, (_match, _dash, letter: string) => letter.toUpperCase())
 }

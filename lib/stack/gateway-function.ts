@@ -156,6 +156,11 @@ export function codeAsset(scope: Construct, code: ShippedCode) {
   return { path: join(sources.root, 'lambdas', folder), options, assetOf }
 }
 
+/** The id of a function from its name: `SubmitVideoJob` for `submit-video-job`. */
+export function pascalCase(name: string): string {
+  return name.replace(/(^|-)([a-z])/g, (_match, _dash, letter: string) => letter.toUpperCase())
+}
+
 /** Every function below a construct. */
 export function functionsBelow(scope: Construct): readonly GatewayFunction[] {
   return scope.node.findAll().filter((each) => each instanceof GatewayFunction)

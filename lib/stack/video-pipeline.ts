@@ -3,9 +3,10 @@ import { ArnFormat, Fn, Stack } from 'aws-cdk-lib'
 import { Grant, type IGrantable, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam'
 import { DefinitionBody, LogLevel, StateMachine, StateMachineType } from 'aws-cdk-lib/aws-stepfunctions'
 import { Construct, type IConstruct } from 'constructs'
+import { PIPELINE_FUNCTIONS, type PipelineFunction, pipelineFolderOf } from '../config/platform-facts.ts'
 import { acknowledge, acknowledgeWildcard } from './acknowledge.ts'
-import { STEP_NEEDS, type StepName, WEBHOOK_NEEDS } from './function-needs.ts'
-import type { GatewayFunction } from './gateway-function.ts'
+import { STEP_NEEDS, WEBHOOK_NEEDS } from './function-needs.ts'
+import { type GatewayFunction, pascalCase } from './gateway-function.ts'
 import { ServiceLogGroup } from './logs.ts'
 import { createFunction, type ServiceResources } from './service-resources.ts'
 
@@ -18,30 +19,18 @@ type VideoPipelineProps = {
 /** The state machine of video jobs, one Standard execution per job, and the functions that are its tasks. */
 export class VideoPipeline extends Construct {
   readonly stateMachine: StateMachine
-  /** Functions by folder name, for alarms. */
-  readonly functions: Readonly<Record<StepName | 'webhook', GatewayFunction>>
+  /** The functions of all tasks. */
+  readonly functions: ReadonlyMap<PipelineFunction, GatewayFunction>
 
   constructor(scope: Construct, id: string, { resources, reservedConcurrency }: VideoPipelineProps) {
     super(scope, id)
-    const createStep = (name: StepName, stepId: string) =>
-      createFunction(this, stepId, resources, {
-        folder: `pipeline/${name}`,
-        needs: STEP_NEEDS[name],
-        reservedConcurrency,
-      })
-    this.functions = {
-      'submit-video-job': createStep('submit-video-job', 'SubmitVideoJob'),
-      'check-references': createStep('check-references', 'CheckReferences'),
-      'poll-video-job': createStep('poll-video-job', 'PollVideoJob'),
-      'store-video': createStep('store-video', 'StoreVideo'),
-      'settle-video-job': createStep('settle-video-job', 'SettleVideoJob'),
-      'fail-video-job': createStep('fail-video-job', 'FailVideoJob'),
-      webhook: createFunction(this, 'Webhook', resources, {
-        folder: 'pipeline/notify',
-        needs: WEBHOOK_NEEDS,
-        reservedConcurrency,
+    this.functions = new Map(
+      PIPELINE_FUNCTIONS.map((name) => {
+        const needs = name === 'webhook' ? WEBHOOK_NEEDS : STEP_NEEDS[name]
+        const folder = `pipeline/${pipelineFolderOf(name)}`
+        return [name, createFunction(this, pascalCase(name), resources, { folder, needs, reservedConcurrency })]
       }),
-    }
+    )
     this.stateMachine = this.#createStateMachine(resources.sources.root)
   }
 
@@ -67,7 +56,7 @@ export class VideoPipeline extends Construct {
   /** The local host interprets the same definition file. Here, the ARNs of the functions are filled in. */
   #createStateMachine(root: string): StateMachine {
     const role = new Role(this, 'Role', { assumedBy: new ServicePrincipal('states.amazonaws.com') })
-    for (const task of Object.values(this.functions)) {
+    for (const task of this.functions.values()) {
       task.allowInvokeBy(role)
     }
     const logGroup = new ServiceLogGroup(this, 'Log', this.#logGroupName())
@@ -79,15 +68,9 @@ export class VideoPipeline extends Construct {
     const stateMachine = new StateMachine(this, 'StateMachine', {
       stateMachineType: StateMachineType.STANDARD,
       definitionBody: DefinitionBody.fromFile(join(root, 'lambdas', 'pipeline', 'video-job.asl.json')),
-      definitionSubstitutions: {
-        SubmitVideoJobFunctionArn: this.functions['submit-video-job'].function.functionArn,
-        CheckReferencesFunctionArn: this.functions['check-references'].function.functionArn,
-        PollVideoJobFunctionArn: this.functions['poll-video-job'].function.functionArn,
-        StoreVideoFunctionArn: this.functions['store-video'].function.functionArn,
-        SettleVideoJobFunctionArn: this.functions['settle-video-job'].function.functionArn,
-        FailVideoJobFunctionArn: this.functions['fail-video-job'].function.functionArn,
-        WebhookFunctionArn: this.functions.webhook.function.functionArn,
-      },
+      definitionSubstitutions: Object.fromEntries(
+        Array.from(this.functions, ([name, task]) => [`${pascalCase(name)}FunctionArn`, task.function.functionArn]),
+      ),
       role,
       logs: { destination: logGroup, level: LogLevel.ERROR, includeExecutionData: false },
       tracingEnabled: true,

@@ -2,9 +2,10 @@ import { Stack } from 'aws-cdk-lib'
 import { CfnWebACL, CfnWebACLAssociation } from 'aws-cdk-lib/aws-wafv2'
 import { Construct } from 'constructs'
 import { PLATFORM_CROSS_ORIGIN } from '#core/api/cross-origin.ts'
+import { gatewayErrorBody } from '#core/api/gateway-errors.ts'
 import { FRONT_DOOR_HEADER, VIEWER_ADDRESS_HEADER } from '#core/http.ts'
 import type { StageSettings } from '../config/stage-settings.ts'
-import { errorBody, RATE_LIMITED } from './gateway-error-responses.ts'
+import { RATE_LIMITED } from './gateway-error-responses.ts'
 import type { FrontDoorSecret } from './secrets.ts'
 
 /** A rule without its priority, which is its place in the web ACL. */
@@ -30,16 +31,16 @@ const CLOSED_BODY = 'closed'
 
 /** Bodies of the refusals, in the error shape of OpenAI. */
 export const REFUSAL_BODIES: Readonly<Record<string, CfnWebACL.CustomResponseBodyProperty>> = {
-  [RATE_LIMITED_BODY]: { contentType: 'APPLICATION_JSON', content: errorBody(RATE_LIMITED) },
+  [RATE_LIMITED_BODY]: { contentType: 'APPLICATION_JSON', content: gatewayErrorBody(RATE_LIMITED) },
 }
 
 /** The body of {@link closedRule}, beside {@link REFUSAL_BODIES}. */
 export const CLOSED_BODIES: typeof REFUSAL_BODIES = {
   [CLOSED_BODY]: {
     contentType: 'APPLICATION_JSON',
-    content: errorBody({
+    content: gatewayErrorBody({
+      status: 403,
       message: 'this address is closed: use the address of the console',
-      type: 'invalid_request_error',
       code: 'address_closed',
     }),
   },

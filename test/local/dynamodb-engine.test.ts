@@ -205,7 +205,7 @@ describe('the start of the DynamoDB engine', () => {
     writeFileSync(file, 'no table, and long enough to be read as the head of one: '.repeat(10))
     const started = startDynamoDbEngine(file, environment)
     await expect(started).rejects.toMatchObject({
-      name: 'NoDynamoDbEngineError',
+      name: 'OperatorError',
       message: expect.stringMatching(
         /^the DynamoDB engine did not start over .*broken\.sqlite: error: Database file.*$/,
       ),

@@ -87,35 +87,15 @@ function isSame(left: SignerSettings, right: SignerSettings): boolean {
   )
 }
 
-/** Who serves stored videos: the CDN by signed URLs, or, without a CDN, the bucket itself by presigned URLs. */
-export type VideoDeliveryMode = 'cdn' | 'bucket'
-
-/** `VIDEO_DELIVERY` has an unknown value: a fault of the stack, never of a request. */
-export class UnknownVideoDeliveryError extends Error {
-  override readonly name = 'UnknownVideoDeliveryError'
-}
-
-/**
- * Reads the choice of the stack (`VIDEO_DELIVERY`). The default is the CDN.
- * @throws UnknownVideoDeliveryError for any other word.
- */
-export function videoDelivery(): VideoDeliveryMode {
-  const { VIDEO_DELIVERY: chosen = 'cdn' } = process.env
-  if (chosen !== 'cdn' && chosen !== 'bucket') {
-    throw new UnknownVideoDeliveryError(`VIDEO_DELIVERY is ${chosen}: use cdn or bucket`)
-  }
-  return chosen
-}
-
 /** Opens the signer for the URL of one job. */
 export type OpenUrlSigner = (job: Pick<VideoJob, 'videoKey' | 'expiresAt'>) => Promise<UrlSigner>
 
 /**
- * Opens the signer that the stack chose, for CDN URLs or for presigned URLs of the bucket. The code for presigned URLs is loaded
+ * Opens the signer that the stack chose (`VIDEO_DELIVERY`), for CDN URLs or for presigned URLs of the bucket. The code for presigned URLs is loaded
  * only where they are used, so it does not slow a cold start behind a CDN.
  */
 export const openVideoUrlSigner: OpenUrlSigner = async (job) => {
-  if (videoDelivery() === 'cdn') {
+  if (process.env.VIDEO_DELIVERY !== 'bucket') {
     return await openUrlSigner()
   }
   const { presignVideoUrl } = await import('./presigned-url.ts')

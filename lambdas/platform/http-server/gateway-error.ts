@@ -1,6 +1,7 @@
 import { type ServerResponse, STATUS_CODES } from 'node:http'
 import { Socket } from 'node:net'
 import { PLATFORM_CROSS_ORIGIN } from '#core/api/cross-origin.ts'
+import { type GatewayError, gatewayErrorBody, INTERNAL_ERROR, REQUEST_REFUSED } from '#core/api/gateway-errors.ts'
 import { NO_SNIFFING } from '#core/http.ts'
 
 /** How much of a body that nobody wants is read before its connection is cut. */
@@ -46,21 +47,8 @@ export function closeInStages(response: ServerResponse, { bytesMax, milliseconds
   }
 }
 
-/** A response that API Gateway makes itself. */
-export type GatewayError = { readonly status: number; readonly message: string; readonly code: string | null }
-
-/** API Gateway refuses larger requests. */
-export const REQUEST_TOO_LARGE: GatewayError = {
-  status: 413,
-  message: 'request body too large',
-  code: 'request_body_too_large',
-}
-
-/** Malformed or incomplete HTTP. The message is API Gateway's default (`DEFAULT_4XX`). */
-export const BAD_REQUEST: GatewayError = { status: 400, message: 'request refused', code: null }
-
 /** The rest of a request did not arrive in time. */
-export const REQUEST_TIMEOUT: GatewayError = { ...BAD_REQUEST, status: 408 }
+export const REQUEST_TIMEOUT: GatewayError = { ...REQUEST_REFUSED, status: 408 }
 
 /** The rest of a body came too slowly while others waited for its memory. */
 export const BODY_TOO_SLOW: GatewayError = {
@@ -81,20 +69,17 @@ export function tooManyRequestsAtOnce(max: number): GatewayError {
 }
 
 /** An `Expect` other than `100-continue` (RFC 9110, 10.1.1). */
-export const EXPECTATION_FAILED: GatewayError = { ...BAD_REQUEST, status: 417 }
+export const EXPECTATION_FAILED: GatewayError = { ...REQUEST_REFUSED, status: 417 }
 
 /** The `Host` of a request names another machine (RFC 9110, 15.5.20), as after DNS rebinding. */
 export const MISDIRECTED: GatewayError = {
-  ...BAD_REQUEST,
+  ...REQUEST_REFUSED,
   status: 421,
   message: 'this host answers to names of this machine only: use localhost, or start it with --allowed-host NAME',
 }
 
 /** More headers than Node accepts. */
-export const HEADERS_TOO_LARGE: GatewayError = { ...BAD_REQUEST, status: 431 }
-
-/** A function failed. */
-export const INTERNAL_ERROR: GatewayError = { status: 500, message: 'internal error', code: null }
+export const HEADERS_TOO_LARGE: GatewayError = { ...REQUEST_REFUSED, status: 431 }
 
 /** A function returned a malformed response. */
 export const BAD_RESPONSE: GatewayError = { ...INTERNAL_ERROR, status: 502 }
@@ -120,9 +105,8 @@ export function gatewayErrorBytes(requestId: string, error: GatewayError): strin
   return [`HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}`, ...lines, '', body].join('\r\n')
 }
 
-function responseOf(requestId: string, { status, message, code }: GatewayError) {
-  const type = status >= 500 ? 'server_error' : status === 429 ? 'rate_limit_error' : 'invalid_request_error'
-  const body = JSON.stringify({ error: { message, type, param: null, code } })
+function responseOf(requestId: string, error: GatewayError) {
+  const body = gatewayErrorBody(error)
   const headers = {
     'content-type': 'application/json',
     'content-length': Buffer.byteLength(body),

@@ -2,15 +2,13 @@ import { randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http'
 import type { Server as NetServer, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
+import { type GatewayError, REQUEST_REFUSED, REQUEST_TOO_LARGE } from '#core/api/gateway-errors.ts'
 import { NO_SNIFFING } from '#core/http.ts'
 import {
-  BAD_REQUEST,
   EXPECTATION_FAILED,
-  type GatewayError,
   gatewayErrorBytes,
   HEADERS_TOO_LARGE,
   REQUEST_TIMEOUT,
-  REQUEST_TOO_LARGE,
   sendGatewayError,
   tooManyRequestsAtOnce,
 } from './gateway-error.ts'
@@ -118,7 +116,7 @@ function say(socket: Duplex, refusal: GatewayError): void {
 
 /** Undefined if the connection itself broke. */
 function refusalOf(code = ''): GatewayError | undefined {
-  return ERROR_OF_CODE.get(code) ?? (code.startsWith('HPE_') ? BAD_REQUEST : undefined)
+  return ERROR_OF_CODE.get(code) ?? (code.startsWith('HPE_') ? REQUEST_REFUSED : undefined)
 }
 
 /** The interval of checks. */
@@ -199,7 +197,7 @@ export async function listen(
     open.add(request.socket, response, () => {
       const hosts = request.headersDistinct.host?.length ?? 0
       if (hosts > 1 || (request.httpVersion === '1.1' && hosts === 0)) {
-        sendGatewayError(response, randomUUID(), BAD_REQUEST)
+        sendGatewayError(response, randomUUID(), REQUEST_REFUSED)
         return
       }
       toPath(request)

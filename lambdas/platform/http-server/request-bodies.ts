@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
-import { BODY_TOO_LATE, BODY_TOO_SLOW, type GatewayError, INTERNAL_ERROR, REQUEST_TOO_LARGE } from './gateway-error.ts'
+import { type GatewayError, INTERNAL_ERROR, REQUEST_TOO_LARGE } from '#core/api/gateway-errors.ts'
+import { BODY_TOO_LATE, BODY_TOO_SLOW } from './gateway-error.ts'
 import { InFlight, type Place } from './in-flight.ts'
 
 /** The memory for unfinished request bodies. */

@@ -130,7 +130,7 @@ export async function checkBootstrap({ account, region }: Place): Promise<Findin
 /** Instances that the functions of a stage reserve. */
 export function reservedInstances({ concurrency }: Pick<StageSettings, 'concurrency'>): number {
   const { pipelineReserved = 0, reconcileReserved = 0 } = concurrency
-  return pipelineReserved * PIPELINE_FUNCTIONS + reconcileReserved
+  return pipelineReserved * PIPELINE_FUNCTIONS.length + reconcileReserved
 }
 
 /**
@@ -167,7 +167,7 @@ export async function checkConcurrency(
 
 /** The reservations that leave Lambda its minimum: those of `prod`, or fewer. */
 function fittingSettings(room: number): string {
-  const fitting = Math.floor((room - RECONCILE_RESERVED) / PIPELINE_FUNCTIONS)
+  const fitting = Math.floor((room - RECONCILE_RESERVED) / PIPELINE_FUNCTIONS.length)
   return `-c pipelineReservedConcurrency=${Math.max(0, Math.min(RESERVED_IN_PROD, fitting))}`
 }
 

@@ -1,14 +1,12 @@
 import { request } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { type GatewayError, INTERNAL_ERROR, REQUEST_TOO_LARGE } from '#core/api/gateway-errors.ts'
 import {
   BAD_RESPONSE,
   closeInStages,
   EXPECTATION_FAILED,
-  type GatewayError,
   gatewayErrorBytes,
-  INTERNAL_ERROR,
-  REQUEST_TOO_LARGE,
   sendGatewayError,
   tooManyRequestsAtOnce,
 } from '#platform/http-server/gateway-error.ts'
