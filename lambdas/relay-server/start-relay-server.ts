@@ -59,7 +59,7 @@ export function respondToOtherRoute(response: ServerResponse, { request, path, r
  * How long a process may settle its open requests after it was told to stop: Lambda ends a Web Function one second after SIGTERM, and
  * Node needs some of that to end.
  */
-const SETTLING_MILLISECONDS_MAX = 500
+export const SETTLING_MILLISECONDS_MAX = 500
 
 /** A relay server that listens. */
 export type RunningRelayServer = {

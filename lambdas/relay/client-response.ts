@@ -80,7 +80,7 @@ export class ResponseHeaders {
 }
 
 /** A proxy may take a silent connection for a dead one; API Gateway does so after five minutes. */
-const KEEP_ALIVE_MILLISECONDS = 15_000
+export const KEEP_ALIVE_MILLISECONDS = 15_000
 
 /** A comment, which clients skip (HTML standard, event streams). */
 const KEEP_ALIVE = ': keep-alive\n\n'

@@ -4,7 +4,7 @@ import { RequestFailedError, RequestRefusedError, sendGuardedRequest } from './g
 import type { OutboundNetwork } from './guard/outbound-network.ts'
 
 /** From the name lookup to the last byte that is read (Standard Webhooks asks for 15 to 30 s). */
-const CALLBACK_TOTAL_MILLISECONDS = 15_000
+export const CALLBACK_TOTAL_MILLISECONDS = 15_000
 
 /** How much of a response is read and discarded before the connection is closed. */
 export const CALLBACK_RESPONSE_BYTES_MAX = 4_096

@@ -49,7 +49,7 @@ const BUCKET_NAME = 'reelgate-videos'
  * How long a shutdown waits for requests whose clients have left: longer than an upstream is read on to the upstream's usage, after which they
  * settle. Anything longer is left to the next start, as after a crash.
  */
-const REQUESTS_END_MILLISECONDS_MAX = 40_000
+export const REQUESTS_END_MILLISECONDS_MAX = 40_000
 
 /** The options of `npm start`. */
 export type LocalHostOptions = {

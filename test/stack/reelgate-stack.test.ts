@@ -5,10 +5,22 @@ import { Annotations, Template } from 'aws-cdk-lib/assertions'
 import { AwsSolutionsChecks } from 'cdk-nag'
 import type { VideoChannel } from '#core/catalogue/channel.ts'
 import { pollGrace } from '#core/jobs/waits.ts'
+import { CHECK_MILLISECONDS_MAX } from '#lambdas/pipeline/check-references/check-references.ts'
+import { RUN_MILLISECONDS_MAX } from '#lambdas/pipeline/reconcile/reconcile.ts'
+import { OVERDUE_SECONDS } from '#lambdas/pipeline/reconcile/reconcile-job.ts'
+import { GIVE_UP_SECONDS, TRANSFER_MILLISECONDS_MAX } from '#lambdas/pipeline/store-video/store-video.ts'
+import { CLAIM_IN_FLIGHT_SECONDS, OFFERING_SECONDS_MAX } from '#lambdas/pipeline/submit-video-job/submit-video-job.ts'
+import { KEEP_ALIVE_MILLISECONDS } from '#lambdas/relay/client-response.ts'
+import { ABANDONED_MILLISECONDS_MAX } from '#lambdas/relay/read-reply.ts'
 import { REQUEST_MILLISECONDS_MAX } from '#lambdas/relay/run-request.ts'
+import { SETTLING_MILLISECONDS_MAX } from '#lambdas/relay-server/start-relay-server.ts'
+import { REQUESTS_END_MILLISECONDS_MAX } from '#local/local-host.ts'
+import { PATIENCE_MILLISECONDS_MAX, RESPONSE_TIMEOUT_MILLISECONDS } from '#platform/aws/custom-resource.ts'
 import { REPOSITORY_ROOT } from '#stack/function-sources.ts'
+import { LEFT_AFTER_MILLISECONDS } from '#store/job-ledger/reservation.ts'
 import { RELAY_LIFETIME_MILLISECONDS } from '#store/relay-ledger/relay-reservation.ts'
 import { CANCEL_LIMITS, POLL_LIMITS, SUBMIT_LIMITS } from '#upstream/providers/upstream-http.ts'
+import { CALLBACK_TOTAL_MILLISECONDS } from '#upstream/send-callback.ts'
 import { p2Channel } from '../upstream/providers/provider-samples.ts'
 import { EVERY_SETTING } from './every-setting.ts'
 import {
@@ -125,24 +137,16 @@ describe('ReelgateStack: the time limit', () => {
     return Number(found?.properties.Timeout)
   }
 
-  /** Seconds of a bound that the code keeps to itself. */
-  function seconds(file: string, name: string): number {
-    const [, value = '', unit] = new RegExp(`const ${name} = ([\\d_* ]+?)( \\/\\/.*)?\\n`).exec(read(file)) ?? []
-    expect({ name, unit, isThere: value !== '' }).toEqual({ name, unit: undefined, isThere: true })
-    const product = value.split('*').reduce((total, factor) => total * Number(factor.replaceAll('_', '')), 1)
-    return name.includes('MILLISECONDS') ? product / 1000 : product
-  }
-
   const MARGIN_SECONDS = 5
 
   it('of a submit ends within its function, even after attempts on other channels', () => {
     const submit = SUBMIT_LIMITS.totalMilliseconds / 1000
-    const offering = seconds('lambdas/pipeline/submit-video-job/submit-video-job.ts', 'OFFERING_SECONDS_MAX')
+    const offering = OFFERING_SECONDS_MAX
     expect(offering + submit + MARGIN_SECONDS).toBeLessThanOrEqual(functionSeconds('pipeline/submit-video-job'))
   })
 
   it('of a claim lasts longer than the function that may hold it', () => {
-    const claim = seconds('lambdas/pipeline/submit-video-job/submit-video-job.ts', 'CLAIM_IN_FLIGHT_SECONDS')
+    const claim = CLAIM_IN_FLIGHT_SECONDS
     expect(claim).toBeGreaterThan(functionSeconds('pipeline/submit-video-job'))
   })
 
@@ -153,13 +157,10 @@ describe('ReelgateStack: the time limit', () => {
 
   it('of a reference check, a transfer, a callback, a run of Reconcile and a waiting create end within their functions', () => {
     const inner = {
-      'pipeline/store-video': seconds('lambdas/pipeline/store-video/store-video.ts', 'TRANSFER_MILLISECONDS_MAX'),
-      'pipeline/check-references': seconds(
-        'lambdas/pipeline/check-references/check-references.ts',
-        'CHECK_MILLISECONDS_MAX',
-      ),
-      'pipeline/notify': seconds('lambdas/upstream/send-callback.ts', 'CALLBACK_TOTAL_MILLISECONDS'),
-      'pipeline/reconcile': seconds('lambdas/pipeline/reconcile/reconcile.ts', 'RUN_MILLISECONDS_MAX'),
+      'pipeline/store-video': TRANSFER_MILLISECONDS_MAX / 1000,
+      'pipeline/check-references': CHECK_MILLISECONDS_MAX / 1000,
+      'pipeline/notify': CALLBACK_TOTAL_MILLISECONDS / 1000,
+      'pipeline/reconcile': RUN_MILLISECONDS_MAX / 1000,
       'api/create-video-job': configuration.properties.submit_wait_seconds.maximum,
     }
     for (const [folder, limit] of Object.entries(inner)) {
@@ -171,27 +172,25 @@ describe('ReelgateStack: the time limit', () => {
   it('of an execution covers the longest configurable queue, generation and store', () => {
     const [channel] = configuration.properties.channels.items.anyOf ?? configuration.properties.channels.items.oneOf
     const minutes = configuration.properties.queue_minutes.maximum + channel.properties.deadline_minutes.maximum
-    const storing = seconds('lambdas/pipeline/store-video/store-video.ts', 'GIVE_UP_SECONDS')
+    const storing = GIVE_UP_SECONDS
     const crowded: VideoChannel = { ...p2Channel('http://127.0.0.1:9', 'direct'), poll: { requests_per_second: 0.001 } }
     const grace = pollGrace(crowded, 1_000_000)
     expect(definition.TimeoutSeconds).toBeGreaterThan(minutes * 60 + grace + storing)
-    expect(definition.TimeoutSeconds).toBeLessThanOrEqual(
-      seconds('lambdas/pipeline/reconcile/reconcile-job.ts', 'OVERDUE_SECONDS'),
-    )
+    expect(definition.TimeoutSeconds).toBeLessThanOrEqual(OVERDUE_SECONDS)
   })
 
   it('of a silent relay ends before API Gateway’s idle timeout of five minutes', () => {
     const apiGateway = 300
     const silence = configuration.properties.answer_seconds.maximum
-    const keepAlive = seconds('lambdas/relay/client-response.ts', 'KEEP_ALIVE_MILLISECONDS')
+    const keepAlive = KEEP_ALIVE_MILLISECONDS / 1000
     expect(silence + MARGIN_SECONDS).toBeLessThan(apiGateway)
     expect(keepAlive).toBeLessThan(silence)
   })
 
   it('of a relayed request ends on every host before its platform ends it, and before Reconcile releases its reservation', () => {
     const request = REQUEST_MILLISECONDS_MAX / 1000
-    const reading = seconds('lambdas/relay/read-reply.ts', 'ABANDONED_MILLISECONDS_MAX')
-    const settling = seconds('lambdas/store/job-ledger/reservation.ts', 'LEFT_AFTER_MILLISECONDS')
+    const reading = ABANDONED_MILLISECONDS_MAX / 1000
+    const settling = LEFT_AFTER_MILLISECONDS / 1000
     const revision = relayResource(synthesizeRelay(), 'AWS::Lambda::WebFunctionRevision').properties
     const platforms = [revision.ServiceConfig.TimeoutSeconds, functionSeconds('api/create-chat-completion')]
     expect(request + reading + settling).toBeLessThan(Math.min(...platforms))
@@ -199,18 +198,18 @@ describe('ReelgateStack: the time limit', () => {
   })
 
   it('of what a stopped process settles ends before Lambda ends the process, one second after SIGTERM', () => {
-    expect(seconds('lambdas/relay-server/start-relay-server.ts', 'SETTLING_MILLISECONDS_MAX')).toBeLessThanOrEqual(0.5)
+    expect(SETTLING_MILLISECONDS_MAX / 1000).toBeLessThanOrEqual(0.5)
   })
 
   it('of settling after a client disconnects ends within the wait of a local shutdown', () => {
-    const reading = seconds('lambdas/relay/read-reply.ts', 'ABANDONED_MILLISECONDS_MAX')
-    const shutdown = seconds('lib/local/local-host.ts', 'REQUESTS_END_MILLISECONDS_MAX')
+    const reading = ABANDONED_MILLISECONDS_MAX / 1000
+    const shutdown = REQUESTS_END_MILLISECONDS_MAX / 1000
     expect(reading + MARGIN_SECONDS).toBeLessThan(shutdown)
   })
 
   it('of retries for new permissions ends within the function, whose retries end within CloudFormation’s timeout', () => {
-    const patience = seconds('lambdas/platform/aws/custom-resource.ts', 'PATIENCE_MILLISECONDS_MAX')
-    const answer = seconds('lambdas/platform/aws/custom-resource.ts', 'RESPONSE_TIMEOUT_MILLISECONDS')
+    const patience = PATIENCE_MILLISECONDS_MAX / 1000
+    const answer = RESPONSE_TIMEOUT_MILLISECONDS / 1000
     const once = functionSeconds('cdn-signing-key')
     expect(patience + answer + MARGIN_SECONDS).toBeLessThanOrEqual(once)
     // Lambda runs an event that failed twice more, after one minute and after two.

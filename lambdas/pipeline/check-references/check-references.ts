@@ -77,7 +77,7 @@ function inOrder(checked: readonly Read[]): Checked {
 }
 
 /** For all references together, read in parallel: the client is waiting for the result of the submit. */
-const CHECK_MILLISECONDS_MAX = 4_000
+export const CHECK_MILLISECONDS_MAX = 4_000
 
 /** A reference breaks a limit of its model; the record names it. */
 class ReferenceRefusedError extends Error {

@@ -72,7 +72,7 @@ const NEXT_LOOK_SECONDS = { min: 60, max: 600 }
 const RESTARTS_MAX = 3
 
 /** Longer than queue, generation, storing and every margin together. A job of this age is ended, whatever its execution's status. */
-const OVERDUE_SECONDS = 14 * 60 * 60
+export const OVERDUE_SECONDS = 14 * 60 * 60
 
 /**
  * A job that is younger and known to run is passed without a write, and so is due in the next run too, which reads its key again: a thousand keys cost

@@ -109,7 +109,7 @@ function report(cause: unknown): void {
 const PARALLEL_LOOKS = 32
 
 /** A run takes no new items after this time; the next run continues. */
-const RUN_MILLISECONDS_MAX = 45_000
+export const RUN_MILLISECONDS_MAX = 45_000
 
 /** The recount ends before the function's timeout, which would count as a failed run. */
 const RECOUNT_MILLISECONDS_MAX = 50_000

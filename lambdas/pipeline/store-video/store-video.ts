@@ -25,7 +25,7 @@ import {
 } from '../step-context.ts'
 
 /** A transfer ends before its function does, so that the failure is recorded and the upload aborted. */
-const TRANSFER_MILLISECONDS_MAX = 800_000
+export const TRANSFER_MILLISECONDS_MAX = 800_000
 
 /** The file ended inside a box, although the download reported no error. */
 class VideoCutError extends Error {
@@ -116,7 +116,7 @@ function checkedPassage(scanner: Mp4Scanner, onPassed: (bytes: number) => void):
 }
 
 /** The time that a finished video has to be fetched and stored. */
-const GIVE_UP_SECONDS = 60 * 60
+export const GIVE_UP_SECONDS = 60 * 60
 
 /** A store that may succeed on the next try: the state machine retries it. */
 class StoreFailedError extends Error {

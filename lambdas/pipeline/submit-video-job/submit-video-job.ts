@@ -163,10 +163,10 @@ async function keepAcceptance(
 }
 
 /** A younger claim may belong to an invocation that is still running: the function's timeout and a margin. */
-const CLAIM_IN_FLIGHT_SECONDS = 45
+export const CLAIM_IN_FLIGHT_SECONDS = 45
 
 /** Channels that hang use up the function's time, and the last one needs a whole submit's worth. The next visit continues. */
-const OFFERING_SECONDS_MAX = 8
+export const OFFERING_SECONDS_MAX = 8
 
 /** The job keeps the reasons of its channels up to this length. */
 const CAUSE_CHARACTERS_MAX = 500

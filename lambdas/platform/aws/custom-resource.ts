@@ -1,7 +1,7 @@
 import type { CloudFormationCustomResourceEvent } from 'aws-lambda'
 
 /** CloudFormation's presigned url responds in well under a second. A hang must leave time for Lambda's retry. */
-const RESPONSE_TIMEOUT_MILLISECONDS = 10_000
+export const RESPONSE_TIMEOUT_MILLISECONDS = 10_000
 
 /** CloudFormation's presigned url refused the response. Lambda then retries the event. */
 class ResponseNotTakenError extends Error {
@@ -37,7 +37,7 @@ export async function respondToCloudFormation(
 }
 
 /** A new permission takes seconds, sometimes most of a minute, to spread in IAM. */
-const PATIENCE_MILLISECONDS_MAX = 60_000
+export const PATIENCE_MILLISECONDS_MAX = 60_000
 
 /** Pauses double from the first to the longest. The SDK's own quick retries come before them. */
 const FIRST_PAUSE_MILLISECONDS = 1_000

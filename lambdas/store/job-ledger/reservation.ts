@@ -77,7 +77,7 @@ export async function getReservation(table: Table, tenantId: string, jobId: stri
 type Stores = { readonly table: Table; readonly openBucket: OpenBucket }
 
 /** The function that resolves a reservation deletes its request at once; Reconcile deletes what is left after this. */
-const LEFT_AFTER_MILLISECONDS = 60_000
+export const LEFT_AFTER_MILLISECONDS = 60_000
 
 /**
  * The part of a reservation's closing change that concerns the due index: the reservation leaves the index, or, while the bucket
