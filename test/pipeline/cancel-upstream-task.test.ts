@@ -74,7 +74,7 @@ describe('cancelUnwantedTask', () => {
     const account = { cancel: async () => outcome }
     expect(await cancelUnwantedTask({ job, taskId: 'task-1', account }, { table })).toBe(outcome)
     const written = dynamo.commandCalls(UpdateCommand).map(({ args: [{ input }] }) => ({
-      field: /SET (\w+) =/.exec(input.UpdateExpression ?? '')?.[1],
+      field: /SET #(\w+) =/.exec(input.UpdateExpression ?? '')?.[1],
       value: Object.values(input.ExpressionAttributeValues ?? {}).at(-1),
     }))
     expect(written).toEqual(field === undefined ? [] : [{ field, value }])

@@ -192,11 +192,10 @@ export class SimulatedTable {
   }
 
   #claimOf(update: TransactItem['Update'], items: readonly TransactItem[]): Claim[] {
-    const isClaim =
-      String(update?.Key?.PK).startsWith('CH#') && update?.UpdateExpression?.includes('#open :one') === true
+    const isClaim = String(update?.Key?.PK).startsWith('CH#') && update?.ExpressionAttributeValues?.[':open'] === 1
     const channelId = String(update?.Key?.PK).slice('CH#'.length)
-    const job = items.find(({ Update }) => Update?.ExpressionAttributeValues?.[':sending'] !== undefined)?.Update
-    const claimedAt = Number(job?.ExpressionAttributeValues?.[':now'] ?? 0)
+    const job = items.find(({ Update }) => Update?.ExpressionAttributeValues?.[':submitState'] !== undefined)?.Update
+    const claimedAt = Number(job?.ExpressionAttributeValues?.[':submittedAt'] ?? 0)
     // A claim without a bound is one that nothing bounds.
     const max = Number(update?.ExpressionAttributeValues?.[':max'] ?? 0)
     return isClaim ? [{ channelId, max, claimedAt, disabledSince: this.#disabledSince.get(channelId) }] : []

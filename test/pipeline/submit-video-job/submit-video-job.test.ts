@@ -262,7 +262,7 @@ describe('the Submit step: a submit', () => {
 
   it('whose acceptance was recorded although the table did not say so goes on with that task, uncancelled', async () => {
     const pipeline = await pipelineWith(accepted())
-    const { left } = breakConnection(pipeline.context.table, ':accepted')
+    const { left } = breakConnection(pipeline.context.table, ':acceptedAt')
     const job = await pipeline.create()
     await createVideoMachine(pipeline).run(job)
     expect(left()).toBe(0)

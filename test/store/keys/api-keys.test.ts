@@ -108,7 +108,7 @@ describe('revokeApiKey: a revocation', () => {
     async (kind) => {
       await storeKey(kind)
       const patient = tableWithClient({ ...(await engine.fresh()), name: table.name, pause: async () => {} })
-      breakConnection(patient, ':revoked', { kind, times: 8 })
+      breakConnection(patient, 'SET #state', { kind, times: 8 })
       await expect(revokeApiKey(patient, kind, TESTER)).rejects.toThrow()
       const isRevoked = (await getApiKey(table, kind)).listing.state === 'revoked'
       expect(isRevoked).toBe(kind === 'reply_lost')

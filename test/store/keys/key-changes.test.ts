@@ -54,7 +54,7 @@ describe('an api key', () => {
   it('is revoked together with its listing, or not at all', async () => {
     await putApiKey(table, key('torn'), TESTER)
     const patient = tableWithClient({ ...(await engine.fresh()), name: table.name, pause: async () => {} })
-    breakConnection(patient, ':revoked', { kind: 'request_lost', times: 8 })
+    breakConnection(patient, 'SET #state', { kind: 'request_lost', times: 8 })
     await expect(revokeApiKey(patient, 'torn', TESTER)).rejects.toThrow()
     expect(await findCaller(table, 'digest-of-torn', NOW)).toMatchObject({ keyId: 'torn' })
     expect((await listApiKeys(table)).find(({ keyId }) => keyId === 'torn')?.state).toBe('active')
@@ -325,7 +325,7 @@ describe('changes of the settings of a key', () => {
 
   it('are repeated after a lost response without a second entry', async () => {
     const patient = tableWithClient({ ...table, pause: async () => {} })
-    breakConnection(patient, ':next', { kind: 'reply_lost', times: 1 })
+    breakConnection(patient, ':revision', { kind: 'reply_lost', times: 1 })
     await setApiKey(patient, { keyId, settings: { name: 'web' }, actor: ACTOR })
     expect(await entries()).toHaveLength(1)
     expect((await caller())?.revision).toBe(1)
@@ -333,7 +333,7 @@ describe('changes of the settings of a key', () => {
 
   it('are written together with their entry, or not at all', async () => {
     const patient = tableWithClient({ ...table, pause: async () => {} })
-    breakConnection(patient, ':next', { kind: 'request_lost', times: 8 })
+    breakConnection(patient, ':revision', { kind: 'request_lost', times: 8 })
     await expect(setApiKey(patient, { keyId, settings: { name: 'web' }, actor: ACTOR })).rejects.toThrow()
     expect(await entries()).toEqual([])
     expect((await getApiKey(table, keyId)).listing.name).toBeNull()

@@ -199,7 +199,7 @@ describe('suspendTenant:', () => {
 
     it('refuses reservations already, and is finished by doing it again', async () => {
       const broken = await patient()
-      breakConnection(broken, 'SET suspended', { kind: 'request_lost', times: 8 })
+      breakConnection(broken, 'SET #suspended', { kind: 'request_lost', times: 8 })
       await expect(suspendTenant(broken, tenant.tenantId, { actor: TESTER })).rejects.toThrow()
       expect((await getTenant(table, tenant.tenantId)).state).toBe('suspended')
       await expect(reserveJob(table, tenant)).rejects.toBeInstanceOf(InvalidApiKeyError)
@@ -209,7 +209,7 @@ describe('suspendTenant:', () => {
 
     it('and was resumed by somebody else says so, and leaves every key working', async () => {
       // The suspension has marked the balance; before it comes to the keys, the tenant is resumed.
-      const overtaken = overtake('SET suspended', () => resumeTenant(table, tenant.tenantId, { actor: TESTER }))
+      const overtaken = overtake('SET #suspended', () => resumeTenant(table, tenant.tenantId, { actor: TESTER }))
       await expect(suspendTenant(overtaken, tenant.tenantId, { actor: TESTER })).rejects.toMatchObject({
         code: 'changed_meanwhile',
       })
