@@ -128,8 +128,10 @@ export default {
       'lib/config/',
       'lib/cli/terminal\\.ts$',
     ]),
-    onlyTo('terminal-stands-alone', '^lib/cli/terminal\\.ts$', ['lib/cli/terminal\\.ts$']),
-    onlyTo('failures-stand-alone', '^lib/cli/failures\\.ts$', ['lib/cli/(failures|terminal)\\.ts$']),
+    onlyTo('terminal-and-failures-stand-alone', '^lib/cli/(terminal|failures)\\.ts$', [
+      'lib/cli/(failures|terminal)\\.ts$',
+      'lib/config/operator-error\\.ts$',
+    ]),
     onlyTo('local-never-imports-the-stack', '^lib/local/', [
       'lambdas/',
       'lib/local/',
@@ -150,7 +152,7 @@ export default {
       'lambdas/store/',
       'lambdas/admin/',
       'lambdas/pipeline/[^/]+\\.ts$',
-      'lib/cli/(admin/|preflight/|(output|findings|failures|terminal|demo)\\.ts$)',
+      'lib/cli/(admin/|preflight/|smoke/|(output|findings|failures|terminal|demo)\\.ts$)',
       'lib/(local|config)/',
     ]),
     onlyTo('smoke-knows-the-contract-alone', '^lib/cli/smoke/', [

@@ -108,9 +108,6 @@ export const STEP_NEEDS = {
   'fail-video-job': { ...step, timeoutSeconds: FUNCTION_TIMEOUT_SECONDS['fail-video-job'], ...resolution },
 } as const satisfies Record<string, SizedNeeds>
 
-/** Name of a step, which is its folder below `lambdas/pipeline/`. */
-export type StepName = keyof typeof STEP_NEEDS
-
 /** The last task of the state machine. */
 export const WEBHOOK_NEEDS: SizedNeeds = {
   ...step,

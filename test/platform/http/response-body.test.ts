@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { HeldChunks, ResponseBrokenError } from '#platform/http/response-body.ts'
-import { answerOf, chunksOf, HASTY, IDLE_HASTY, textOf, usePosting } from '../../relay/posting.ts'
+import { answerOf, chunksOf, IDLE_HASTY, textOf, usePosting } from '../../relay/posting.ts'
 import { CHUNKED_HEAD, chunkOf, httpAnswer, LAST_CHUNK, type RawRequest } from '../../relay/raw-upstream.ts'
 
 describe('the body of a response:', () => {
