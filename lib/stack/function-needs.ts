@@ -74,7 +74,7 @@ export const STEP_NEEDS = {
     ...step,
     timeoutSeconds: FUNCTION_TIMEOUT_SECONDS['submit-video-job'],
     table: [
-      { actions: ['GetItem'], partitions: ['CH#*', 'GT#*', 'SWITCHES', 'T#*'] },
+      { actions: ['GetItem'], partitions: ['GT#*', 'SWITCHES', 'T#*'] },
       { actions: ['UpdateItem'], partitions: ['CH#*', 'T#*'] },
     ],
     transacts: true,
@@ -91,7 +91,7 @@ export const STEP_NEEDS = {
     ...step,
     timeoutSeconds: FUNCTION_TIMEOUT_SECONDS['poll-video-job'],
     table: [
-      { actions: ['GetItem'], partitions: ['CH#*', 'GT#*', 'T#*'] },
+      { actions: ['GetItem'], partitions: ['CH#*', 'T#*'] },
       { actions: ['UpdateItem'], partitions: ['GT#*', 'T#*', 'UP#*'] },
     ],
     objects: { 'texts/': ['PutObject'] },
