@@ -1,4 +1,6 @@
 import { OPENAI_ERRORS } from '#core/api/error-form.ts'
+import type { RelayChannel } from '#core/catalogue/channel.ts'
+import { replaceFields } from '#core/json/json-fields.ts'
 import { CLOSE_BRACE, OPEN_BRACE, QUOTE } from '#core/json/json-scanner.ts'
 import { parsedOrUndefined } from '#core/json/parse-json-text.ts'
 import type { Microcredits } from '#core/money.ts'
@@ -16,6 +18,22 @@ import {
   USAGE_MAX,
 } from '#core/relay/reply-scan.ts'
 import { editEvent, type SseEvent } from '#core/relay/sse-events.ts'
+
+/** The path of chat upstreams. */
+export const CHAT_PATH = '/chat/completions'
+
+const USAGE_WANTED: ReadonlyMap<string, string> = new Map([['include_usage', 'true']])
+
+/**
+ * Asks for the usage in `stream_options`, whatever the client asked for, because a stream is billed by its usage.
+ * @param options the client's own, as JSON; undefined and `null` are the same.
+ */
+export function askForUsage(options: string | undefined): string {
+  return replaceFields(options?.startsWith('{') ? options : '{}', USAGE_WANTED)
+}
+
+/** The settings of a channel that decide about the body that it gets. */
+export type ChatChannel = Pick<RelayChannel, 'pass_members' | 'output_limit_member'>
 
 /** A message or a delta of a choice. */
 const MESSAGE = 6

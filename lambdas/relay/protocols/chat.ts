@@ -1,7 +1,6 @@
 import { type AllowedFields, allowedFields, keepAllowedFields, type PassedBody } from '#core/allowed-fields.ts'
 import { type ChatRequest, parseChatRequest } from '#core/api/chat-request.ts'
 import { OPENAI_ERRORS } from '#core/api/error-form.ts'
-import type { RelayChannel } from '#core/catalogue/channel.ts'
 import { changeOutputLimit } from '#core/catalogue/parameters.ts'
 import { replaceFields, withoutFields } from '#core/json/json-fields.ts'
 import { isJsonObject, parsedOrUndefined } from '#core/json/parse-json-text.ts'
@@ -11,10 +10,7 @@ import { isList, type ReplyRules } from '#core/relay/reply-scan.ts'
 import { END_OF_STREAM } from '#core/relay/sse-events.ts'
 import { ScannedReply, type WholeReply } from '#core/relay/whole-reply.ts'
 import { defineRelayRoute } from '../run-request.ts'
-import { ChatScan, ChatStream } from './chat-stream.ts'
-
-/** The path of chat upstreams. */
-export const CHAT_PATH = '/chat/completions'
+import { askForUsage, CHAT_PATH, type ChatChannel, ChatScan, ChatStream } from './chat-stream.ts'
 
 /** The largest chat reply that is held whole, in several copies; images in it included. */
 const REPLY_BYTES_MAX = 32 * 1024 * 1024
@@ -55,19 +51,6 @@ function outputLimit({ askedLimits: { max_tokens: older, max_completion_tokens: 
     addedTokens: older == null && newer == null ? ADDED_LIMIT_BYTES : 0,
   }
 }
-
-const USAGE_WANTED: ReadonlyMap<string, string> = new Map([['include_usage', 'true']])
-
-/**
- * Asks for the usage in `stream_options`, whatever the client asked for, because a stream is billed by its usage.
- * @param options the client's own, as JSON; undefined and `null` are the same.
- */
-export function askForUsage(options: string | undefined): string {
-  return replaceFields(options?.startsWith('{') ? options : '{}', USAGE_WANTED)
-}
-
-/** The settings of a channel that decide about the body that it gets. */
-export type ChatChannel = Pick<RelayChannel, 'pass_members' | 'output_limit_member'>
 
 type ChatCall = {
   readonly upstreamModel: string

@@ -7,7 +7,7 @@ import { tokenBilling } from '#core/pricing/relay-cost.ts'
 import { sumOfTokenCounts, type TokenCounts, tokensByLength } from '#core/pricing/token-usage.ts'
 import type { CallEnd } from '#core/pricing/usage.ts'
 import { defineRelayRoute } from '../run-request.ts'
-import { askForUsage, CHAT_PATH, type ChatChannel } from './chat.ts'
+import { askForUsage, CHAT_PATH, type ChatChannel } from './chat-stream.ts'
 import { CompletionReplyReader, CompletionStream, CompletionWriter } from './completion-reply.ts'
 
 /** All completions that a request may ask for, at any model's length, stay below. */

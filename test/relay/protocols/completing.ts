@@ -1,5 +1,5 @@
 import { parseCompletionRequest } from '#core/api/completion-request.ts'
-import type { ChatChannel } from '#lambdas/relay/protocols/chat.ts'
+import type { ChatChannel } from '#lambdas/relay/protocols/chat-stream.ts'
 import { prepareCompletionCalls } from '#lambdas/relay/protocols/completion.ts'
 import { shippedCatalogue } from '../../core/shipped-catalogue.ts'
 
