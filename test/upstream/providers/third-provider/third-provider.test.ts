@@ -16,6 +16,7 @@ import { useOpened } from '../../../engines/use-opened.ts'
 import { REQUEST } from '../../../engines/video-jobs.ts'
 import { createVideoMachine } from '../../../engines/video-machine.ts'
 import { whenTestEnds } from '../../../runner/when-test-ends.ts'
+import { ANY_SUBMIT } from '../replay.ts'
 
 const engines = useOpened(startEngines)
 
@@ -38,9 +39,9 @@ models:
 `
 
 /** A pipeline whose only channel is a simulated P3. */
-async function openP3() {
+async function openP3({ queueSeconds = 0 } = {}) {
   const recording: unknown = JSON.parse(readFileSync(new URL('p3.json', import.meta.url), 'utf8'))
-  const upstream = await startRecordedSimulator(recording, { behaviour: { queueSeconds: 0, runSeconds: 0 } })
+  const upstream = await startRecordedSimulator(recording, { behaviour: { queueSeconds, runSeconds: 0 } })
   const http = createUpstreamHttp()
   whenTestEnds(async () => {
     http.close()
@@ -88,6 +89,17 @@ describe('a third video provider', () => {
     await createVideoMachine(pipeline).run(job)
     expect(await pipeline.read(job)).toMatchObject({ status: 'failed', error })
     expect(await pipeline.spent()).toBe('0')
+  })
+
+  it('cancels a task that waits', async () => {
+    const { context } = await openP3({ queueSeconds: 60 })
+    const channel = context.catalogue.findVideoChannel('main')
+    const account = channel && (await context.openAccount(channel, { requestId: undefined }))
+    const submitted = await account?.submit(ANY_SUBMIT)
+    const taskId = submitted?.kind === 'accepted' ? submitted.taskId : ''
+    expect(await account?.cancel(taskId)).toBe('cancelled')
+    expect(await account?.poll(taskId)).toMatchObject({ kind: 'failed', message: 'the upstream reported stopped' })
+    expect(await account?.cancel(taskId)).toBe('refused')
   })
 
   it('has its own fields, its own rhythm and its own place in error messages of a configuration', () => {
