@@ -5,7 +5,7 @@ import { createTable, type DynamoDbEngine } from '#local/dynamodb-engine.ts'
 import type { Clock } from '#platform/clock.ts'
 import { createDocumentClient, openTable } from '#store/table/sdk-table.ts'
 import type { Table } from '#store/table/table.ts'
-import { useOpened } from './use-opened.ts'
+import { standIn, useOpened } from './use-opened.ts'
 import { startEngineOfTests, workerEndpoint } from './worker-engines.ts'
 
 /** A table with its client and its name, for tests that do what no store does. */
@@ -34,9 +34,18 @@ export type TestTable = {
   close(): Promise<void>
 }
 
-/** A table for the tests of a file or a describe. */
+/** A table for the tests of a file or a describe. Its `table` may be taken before they run. */
 export function useTestTable(): TestTable {
-  return useOpened(startTestTable)
+  const engine = useOpened(startTestTable)
+  const table = standIn(() => engine.table)
+  return {
+    get endpoint() {
+      return engine.endpoint
+    },
+    table,
+    fresh: () => engine.fresh(),
+    close: () => engine.close(),
+  }
 }
 
 /** Creates a table as the local host does, on an engine in memory. Endpoints of the environment are not used. */

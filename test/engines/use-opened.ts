@@ -12,17 +12,27 @@ export function useOpened<Opened extends { close(): unknown }>(open: () => Promi
   afterAll(async () => {
     await opened?.close()
   })
-  const present = (): Opened => {
+  return standIn(() => {
     if (opened === undefined) {
       throw new Error('this is opened when the tests run, and used before')
     }
     return opened
-  }
-  return new Proxy({} as Opened, {
+  })
+}
+
+/** Stands for an object that there will be once the tests run. */
+export function standIn<Present extends object>(present: () => Present): Present {
+  return new Proxy({} as Present, {
     get: (_, name) => {
       const value = Reflect.get(present(), name)
-      return typeof value === 'function' ? value.bind(opened) : value
+      return typeof value === 'function' ? value.bind(present()) : value
     },
     set: (_, name, value) => Reflect.set(present(), name, value),
+    ownKeys: () => Reflect.ownKeys(present()),
+    // A proxy may report no field as fixed that its own target does not have.
+    getOwnPropertyDescriptor: (_, name) => {
+      const own = Reflect.getOwnPropertyDescriptor(present(), name)
+      return own && { ...own, configurable: true }
+    },
   })
 }

@@ -4,16 +4,14 @@ import { createCallerWithAccountReader } from '#store/caller-with-account.ts'
 import { revokeApiKey } from '#store/keys/api-keys.ts'
 import { putApiKey } from '#store/keys/key-changes.ts'
 import { grantTenant } from '#store/tenants/credits.ts'
-import { type TableWithClient, useTestTable } from '../engines/test-table.ts'
+import { useTestTable } from '../engines/test-table.ts'
 import { openTenant, TESTER, type TestTenant } from '../engines/video-jobs.ts'
 
 const NOW = Math.trunc(Date.now() / 1000)
 
-const engine = useTestTable()
-let table: TableWithClient
+const { table } = useTestTable()
 let requests: string[]
 beforeAll(async () => {
-  table = engine.table
   table.client.middlewareStack.add(
     (next, { commandName }) =>
       async (args) => {

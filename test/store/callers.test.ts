@@ -1,5 +1,5 @@
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb'
-import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { beforeEach, describe, expect, it } from '@jest/globals'
 import { InvalidApiKeyError, ServiceUnavailableError } from '#core/errors.ts'
 import { activeKeyCheck, CallerDirectory, findCaller, readApiKeyRecord, SharedReads } from '#store/callers.ts'
 import { revokeApiKey } from '#store/keys/api-keys.ts'
@@ -191,11 +191,7 @@ describe('readApiKeyRecord', () => {
   const NOW = 1_000
   const KEY = { tenantId: 'tenant', keyId: 'key', state: 'active', models: null }
 
-  const engine = useTestTable()
-  let table: Table
-  beforeAll(async () => {
-    table = engine.table
-  })
+  const { table } = useTestTable()
 
   let keys = 0
   async function storeKey(changes: Readonly<Record<string, unknown>>): Promise<string> {

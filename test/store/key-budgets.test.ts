@@ -30,11 +30,7 @@ import { openTenant, reserveJob, settledJob, settleJob, TESTER, type TestTenant 
 import { openRelayingTenant, startRelayTable } from './relay-ledger/relaying-tenant.ts'
 
 describe('the budget of a key:', () => {
-  const engine = useTestTable()
-  let table: TableWithClient
-  beforeAll(async () => {
-    table = engine.table
-  })
+  const { table } = useTestTable()
 
   /** The last second of a day and of a month. */
   const EVE = Date.UTC(2026, 10, 30, 23, 59, 59) / 1000

@@ -16,11 +16,7 @@ import { startTestTable, type TestTable, useTestTable } from '../../engines/test
 import { openTenant, RELEASE, requireReservation, reserveJob } from '../../engines/video-jobs.ts'
 
 describe('readers of reservations:', () => {
-  const engine = useTestTable()
-  let table: Table
-  beforeAll(async () => {
-    table = engine.table
-  })
+  const { table } = useTestTable()
 
   const ITEM = {
     amount: 700_000,

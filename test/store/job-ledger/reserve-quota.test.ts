@@ -1,5 +1,5 @@
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb'
-import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { beforeEach, describe, expect, it } from '@jest/globals'
 import { v7 as uuidv7 } from 'uuid'
 import { BudgetExceededError } from '#core/budgets.ts'
 import { InsufficientQuotaError, InvalidApiKeyError } from '#core/errors.ts'
@@ -235,11 +235,7 @@ describe('reserveQuota:', () => {
 })
 
 describe('reserveQuota with budgets:', () => {
-  const engine = useTestTable()
-  let table: TableWithClient
-  beforeAll(async () => {
-    table = engine.table
-  })
+  const { table } = useTestTable()
 
   /** The last second of a day and of a month. */
   const EVE = Date.UTC(2026, 10, 30, 23, 59, 59) / 1000

@@ -1,5 +1,5 @@
 import { DeleteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb'
-import { beforeAll, describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from '@jest/globals'
 import { v7 as uuidv7 } from 'uuid'
 import { JOB_RECORD_SECONDS, type VideoJob } from '#core/jobs/video-job.ts'
 import { formatCredits, ZERO } from '#core/money.ts'
@@ -20,7 +20,7 @@ import {
   storeTenantBudget,
   tenantBudgetOf,
 } from '../../engines/budgets.ts'
-import { breakConnection, type TableWithClient, useTestTable } from '../../engines/test-table.ts'
+import { breakConnection, useTestTable } from '../../engines/test-table.ts'
 import {
   openTenant,
   RELEASE,
@@ -31,11 +31,7 @@ import {
 } from '../../engines/video-jobs.ts'
 
 describe('resolveReservation:', () => {
-  const engine = useTestTable()
-  let table: TableWithClient
-  beforeAll(async () => {
-    table = engine.table
-  })
+  const { table } = useTestTable()
 
   /** A job on a channel of its own, accepted by the upstream. */
   async function processingJob(credits = '100'): Promise<NewVideoJob & { channelId: string }> {
@@ -253,11 +249,7 @@ describe('resolveReservation:', () => {
 })
 
 describe('resolveReservation with budgets:', () => {
-  const engine = useTestTable()
-  let table: TableWithClient
-  beforeAll(async () => {
-    table = engine.table
-  })
+  const { table } = useTestTable()
 
   /** The last second of a day and of a month. */
   const EVE = Date.UTC(2026, 10, 30, 23, 59, 59) / 1000

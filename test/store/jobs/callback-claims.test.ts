@@ -1,4 +1,4 @@
-import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { beforeEach, describe, expect, it } from '@jest/globals'
 import type { CallbackAttempt, VideoJob } from '#core/jobs/video-job.ts'
 import { auditEntry } from '#store/audit/audit-entry.ts'
 import { readAudit } from '#store/audit/read-audit.ts'
@@ -7,15 +7,11 @@ import { resolveReservation } from '#store/job-ledger/resolve-reservation.ts'
 import { claimCallback, claimResend, recordCallbackAttempt } from '#store/jobs/callback-claims.ts'
 import { markDeleted } from '#store/jobs/cancel-and-delete.ts'
 import { getVideoJob } from '#store/jobs/job-reader.ts'
-import { breakConnection, type TableWithClient, useTestTable } from '../../engines/test-table.ts'
+import { breakConnection, useTestTable } from '../../engines/test-table.ts'
 import { openTenant, RELEASE, requireReservation, reserveJob, TESTER } from '../../engines/video-jobs.ts'
 
-const engine = useTestTable()
-let table: TableWithClient
+const { table } = useTestTable()
 let job: NewVideoJob
-beforeAll(async () => {
-  table = engine.table
-})
 beforeEach(async () => {
   job = await reserveJob(table, await openTenant(table))
 })

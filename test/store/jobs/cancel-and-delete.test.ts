@@ -19,12 +19,8 @@ describe('markCancelled: the mark of a cancelled job', () => {
   const NOW = Date.now()
   const SECONDS = Math.trunc(NOW / 1000)
 
-  const engine = useTestTable()
-  let table: TableWithClient
+  const { table } = useTestTable()
   let job: NewVideoJob
-  beforeAll(async () => {
-    table = engine.table
-  })
   beforeEach(async () => {
     job = await reserveJob(table, await openTenant(table))
   })

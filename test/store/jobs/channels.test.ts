@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from '@jest/globals'
 import { WINDOW_SAMPLES } from '#core/jobs/waits.ts'
 import {
   addGenerationTime,
@@ -9,17 +9,12 @@ import {
   takePollToken,
 } from '#store/jobs/channels.ts'
 import { claimSubmit } from '#store/jobs/job-progress.ts'
-import type { Table } from '#store/table/table.ts'
 import { tableKeys } from '#store/table/table-keys.ts'
 import { useTestTable } from '../../engines/test-table.ts'
 import { openTenant, reserveJob } from '../../engines/video-jobs.ts'
 
 describe('the load of a channel:', () => {
-  const engine = useTestTable()
-  let table: Table
-  beforeAll(async () => {
-    table = engine.table
-  })
+  const { table } = useTestTable()
 
   async function claimOne(channelId: string): Promise<void> {
     const job = await reserveJob(table, await openTenant(table))
@@ -106,11 +101,7 @@ describe('the load of a channel:', () => {
 })
 
 describe('the generation times of a class', () => {
-  const engine = useTestTable()
-  let table: Table
-  beforeAll(async () => {
-    table = engine.table
-  })
+  const { table } = useTestTable()
 
   const classOf = (channelId: string, className = 'model#5#720P') => ({ channelId, className })
   const add = (channelId: string, seconds: number, nowSeconds = 1_000) =>

@@ -17,15 +17,13 @@ import {
   releaseSubmitClaim,
 } from '#store/jobs/job-progress.ts'
 import { getVideoJob } from '#store/jobs/job-reader.ts'
-import { breakConnection, type TableWithClient, useTestTable } from '../../engines/test-table.ts'
+import { breakConnection, useTestTable } from '../../engines/test-table.ts'
 import { openTenant, RELEASE, requireReservation, reserveJob, type TestTenant } from '../../engines/video-jobs.ts'
 
 describe('the submit of a job:', () => {
-  const engine = useTestTable()
-  let table: TableWithClient
+  const { table } = useTestTable()
   let tenant: TestTenant
   beforeAll(async () => {
-    table = engine.table
     tenant = await openTenant(table, '1000')
   })
 
@@ -180,12 +178,8 @@ describe('the submit of a job:', () => {
 })
 
 describe('the check of references', () => {
-  const engine = useTestTable()
-  let table: TableWithClient
+  const { table } = useTestTable()
   let job: NewVideoJob
-  beforeAll(async () => {
-    table = engine.table
-  })
   beforeEach(async () => {
     job = await reserveJob(table, await openTenant(table))
   })
@@ -238,12 +232,8 @@ describe('the check of references', () => {
 })
 
 describe('the progress of a job:', () => {
-  const engine = useTestTable()
-  let table: TableWithClient
+  const { table } = useTestTable()
   let job: NewVideoJob
-  beforeAll(async () => {
-    table = engine.table
-  })
   beforeEach(async () => {
     job = await reserveJob(table, await openTenant(table))
   })

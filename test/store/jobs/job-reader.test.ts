@@ -5,20 +5,18 @@ import { JOB_LIFETIME_SECONDS, JOB_RECORD_SECONDS, type VideoJobStatus } from '#
 import { markDeleted } from '#store/jobs/cancel-and-delete.ts'
 import { getJobPlaces, getVideoJob, listVideoJobs, readVideoJobItem, storeText } from '#store/jobs/job-reader.ts'
 import { tableKeys } from '#store/table/table-keys.ts'
-import { type TableWithClient, useTestTable } from '../../engines/test-table.ts'
+import { useTestTable } from '../../engines/test-table.ts'
 import { openTenant, reserveJob, type TestTenant } from '../../engines/video-jobs.ts'
 
 describe('readers of jobs:', () => {
   const NOW = Math.trunc(Date.now() / 1000)
   const JOBS = 25
 
-  const engine = useTestTable()
-  let table: TableWithClient
+  const { table } = useTestTable()
   let tenant: TestTenant
   /** Newest first; a second apart. */
   let ids: string[]
   beforeAll(async () => {
-    table = engine.table
     tenant = await openTenant(table, '1000')
     const jobs = await Promise.all(
       Array.from({ length: JOBS }, (_, age) => reserveJob(table, tenant, { createdAt: NOW - age })),
@@ -193,11 +191,7 @@ describe('readers of jobs:', () => {
 describe('listVideoJobs with a filter', () => {
   const NOW = Math.trunc(Date.now() / 1000)
 
-  const engine = useTestTable()
-  let table: TableWithClient
-  beforeAll(async () => {
-    table = engine.table
-  })
+  const { table } = useTestTable()
 
   type Seed = {
     readonly age: number

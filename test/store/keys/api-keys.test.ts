@@ -9,15 +9,12 @@ import {
   revokeApiKey,
 } from '#store/keys/api-keys.ts'
 import { putApiKey } from '#store/keys/key-changes.ts'
-import type { Table } from '#store/table/table.ts'
-import { breakConnection, type TableWithClient, tableWithClient, useTestTable } from '../../engines/test-table.ts'
+import { breakConnection, tableWithClient, useTestTable } from '../../engines/test-table.ts'
 import { TESTER } from '../../engines/video-jobs.ts'
 
 describe('getApiKey and listApiKeys', () => {
-  const engine = useTestTable()
-  let table: Table
+  const { table } = useTestTable()
   beforeAll(async () => {
-    table = engine.table
     await putApiKey(
       table,
       { keyId: 'one', tenantId: 'acme', models: ['chat'], createdAt: 1_000, digest: 'digest-1' },
@@ -76,10 +73,7 @@ describe('getApiKey and listApiKeys', () => {
 
 describe('revokeApiKey: a revocation', () => {
   const engine = useTestTable()
-  let table: TableWithClient
-  beforeAll(async () => {
-    table = engine.table
-  })
+  const { table } = engine
 
   const storeKey = (keyId: string) =>
     putApiKey(table, { keyId, tenantId: 'acme', models: null, createdAt: 1, digest: `digest-of-${keyId}` }, TESTER)

@@ -1,12 +1,11 @@
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb'
-import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { beforeEach, describe, expect, it } from '@jest/globals'
 import { isPlausibleKey, keyIdOf } from '#core/api-key.ts'
 import { sha256Hex } from '#platform/crypto.ts'
 import { readAudit } from '#store/audit/read-audit.ts'
 import { findCaller } from '#store/callers.ts'
 import { getApiKey, listApiKeys, revokeApiKey } from '#store/keys/api-keys.ts'
 import { generateApiKey, type KeySettings, putApiKey, setApiKey, storeApiKey } from '#store/keys/key-changes.ts'
-import type { Table } from '#store/table/table.ts'
 import { tableKeys } from '#store/table/table-keys.ts'
 import { readPartition } from '../../engines/audit.ts'
 import { breakConnection, type TableWithClient, tableWithClient, useTestTable } from '../../engines/test-table.ts'
@@ -16,10 +15,7 @@ describe('an api key', () => {
   const NOW = 1_800_000_000
 
   const engine = useTestTable()
-  let table: TableWithClient
-  beforeAll(async () => {
-    table = engine.table
-  })
+  const { table } = engine
 
   const key = (keyId: string, models: string[] | null = null) => ({
     keyId,
@@ -230,11 +226,7 @@ describe('an api key', () => {
 })
 
 describe('a generated key', () => {
-  const engine = useTestTable()
-  let table: Table
-  beforeAll(async () => {
-    table = engine.table
-  })
+  const { table } = useTestTable()
 
   it('is plausible by its own checksum and never the same', () => {
     const keys = Array.from({ length: 100 }, generateApiKey)

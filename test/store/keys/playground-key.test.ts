@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from '@jest/globals'
 import { parseCredits } from '#core/money.ts'
 import { sha256Hex } from '#platform/crypto.ts'
 import { readAudit } from '#store/audit/read-audit.ts'
@@ -15,11 +15,7 @@ import { newJob, openTenant, TESTER, type TestTenant } from '../../engines/video
 
 const MINUTE = 60_000
 
-const engine = useTestTable()
-let table: Table
-beforeAll(async () => {
-  table = engine.table
-})
+const { table } = useTestTable()
 
 /** A tenant, and a key of it that makes playground keys. */
 async function openParent(limits: { budget?: string; expiresAt?: number } = {}) {

@@ -1,5 +1,5 @@
 import { GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb'
-import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { beforeEach, describe, expect, it } from '@jest/globals'
 import { v7 as uuidv7 } from 'uuid'
 import { type Budget, parseBudgetLimit } from '#core/budgets.ts'
 import { InsufficientQuotaError, InvalidApiKeyError, TooManyOpenJobsError } from '#core/errors.ts'
@@ -16,7 +16,7 @@ import { grantTenant } from '#store/tenants/credits.ts'
 import { getTenant } from '#store/tenants/tenants.ts'
 import { auditTenant } from '../../engines/audit.ts'
 import { tenantBudgetOf } from '../../engines/budgets.ts'
-import { type TableWithClient, type TestTable, useTestTable } from '../../engines/test-table.ts'
+import { type TestTable, useTestTable } from '../../engines/test-table.ts'
 import {
   openTenant,
   RELEASE,
@@ -95,12 +95,8 @@ describe('changeTenant for all settings', () => {
 })
 
 describe('the limit of open jobs:', () => {
-  const engine = useTestTable()
-  let table: TableWithClient
+  const { table } = useTestTable()
   let tenant: TestTenant
-  beforeAll(async () => {
-    table = engine.table
-  })
   beforeEach(async () => {
     tenant = await openTenant(table)
   })
@@ -245,11 +241,7 @@ describe('the limit of open jobs:', () => {
 })
 
 describe('changeTenant', () => {
-  const engine = useTestTable()
-  let table: TableWithClient
-  beforeAll(async () => {
-    table = engine.table
-  })
+  const { table } = useTestTable()
 
   /** The last second of a day and of a month. */
   const EVE = Date.UTC(2026, 10, 30, 23, 59, 59) / 1000

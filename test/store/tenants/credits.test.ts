@@ -1,20 +1,15 @@
-import { beforeAll, describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from '@jest/globals'
 import { formatCredits, microcredits, parseCredits } from '#core/money.ts'
 import { verifyLedger } from '#lambdas/admin/verify-ledger.ts'
 import { readAudit } from '#store/audit/read-audit.ts'
-import type { Table } from '#store/table/table.ts'
 import { adjustTenant, grantTenant } from '#store/tenants/credits.ts'
 import { getTenant } from '#store/tenants/tenants.ts'
 import { auditTenant } from '../../engines/audit.ts'
-import { breakConnection, type TableWithClient, tableWithClient, useTestTable } from '../../engines/test-table.ts'
+import { breakConnection, tableWithClient, useTestTable } from '../../engines/test-table.ts'
 import { credits, openTenant, reserveJob, TESTER } from '../../engines/video-jobs.ts'
 
 describe('grantTenant: a grant', () => {
-  const engine = useTestTable()
-  let table: Table
-  beforeAll(async () => {
-    table = engine.table
-  })
+  const { table } = useTestTable()
 
   const grant = (tenantId: string, id: string, amount: string) =>
     grantTenant(table, tenantId, { id, credits: credits(amount), actor: TESTER })
@@ -50,10 +45,7 @@ describe('grantTenant: a grant', () => {
 
 describe('adjustTenant: an adjustment', () => {
   const engine = useTestTable()
-  let table: TableWithClient
-  beforeAll(async () => {
-    table = engine.table
-  })
+  const { table } = engine
 
   const signed = (text: string) =>
     text.startsWith('-') ? microcredits(-parseCredits(text.slice(1))) : parseCredits(text)

@@ -1,4 +1,4 @@
-import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { beforeEach, describe, expect, it } from '@jest/globals'
 import { InvalidApiKeyError } from '#core/errors.ts'
 import { parseCredits } from '#core/money.ts'
 import { requireVideoJob } from '#lambdas/pipeline/step-context.ts'
@@ -8,7 +8,6 @@ import { resolveReservation } from '#store/job-ledger/resolve-reservation.ts'
 import { createCallerWithJobReader } from '#store/jobs/caller-with-job.ts'
 import { listApiKeys, revokeApiKey } from '#store/keys/api-keys.ts'
 import { putApiKey } from '#store/keys/key-changes.ts'
-import type { Table } from '#store/table/table.ts'
 import { grantTenant } from '#store/tenants/credits.ts'
 import { makeTenant, resumeTenant, suspendTenant } from '#store/tenants/tenant-lifecycle.ts'
 import { getTenant } from '#store/tenants/tenants.ts'
@@ -24,11 +23,7 @@ import {
 } from '../../engines/video-jobs.ts'
 
 describe('makeTenant: a tenant', () => {
-  const engine = useTestTable()
-  let table: Table
-  beforeAll(async () => {
-    table = engine.table
-  })
+  const { table } = useTestTable()
 
   it('gets an id, a callback secret of its own and its first credits', async () => {
     const [one, other] = [
@@ -82,11 +77,8 @@ describe('suspendTenant:', () => {
   const NOW = Math.trunc(Date.now() / 1000)
 
   const engine = useTestTable()
-  let table: TableWithClient
+  const { table } = engine
   let tenant: TestTenant
-  beforeAll(async () => {
-    table = engine.table
-  })
   beforeEach(async () => {
     tenant = await openTenant(table)
     await addKey('second')

@@ -1,6 +1,5 @@
-import { beforeAll, describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from '@jest/globals'
 import { formatCredits } from '#core/money.ts'
-import type { Table } from '#store/table/table.ts'
 import { changeTenant } from '#store/tenants/change-tenant.ts'
 import { grantTenant } from '#store/tenants/credits.ts'
 import { createTenant, suspendTenant } from '#store/tenants/tenant-lifecycle.ts'
@@ -17,11 +16,7 @@ import { useTestTable } from '../../engines/test-table.ts'
 import { credits, openTenant, reserveJob, TESTER } from '../../engines/video-jobs.ts'
 
 describe('tenants of the store:', () => {
-  const engine = useTestTable()
-  let table: Table
-  beforeAll(async () => {
-    table = engine.table
-  })
+  const { table } = useTestTable()
 
   describe('createTenant: a tenant', () => {
     it('begins with its first grant available', async () => {
@@ -76,11 +71,7 @@ describe('tenants of the store:', () => {
 })
 
 describe('isTenantInState', () => {
-  const engine = useTestTable()
-  let table: Table
-  beforeAll(async () => {
-    table = engine.table
-  })
+  const { table } = useTestTable()
 
   /** The id of a tenant in this state; for undefined, of no tenant. */
   async function tenantIn(state: TenantState | undefined): Promise<string> {

@@ -1,17 +1,12 @@
-import { beforeAll, describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from '@jest/globals'
 import { readAudit } from '#store/audit/read-audit.ts'
-import type { Table } from '#store/table/table.ts'
 import { tableKeys } from '#store/table/table-keys.ts'
 import { getTenant } from '#store/tenants/tenants.ts'
 import { readWebhookSecrets, rotateWebhookSecret } from '#store/tenants/webhook-secrets.ts'
 import { useTestTable } from '../../engines/test-table.ts'
 import { openTenant, TESTER } from '../../engines/video-jobs.ts'
 
-const engine = useTestTable()
-let table: Table
-beforeAll(async () => {
-  table = engine.table
-})
+const { table } = useTestTable()
 
 const read = (tenantId: string, nowMilliseconds = 1_000) => readWebhookSecrets(table, tenantId, { nowMilliseconds })
 
