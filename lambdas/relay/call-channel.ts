@@ -3,12 +3,6 @@ import type { AbortNotice } from '#core/abort-notice.ts'
 import type { RelayChannel } from '#core/catalogue/channel.ts'
 import { UpstreamTimeoutError } from '#core/errors.ts'
 import { isRequestId } from '#core/ids.ts'
-import { type CredentialFilter, credentialFilter } from '#core/redaction.ts'
-import { type HttpResponse, retryAfterSeconds, type SendOutcome } from '#platform/http/send-once.ts'
-import { logger } from '#platform/telemetry/logger.ts'
-import { count } from '#platform/telemetry/measures.ts'
-import { countUpstreamError, errorClassOfStatus, measureUpstreamCall } from '#upstream/measures.ts'
-import type { UpstreamConnections } from '#upstream/providers/openai.ts'
 import {
   errorMeaning,
   errorReason,
@@ -18,6 +12,12 @@ import {
   readUpstreamError,
   type UpstreamError,
 } from '#core/providers/reply-reading.ts'
+import { type CredentialFilter, credentialFilter } from '#core/redaction.ts'
+import { type HttpResponse, retryAfterSeconds, type SendOutcome } from '#platform/http/send-once.ts'
+import { logger } from '#platform/telemetry/logger.ts'
+import { count } from '#platform/telemetry/measures.ts'
+import { countUpstreamError, errorClassOfStatus, measureUpstreamCall } from '#upstream/measures.ts'
+import type { UpstreamConnections } from '#upstream/providers/openai.ts'
 import type { AdmittedCall } from './breakers.ts'
 import { ClientGoneError } from './client-response.ts'
 import type { CallTarget, UpstreamRequest } from './relay-protocol.ts'
