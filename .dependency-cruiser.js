@@ -168,6 +168,7 @@ export default {
     onlyTo('openapi-is-made-of-the-contract', '^lib/openapi/(?!generated-files)', [
       'lambdas/core/',
       'lambdas/routes/',
+      'lambdas/admin/',
       'lib/openapi/(?!generated-files)',
     ]),
     onlyTo('generated-files-are-made-of-what-they-document', '^lib/openapi/generated-files', [

@@ -10,15 +10,9 @@ import {
   sessionCookieName,
 } from '#core/admin/console-site.ts'
 import { CrossSiteError, ForbiddenError, NotSignedInError } from '#core/admin/errors.ts'
-import {
-  ADMIN_ROUTES,
-  type AdminFunction,
-  type AdminOperationOf,
-  type AdminRoute,
-  adminMethods,
-  routeAdminRequest,
-} from '#core/admin/routes.ts'
+import type { AdminFunction, AdminRoute } from '#core/admin/routes.ts'
 import { mayAccess, type Session } from '#core/admin/session.ts'
+import { matchPath } from '#core/api/paths.ts'
 import { InvalidRequestError, MethodNotAllowedError, RouteNotFoundError } from '#core/errors.ts'
 import { FRONT_DOOR_HEADER } from '#core/http.ts'
 import type { CountedFact } from '#core/measures.ts'
@@ -179,8 +173,8 @@ export function countedFailures(fact: CountedFact): MiddlewareObj<ApiEvent, ApiR
 /** Serves one operation of the admin API. */
 export type AdminOperation = (event: ApiEvent, context: Context) => Promise<AdminResponse>
 
-/** Every operation of a function. A new row of its routes does not compile without one. */
-type AdminOperations<Name extends AdminFunction> = Readonly<Record<AdminOperationOf<Name>, AdminOperation>>
+/** One operation of a function, with its row. */
+export type ServedOperation = AdminRoute & { readonly serve: AdminOperation }
 
 /** What a function takes from outside. */
 type AdminContext = { readonly openTable?: () => Pick<Table, 'readItems'> }
@@ -188,7 +182,7 @@ type AdminContext = { readonly openTable?: () => Pick<Table, 'readItems'> }
 type Handler = (event: ApiEvent, context: Context) => Promise<ApiResult>
 
 /**
- * The handler of one function of the admin API, which finds the operation of each request in ADMIN_ROUTES. What wraps every
+ * The handler of one function of the admin API, which finds the operation of each request by method and path. What wraps every
  * operation, from the outside in:
  *
  * 1. `countedFailures` counts internal errors, for the alarm of the console;
@@ -201,42 +195,36 @@ type Handler = (event: ApiEvent, context: Context) => Promise<ApiResult>
  * 8. unknown query parameters are refused, and the body is parsed;
  * 9. the operation responds.
  */
-export function adminHandler<Name extends AdminFunction>(
-  name: Name,
-  operations: AdminOperations<Name>,
+export function adminHandler(
+  name: AdminFunction,
+  operations: readonly ServedOperation[],
   { openTable: open = once(openTable) }: AdminContext = {},
 ): Handler {
   const site = once(currentSite)
-  const serve = new Map<string, AdminOperation>(Object.entries(operations))
-  const chains = new Map(
-    ADMIN_ROUTES.flatMap((route) => {
-      const operation = route.function === name ? serve.get(route.operation) : undefined
-      return operation === undefined
-        ? []
-        : [[route.operation, chain(route.operation).handler(served(route, operation))] as const]
-    }),
-  )
-  const nowhere = chain(`${name}-fallback`).handler(refuse)
+  const handlers = operations.map((row) => ({ row, handle: chain(row.operation).handler(served(row)) }))
+  const nowhere = chain(`${name}-fallback`).handler((event) => refuse(event, operations))
   return async (event, context) => {
-    const routed = routeAdminRequest(event.httpMethod, event.path)
-    const handle = routed === undefined ? undefined : chains.get(routed.route.operation)
-    return handle === undefined
-      ? await nowhere(event, context)
-      : await handle({ ...withSafeId(event, context), pathParameters: { ...routed?.parameters } }, context)
+    for (const { row, handle } of handlers) {
+      const pathParameters = row.method === event.httpMethod ? matchPath(row.path, event.path) : undefined
+      if (pathParameters !== undefined) {
+        return await handle({ ...withSafeId(event, context), pathParameters }, context)
+      }
+    }
+    return await nowhere(event, context)
   }
 
-  function served(route: AdminRoute, operation: AdminOperation): Handler {
+  function served(row: ServedOperation): Handler {
     return async (event, context) => {
       await requireFrontDoor(event)
       requireSameSite(event, site())
-      if (route.access !== 'public') {
-        const found = await requireSession(event, route, { site: site(), table: open })
+      if (row.access !== 'public') {
+        const found = await requireSession(event, row, { site: site(), table: open })
         event.session = found.session
         event.askedTenant = found.tenant
       }
-      checkQuery(event, route)
+      checkQuery(event, row)
       event.json = await readAdminBody(event)
-      return resultOf(await operation(event, context), route)
+      return resultOf(await row.serve(event, context), row)
     }
   }
 }
@@ -255,9 +243,9 @@ function chain(operation: string) {
 }
 
 /** @throws RouteNotFoundError, MethodNotAllowedError. */
-async function refuse(event: ApiEvent): Promise<ApiResult> {
+async function refuse(event: ApiEvent, operations: readonly ServedOperation[]): Promise<ApiResult> {
   await requireFrontDoor(event)
-  const methods = adminMethods(event.path)
+  const methods = operations.filter(({ path }) => matchPath(path, event.path) !== undefined).map(({ method }) => method)
   throw methods.length === 0 ? new RouteNotFoundError() : new MethodNotAllowedError(methods)
 }
 

@@ -5,6 +5,7 @@
  * - `id_taken`: the id belongs to another tenant, or to a row of the ledger with another amount.
  * - `below_zero`: the available balance would fall below zero.
  * - `key_unusable`: the key is revoked or has expired.
+ * - `rotated_already`: an earlier rotation is under way.
  * - `tenant_suspended`: a new key would be refused.
  * - `redrive_refused`: the job has ended, or its execution runs.
  * - `changed_meanwhile`: somebody else changes the target at the same time; another try may succeed.
@@ -14,6 +15,7 @@ export const REFUSAL_CODES = [
   'id_taken',
   'below_zero',
   'key_unusable',
+  'rotated_already',
   'tenant_suspended',
   'redrive_refused',
   'changed_meanwhile',

@@ -1,6 +1,8 @@
-import { ADMIN_ROUTES, type AdminFunction, type AdminRoute } from '#core/admin/routes.ts'
+import type { AdminFunction, AdminRoute } from '#core/admin/routes.ts'
 import { DOCUMENT_SERVER } from '#core/api/paths.ts'
 import { VERSION } from '#core/version.ts'
+import type { DocumentedOperation } from '#lambdas/admin/document.ts'
+import { ADMIN_DOCUMENTS, ADMIN_SCHEMAS, ALL_ADMIN_ROUTES } from '#lambdas/admin/documents.ts'
 import {
   ADMIN_READ_OPERATIONS,
   ADMIN_REQUEST_SCHEMAS,
@@ -165,10 +167,45 @@ export function adminErrorResponses(): Record<string, ResponseObject> {
   )
 }
 
-const OPERATIONS: Readonly<Record<AdminFunction, Readonly<Record<string, AdminOperationDocument>>>> = {
-  'sign-in': ADMIN_SIGN_IN_OPERATIONS,
-  read: ADMIN_READ_OPERATIONS,
-  write: ADMIN_WRITE_OPERATIONS,
+/** By the names of the operations. */
+const OPERATIONS: Readonly<Record<string, AdminOperationDocument>> = {
+  ...ADMIN_SIGN_IN_OPERATIONS,
+  ...ADMIN_READ_OPERATIONS,
+  ...ADMIN_WRITE_OPERATIONS,
+  ...Object.fromEntries(ADMIN_DOCUMENTS.map((document) => [document.operation.name, documentOf(document)])),
+}
+
+/** The entry of a defined operation. Its schemas are named after it. */
+function documentOf({
+  operation,
+  summary,
+  description = '',
+  returns,
+  output,
+}: DocumentedOperation): AdminOperationDocument {
+  const { name, body, conflicts = [], audit } = operation
+  const notes = [
+    description,
+    conflicts.length === 0 ? '' : `Codes of a 409: ${conflicts.map((code) => `\`${code}\``).join(', ')}.`,
+    audit === undefined ? '' : `In the audit log: \`${audit}\`.`,
+  ]
+  return {
+    summary: `${summary.charAt(0).toUpperCase()}${summary.slice(1)}`,
+    description: notes.filter(Boolean).join(' '),
+    ...(body === undefined ? {} : { request: schemaName(name, 'Request') }),
+    response: { description: returns, schema: responseName(name, output) },
+  }
+}
+
+/** A response that is a common part has the name of the part. */
+function responseName(operation: string, output: DocumentedOperation['output']): string {
+  const part = Object.entries(ADMIN_SCHEMAS).find(([, schema]) => schema === output)
+  return part?.[0] ?? schemaName(operation, 'Response')
+}
+
+/** Such as `CreateKeyRequest` of `create-key`. */
+function schemaName(operation: string, kind: 'Request' | 'Response'): string {
+  return `${operation.replaceAll(/(?:^|-)(\w)/g, (_, letter: string) => letter.toUpperCase())}${kind}`
 }
 
 const TAGS: Readonly<Record<AdminFunction, string>> = {
@@ -213,7 +250,7 @@ export function adminDocument(): OpenapiDocument {
           description: 'The cookie that a sign-in sets. Its name differs on loopback.',
         },
       },
-      schemas: { ...requestSchemas(), ...toJsonSchemas(ADMIN_RESPONSE_SCHEMAS, 'output') },
+      schemas: { ...requestSchemas(), ...responseSchemas() },
       headers: {
         'Retry-After': { description: 'Seconds to wait before a retry.', schema: { type: 'integer', minimum: 0 } },
       },
@@ -229,12 +266,22 @@ export function adminDocumentText(): string {
 
 /** Of what a client may send: a field with a default may be left out. */
 function requestSchemas() {
-  return toJsonSchemas(ADMIN_REQUEST_SCHEMAS, 'input')
+  const defined = ADMIN_DOCUMENTS.flatMap(({ operation: { name, body } }) =>
+    body === undefined ? [] : [[schemaName(name, 'Request'), body()] as const],
+  )
+  return toJsonSchemas({ ...ADMIN_REQUEST_SCHEMAS, ...Object.fromEntries(defined) }, 'input')
+}
+
+function responseSchemas() {
+  const defined = ADMIN_DOCUMENTS.map(
+    ({ operation, output }) => [responseName(operation.name, output), output] as const,
+  )
+  return toJsonSchemas({ ...ADMIN_RESPONSE_SCHEMAS, ...ADMIN_SCHEMAS, ...Object.fromEntries(defined) }, 'output')
 }
 
 function paths(): OpenapiDocument['paths'] {
   const byPath: Record<string, Record<string, OperationObject>> = {}
-  for (const route of ADMIN_ROUTES) {
+  for (const route of ALL_ADMIN_ROUTES) {
     byPath[route.path] = { ...byPath[route.path], [route.method.toLowerCase()]: operationObject(route) }
   }
   return byPath
@@ -242,7 +289,7 @@ function paths(): OpenapiDocument['paths'] {
 
 /** @throws RangeError for a row without a description. */
 function operationObject(route: AdminRoute): OperationObject {
-  const document = OPERATIONS[route.function][route.operation]
+  const document = OPERATIONS[route.operation]
   if (document === undefined) {
     throw new RangeError(`no description of ${route.operation}`)
   }

@@ -5,8 +5,6 @@ import {
   callbackAttemptListResponse,
   callbackAttemptResponse,
   channelsResponse,
-  keyListResponse,
-  keyResponse,
   ledgerListResponse,
   ledgerVerificationResponse,
   overviewResponse,
@@ -20,14 +18,10 @@ import {
   adjustmentRequest,
   callbackSecretRequest,
   changeChannelRequest,
-  changeKeyRequest,
   changeModelRequest,
   changeTenantRequest,
-  createKeyRequest,
   createTenantRequest,
   grantRequest,
-  playgroundKeyRequest,
-  rotationRequest,
   suspensionRequest,
 } from '#core/admin/requests.ts'
 import type { AdminOperationOf } from '#core/admin/routes.ts'
@@ -35,14 +29,10 @@ import { createSessionRequest } from '#core/admin/sign-in.ts'
 import {
   adjustmentResponse,
   callbackSecretResponse,
-  changedKeyResponse,
   changedTenantResponse,
   channelSwitchesResponse,
   grantResponse,
   modelSwitchesResponse,
-  newKeyResponse,
-  playgroundKeyResponse,
-  rotatedKeyResponse,
   sessionListResponse,
   sessionResponse,
   signInResponse,
@@ -58,11 +48,11 @@ export type AdminOperationDocument = {
   readonly summary: string
   /** Sentences of Markdown. */
   readonly description?: string
-  readonly request?: keyof typeof ADMIN_REQUEST_SCHEMAS
+  readonly request?: string
   readonly response: {
     readonly description: string
     /** Name of a schema of the document; `html` for a page; left out for a response without a body. */
-    readonly schema?: keyof typeof ADMIN_RESPONSE_SCHEMAS | 'html'
+    readonly schema?: string
   }
 }
 
@@ -139,11 +129,6 @@ export const ADMIN_READ_OPERATIONS = {
     summary: 'Fetch a tenant',
     response: { description: 'The tenant.', schema: 'TenantDetail' },
   },
-  'list-keys': {
-    summary: 'List the API keys',
-    description: 'Of all tenants, or with `tenant` of one.',
-    response: { description: 'Keys by id.', schema: 'KeyList' },
-  },
   'list-ledger': {
     summary: 'List the ledger of a tenant',
     description: 'In the order in which jobs and requests began.',
@@ -219,30 +204,6 @@ export const ADMIN_WRITE_OPERATIONS = {
     request: 'CallbackSecretRequest',
     response: { description: 'The secrets.', schema: 'CallbackSecret' },
   },
-  'create-key': {
-    summary: 'Make an API key',
-    request: 'CreateKeyRequest',
-    response: { description: 'The key, shown once.', schema: 'NewKey' },
-  },
-  'change-key': {
-    summary: 'Change an API key',
-    description:
-      'All of the changes or none, from the next request of the key on. Fields that are left out stay as they are.',
-    request: 'ChangeKeyRequest',
-    response: { description: 'The key.', schema: 'ChangedKey' },
-  },
-  'rotate-key': {
-    summary: 'Replace an API key',
-    description:
-      'The new key has the limits and the budget of the old one, which keeps working for the overlap. A second rotation is a 409 with code `rotated_already`, unless `again` is true.',
-    request: 'RotationRequest',
-    response: { description: 'The new key, shown once.', schema: 'RotatedKey' },
-  },
-  'revoke-key': {
-    summary: 'Revoke an API key',
-    description: 'It is refused from its next request on, permanently.',
-    response: { description: 'The key.', schema: 'ChangedKey' },
-  },
   'cancel-video': {
     summary: 'Cancel a video job',
     description: 'The job fails, its reservation is released, its upstream is asked to stop, and its callback is sent.',
@@ -285,13 +246,6 @@ export const ADMIN_WRITE_OPERATIONS = {
     description: 'The configuration decides again.',
     response: { description: 'What is in force now.', schema: 'ModelSwitches' },
   },
-  'create-playground-key': {
-    summary: 'Make a key for the playground',
-    description:
-      'A session of an API key gets one with the models, the rate and the budget of that key, which ends with that key. An owner names a tenant. A viewer gets a 403.',
-    request: 'PlaygroundKeyRequest',
-    response: { description: 'The key, which works for 15 minutes.', schema: 'PlaygroundKey' },
-  },
 } as const satisfies Readonly<Record<AdminOperationOf<'write'>, AdminOperationDocument>>
 
 /** The request bodies of the admin API, by their names in the document. */
@@ -303,10 +257,6 @@ export const ADMIN_REQUEST_SCHEMAS = {
   AdjustmentRequest: adjustmentRequest,
   SuspensionRequest: suspensionRequest,
   CallbackSecretRequest: callbackSecretRequest,
-  CreateKeyRequest: createKeyRequest,
-  ChangeKeyRequest: changeKeyRequest,
-  RotationRequest: rotationRequest,
-  PlaygroundKeyRequest: playgroundKeyRequest,
   ChangeChannelRequest: changeChannelRequest,
   ChangeModelRequest: changeModelRequest,
 } as const
@@ -323,8 +273,6 @@ export const ADMIN_RESPONSE_SCHEMAS = {
   VideoReceipt: videoReceiptResponse,
   TenantDetail: tenantDetailResponse,
   TenantList: tenantListResponse,
-  Key: keyResponse,
-  KeyList: keyListResponse,
   LedgerList: ledgerListResponse,
   LedgerVerification: ledgerVerificationResponse,
   Channels: channelsResponse,
@@ -335,10 +283,6 @@ export const ADMIN_RESPONSE_SCHEMAS = {
   Grant: grantResponse,
   Adjustment: adjustmentResponse,
   CallbackSecret: callbackSecretResponse,
-  ChangedKey: changedKeyResponse,
-  NewKey: newKeyResponse,
-  RotatedKey: rotatedKeyResponse,
-  PlaygroundKey: playgroundKeyResponse,
   VideoCancellation: videoCancellationResponse,
   VideoRedrive: videoRedriveResponse,
   VideoCallback: videoCallbackAttemptResponse,

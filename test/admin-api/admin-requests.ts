@@ -1,4 +1,3 @@
-import type { AdminOperationOf } from '#core/admin/routes.ts'
 import { PER_SECOND_MODEL } from '../engines/test-catalogue.ts'
 
 /** What a request of an operation sends: the values of its path, its query and its body. */
@@ -14,8 +13,8 @@ const JOB = { parameters: { job_id: '01980000-0000-7000-8000-000000000000' }, qu
 const CHANNEL = { parameters: { channel_id: 'main' } }
 const MODEL = { parameters: { model: PER_SECOND_MODEL } }
 
-/** A request of each operation that gets as far as the table. A new row of ADMIN_ROUTES does not compile without one. */
-export const ADMIN_REQUESTS: Readonly<Record<AdminOperationOf<'read'> | AdminOperationOf<'write'>, AdminRequest>> = {
+/** A request of each operation that gets as far as the table. `admin-chain.statuses.test.ts` fails for an operation without one. */
+export const ADMIN_REQUESTS: Readonly<Record<string, AdminRequest>> = {
   'get-overview': {},
   'get-usage': { query: { tenant: 'acme' } },
   'list-videos': { query: { tenant: 'acme' } },

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { parseCredits, ZERO } from '#core/money.ts'
-import { endAfterRotation, keyView, requireUsable, rotateKey, stateOf } from '#lambdas/admin/keys.ts'
+import { endAfterRotation, keyJson, replaceKey, requireUsable, stateOf } from '#lambdas/admin/keys.ts'
 import { getApiKey, revokeApiKey } from '#store/keys/api-keys.ts'
 import { useTestTable } from '../engines/test-table.ts'
 import { openTenant, TESTER } from '../engines/video-jobs.ts'
@@ -23,8 +23,8 @@ const KEY = {
 }
 const FIVE = parseCredits('5')
 
-describe('keyView', () => {
-  it('shows times in Unix seconds and the budget as it counts now, and nothing else of the key', () => {
+describe('keyJson', () => {
+  it('shows times in ISO 8601 and the budget as it counts now, and nothing else of the key', () => {
     const budget = {
       amount: FIVE,
       period: { kind: 'total', id: 'total' } as const,
@@ -33,16 +33,16 @@ describe('keyView', () => {
       left: FIVE,
       free: FIVE,
     }
-    expect(keyView(KEY, budget, 8_000)).toEqual({
+    expect(keyJson(KEY, budget, 8_000)).toEqual({
       ...{ id: 'k1', name: null, tenant: 'acme', state: 'active', models: null, rate_per_minute: 5 },
-      budget: { amount: '5', period: 'total', spent: '0', held: '0', resets_at: null },
-      ...{ created_at: 1, expires_at: 9, last_used_at: null },
+      budget: { amount: '5', period: 'total', spent: '0', held: '0', left: '5', resets_at: null },
+      ...{ created_at: '1970-01-01T00:00:01.999Z', expires_at: '1970-01-01T00:00:09.000Z' },
     })
-    expect(keyView(KEY, undefined, 9_000)).toMatchObject({ state: 'expired', budget: null })
+    expect(keyJson(KEY, undefined, 9_000)).toMatchObject({ state: 'expired', budget: null })
   })
 })
 
-describe('rotateKey', () => {
+describe('replaceKey', () => {
   const engine = useTestTable()
 
   it('makes one successor of a key that two owners rotate at once, and says when the old key ends', async () => {
@@ -52,7 +52,12 @@ describe('rotateKey', () => {
     expect(endAfterRotation(listing)).toBeUndefined()
     const now = Date.now()
     const rotate = () =>
-      rotateKey(table, listing, { overlapMilliseconds: 60_000, endsAt: undefined, actor: TESTER, nowMilliseconds: now })
+      replaceKey(table, listing, {
+        overlapMilliseconds: 60_000,
+        endsAt: undefined,
+        actor: TESTER,
+        nowMilliseconds: now,
+      })
     const outcomes = await Promise.allSettled([rotate(), rotate(), rotate()])
     expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
     const end = endAfterRotation((await getApiKey(table, keyId)).listing)

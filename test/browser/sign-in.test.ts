@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals'
 import type { Page } from 'playwright-core'
-import { ADMIN_ROUTES } from '#core/admin/routes.ts'
+import { ALL_ADMIN_ROUTES } from '#lambdas/admin/documents.ts'
 import { type RealProvider, startRealProvider } from '../admin-api/sign-in/real-provider.ts'
 import {
   accessibilityViolations,
@@ -94,7 +94,7 @@ describe('signing in to the console', () => {
     await page.getByText('Demo', { exact: true }).first().waitFor()
     expect(await page.getByRole('link', { name: 'Tenants' }).count()).toBe(0)
     host.browser.expectProblem(/status of 403/)
-    const routes = Object.values(ADMIN_ROUTES).filter(({ access }) => access === 'viewer' || access === 'owner')
+    const routes = Object.values(ALL_ADMIN_ROUTES).filter(({ access }) => access === 'viewer' || access === 'owner')
     expect(routes.length).toBeGreaterThan(20)
     for (const { method, path } of routes) {
       const url = path.replace(/\{\w+\}/g, other)

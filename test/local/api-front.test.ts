@@ -3,7 +3,7 @@ import { request } from 'node:http'
 import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import type { APIGatewayProxyEvent } from 'aws-lambda'
-import { ADMIN_ROUTES } from '#core/admin/routes.ts'
+import { ALL_ADMIN_ROUTES } from '#lambdas/admin/documents.ts'
 import { ApiFront, routeRequest, toGatewayEvent } from '#local/api-front.ts'
 import { type HttpServer, listen } from '#platform/http-server/http-server.ts'
 import { readBody } from '#platform/http-server/request-bodies.ts'
@@ -325,7 +325,7 @@ describe('a route of the local API', () => {
     },
   )
 
-  it.each(ADMIN_ROUTES)('$method $path goes to the function $function of the admin API', (route) => {
+  it.each(ALL_ADMIN_ROUTES)('$method $path goes to the function $function of the admin API', (route) => {
     const { target, resource, streams } = routeRequest(route.method, route.path.replace(/\{\w+\}/, 'some%20id'))
     expect({ name: target.name, resource, streams }).toEqual({
       name: `admin-${route.function}`,

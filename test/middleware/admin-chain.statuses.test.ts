@@ -1,13 +1,14 @@
 import { afterAll, afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals'
-import { ADMIN_ROUTES, type AdminRoute } from '#core/admin/routes.ts'
+import type { AdminRoute } from '#core/admin/routes.ts'
 import type { Session } from '#core/admin/session.ts'
 import { ServiceUnavailableError } from '#core/errors.ts'
+import { ALL_ADMIN_ROUTES } from '#lambdas/admin/documents.ts'
 import { summarySource } from '#lambdas/admin-api/read/overview.ts'
 import { VerificationRate } from '#lambdas/admin-api/read/read-context.ts'
 import { readOperations } from '#lambdas/admin-api/read/read-operations.ts'
 import { writeOperations } from '#lambdas/admin-api/write/write-operations.ts'
 import { adminHandler } from '#middleware/admin-chain.ts'
-import { ADMIN_REQUESTS, type AdminRequest, pathOf } from '../admin-api/admin-requests.ts'
+import { ADMIN_REQUESTS, pathOf } from '../admin-api/admin-requests.ts'
 import { testCatalogue } from '../engines/test-catalogue.ts'
 import { useSecretsManager } from '../platform/fake-secrets-manager.ts'
 import { adminEvent, tableWithSession } from './admin-exchange.ts'
@@ -28,8 +29,7 @@ afterAll(() => {
   process.env = environment
 })
 
-const REQUESTS: Readonly<Record<string, AdminRequest>> = ADMIN_REQUESTS
-const ROWS = ADMIN_ROUTES.filter((route) => route.function !== 'sign-in')
+const ROWS = ALL_ADMIN_ROUTES.filter((route) => route.function !== 'sign-in')
 
 type Sent = {
   /** What the table throws; nothing of it can be read but the session. */
@@ -42,7 +42,10 @@ type Sent = {
 
 /** The status of a request through the chain of its function. */
 async function statusOf(route: AdminRoute, { fault, session, headers = {}, query, body }: Sent): Promise<number> {
-  const request = REQUESTS[route.operation] ?? {}
+  const request = ADMIN_REQUESTS[route.operation]
+  if (request === undefined) {
+    throw new Error(`no request of ${route.operation} in admin-requests.ts`)
+  }
   const handler = handlerOf(route, { fault: fault ?? new Error('the test reads no table'), session })
   const sent = body ?? (request.body && JSON.stringify(request.body))
   const event = adminEvent(route.method, pathOf(route.path, request), {

@@ -70,7 +70,7 @@ describe('adminHandler', () => {
   })
 
   it.each([
-    ['an operation of another function', 'GET', '/admin/v1/session', 405],
+    ['an operation of another function', 'GET', '/admin/v1/session', 404],
     ['an unknown method', 'PUT', KEYS, 405],
     ['an unknown path', 'POST', '/admin/v1/nothing', 404],
   ])('refuses %s', async (_, method, path, statusCode) => {

@@ -1,6 +1,6 @@
-import { type AdminOperationOf, WRITE_ROUTES } from '#core/admin/routes.ts'
 import type { Session } from '#core/admin/session.ts'
-import type { AdminOperation } from '#middleware/admin-chain.ts'
+import { ALL_ADMIN_ROUTES } from '#lambdas/admin/documents.ts'
+import type { AdminOperation, ServedOperation } from '#middleware/admin-chain.ts'
 import type { ApiEvent } from '#middleware/api-event.ts'
 import { sha256Hex } from '#platform/crypto.ts'
 import { sessionItemOf } from '#store/sessions/find-session.ts'
@@ -51,9 +51,8 @@ function tenantItemOf({ SK }: TableKey): Item {
 }
 
 /** Serves every operation of the function that writes alike. */
-export function servingAll(serve: AdminOperation): Record<AdminOperationOf<'write'>, AdminOperation> {
-  const served = WRITE_ROUTES.map(({ operation }) => [operation, serve])
-  return Object.fromEntries(served) as Record<AdminOperationOf<'write'>, AdminOperation>
+export function servingAll(serve: AdminOperation): readonly ServedOperation[] {
+  return ALL_ADMIN_ROUTES.filter((route) => route.function === 'write').map((route) => ({ ...route, serve }))
 }
 
 /** A request of a page of the console on loopback, signed in. Headers that are undefined are left out. */

@@ -1,11 +1,11 @@
 import { describe, expect, test } from '@jest/globals'
-import { ADMIN_ROUTES } from '#core/admin/routes.ts'
+import { ALL_ADMIN_ROUTES } from '#lambdas/admin/documents.ts'
 import { adminDocument } from '../../lib/openapi/admin-document.ts'
 
 const document = adminDocument()
 
 describe('adminDocument', () => {
-  test.each(ADMIN_ROUTES.map((route) => [route.operation, route] as const))(
+  test.each(ALL_ADMIN_ROUTES.map((route) => [route.operation, route] as const))(
     'describes every status, parameter and schema of %s',
     (_name, route) => {
       const operation = document.paths[route.path]?.[route.method.toLowerCase()]
@@ -27,7 +27,7 @@ describe('adminDocument', () => {
 
   test('asks for the cookie of a session, but not to sign in', () => {
     expect(document.security).toEqual([{ session: [] }])
-    const open = ADMIN_ROUTES.filter(
+    const open = ALL_ADMIN_ROUTES.filter(
       ({ path, method }) => document.paths[path]?.[method.toLowerCase()]?.security !== undefined,
     )
     expect(open.map(({ access }) => access)).toEqual(open.map(() => 'public'))

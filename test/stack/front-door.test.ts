@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, it } from '@jest/globals'
 import { Template } from 'aws-cdk-lib/assertions'
 import { AwsSolutionsChecks } from 'cdk-nag'
-import { ADMIN_ROUTES } from '#core/admin/routes.ts'
+import { ALL_ADMIN_ROUTES } from '#lambdas/admin/documents.ts'
 import { consolePathCode, VIEWER_ADDRESS_CODE } from '#stack/front-door.ts'
 import { consoleHeaders } from '../../lib/console/console-files.ts'
 import { EVERY_SETTING } from './every-setting.ts'
@@ -255,7 +255,7 @@ function adminFunctionOf(method: string, path: string): string | undefined {
 }
 
 describe('AdminApi', () => {
-  it.each(ADMIN_ROUTES)('sends $method $path to the function $function', ({ method, path, function: name }) => {
+  it.each(ALL_ADMIN_ROUTES)('sends $method $path to the function $function', ({ method, path, function: name }) => {
     expect(adminFunctionOf(method, path.replaceAll(/\{\w+\}/g, 'some-id'))).toBe(`admin-api/${name}`)
   })
 

@@ -1,9 +1,10 @@
-import { AdminNotFoundError, ForbiddenError, HolderRateExceededError } from '#core/admin/errors.ts'
+import { AdminNotFoundError, HolderRateExceededError } from '#core/admin/errors.ts'
 import type { Session } from '#core/admin/session.ts'
 import type { Summary } from '#core/admin/summary.ts'
 import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
 import { InvalidRequestError } from '#core/errors.ts'
 import type { AllFigures } from '#core/measures.ts'
+import { allowedTenant } from '#lambdas/admin/operation.ts'
 import { sessionOf } from '#middleware/admin-chain.ts'
 import type { ApiEvent } from '#middleware/api-event.ts'
 import type { ExecutionState } from '#platform/aws/video-executions.ts'
@@ -11,7 +12,6 @@ import type { OpenUrlSigner } from '#platform/cdn/video-urls.ts'
 import type { OpenBucket } from '#store/bucket/bucket.ts'
 import type { FoundTenant } from '#store/sessions/find-session.ts'
 import type { Table } from '#store/table/table.ts'
-import { isSortKey } from '#store/table/table-keys.ts'
 import type { Suspension } from '#store/tenants/tenants.ts'
 
 /** The reads of the table, without its writes. */
@@ -52,18 +52,6 @@ export function tenantIdOf(event: ApiEvent): string {
   const tenantId = tenantIdIfGiven(event)
   if (tenantId === undefined) {
     throw new InvalidRequestError([{ path: 'tenant', message: '`tenant` is missing: use the id of a tenant' }])
-  }
-  return tenantId
-}
-
-/** The tenant that a session may see if it asks for this one. @throws ForbiddenError */
-export function allowedTenant({ role, tenant }: Session, asked: string | undefined): string | undefined {
-  if (role === 'tenant' && (tenant === null || (asked !== undefined && asked !== tenant.id))) {
-    throw new ForbiddenError('an API key sees its own tenant alone')
-  }
-  const tenantId = tenant?.id ?? asked
-  if (tenantId !== undefined && !isSortKey(tenantId)) {
-    throw new InvalidRequestError([{ path: 'tenant', message: '`tenant` must be the id of a tenant' }])
   }
   return tenantId
 }

@@ -1,4 +1,5 @@
-import { adminHandler } from '#middleware/admin-chain.ts'
+import { type AdminOperationOf, SIGN_IN_ROUTES } from '#core/admin/routes.ts'
+import { type AdminOperation, adminHandler } from '#middleware/admin-chain.ts'
 import { finishOidc, startOidc } from './oidc.ts'
 import {
   createSession,
@@ -13,19 +14,17 @@ import {
 
 /** The handler of every operation that makes or ends sessions of the console. */
 export function signInHandler(context: SignInContext) {
-  return adminHandler(
-    'sign-in',
-    {
-      'get-sign-in': getSignIn(context),
-      'create-session': createSession(context),
-      'get-session': getSession(context),
-      'sign-out': signOut(context),
-      'list-sessions': listSessions(context),
-      'sign-out-everywhere': signOutEverywhere(context),
-      'end-session': endSession(context),
-      'start-oidc': startOidc(context),
-      'finish-oidc': finishOidc(context),
-    },
-    { openTable: context.table },
-  )
+  const serve: Record<AdminOperationOf<'sign-in'>, AdminOperation> = {
+    'get-sign-in': getSignIn(context),
+    'create-session': createSession(context),
+    'get-session': getSession(context),
+    'sign-out': signOut(context),
+    'list-sessions': listSessions(context),
+    'sign-out-everywhere': signOutEverywhere(context),
+    'end-session': endSession(context),
+    'start-oidc': startOidc(context),
+    'finish-oidc': finishOidc(context),
+  }
+  const rows = SIGN_IN_ROUTES.map((row) => ({ ...row, function: 'sign-in' as const, serve: serve[row.operation] }))
+  return adminHandler('sign-in', rows, { openTable: context.table })
 }

@@ -1,5 +1,6 @@
 import { AdminNotFoundError } from '#core/admin/errors.ts'
-import { changeChannelRequest, changeModelRequest, emptyRequest, parseRequest } from '#core/admin/requests.ts'
+import { emptyRequest, parseRequest } from '#core/admin/parse-request.ts'
+import { changeChannelRequest, changeModelRequest } from '#core/admin/requests.ts'
 import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
 import { type ChannelChange, type SwitchChange, type Switches, switchesOf } from '#core/catalogue/switches.ts'
 import { latestSwitch, unservedModels } from '#lambdas/admin/switches.ts'
@@ -22,7 +23,7 @@ export function requireConfigured({ openCatalogue }: WriteContext, { kind, id }:
 
 /** Clears the switches of a target, and returns all that are left. @throws AdminNotFoundError for an id without switches that the configuration does not have. */
 export async function clearSwitches(event: ApiEvent, context: WriteContext, target: Target): Promise<Switches> {
-  parseRequest(emptyRequest, event.json)
+  parseRequest(emptyRequest(), event.json)
   const { switches } = await readSwitches(context.table)
   const { kind, id } = target
   if (switchesOf<object>(kind === 'channel' ? switches.channels : switches.models, id) === undefined) {

@@ -1,12 +1,11 @@
 import { AdminConflictError } from '#core/admin/errors.ts'
+import { emptyRequest, parseRequest } from '#core/admin/parse-request.ts'
 import {
   adjustmentRequest,
   callbackSecretRequest,
   changeTenantRequest,
   createTenantRequest,
-  emptyRequest,
   grantRequest,
-  parseRequest,
   suspensionRequest,
 } from '#core/admin/requests.ts'
 import { formatCredits, ZERO } from '#core/money.ts'
@@ -46,7 +45,7 @@ export const suspendTenant: WriteOperation = async (event, context) => {
 /** `DELETE .../suspension`: keys that are neither revoked nor expired work again. */
 export const resumeTenant: WriteOperation = async (event, context) => {
   const tenantId = pathId(event, 'tenant_id', 'tenant')
-  parseRequest(emptyRequest, event.json)
+  parseRequest(emptyRequest(), event.json)
   await resume(context.table, tenantId, { actor: actorOf(event) })
   return await respondWithTenant(tenantId, context)
 }

@@ -1,5 +1,5 @@
 import { AdminConflictError } from '#core/admin/errors.ts'
-import { emptyRequest, parseRequest } from '#core/admin/requests.ts'
+import { emptyRequest, parseRequest } from '#core/admin/parse-request.ts'
 import { VideoJobConflictError } from '#core/errors.ts'
 import { callbackAttemptView, isTerminal } from '#core/jobs/video-job.ts'
 import { cancelVideoJob, redriveVideoJob } from '#lambdas/admin/jobs.ts'
@@ -12,7 +12,7 @@ import { jobKeyOf, readNamedJob, type WriteOperation } from './write-context.ts'
 
 /** `POST .../cancellation`: ends a job as failed and releases its reservation. A repeat completes what a crash left undone. */
 export const cancelVideo: WriteOperation = async (event, context) => {
-  parseRequest(emptyRequest, event.json)
+  parseRequest(emptyRequest(), event.json)
   const job = await readNamedJob(event, context)
   const ended =
     isTerminal(job) && !isCancelledByOperator(job) ? job : await cancelVideoJob(job, context, actorOf(event))
@@ -25,7 +25,7 @@ export const cancelVideo: WriteOperation = async (event, context) => {
 
 /** `POST .../redrive`: starts an execution for an open job whose execution is missing or broken. */
 export const redriveVideo: WriteOperation = async (event, context) => {
-  parseRequest(emptyRequest, event.json)
+  parseRequest(emptyRequest(), event.json)
   const job = await readNamedJob(event, context)
   const { execution, replaced } = await redriveVideoJob(job, context, actorOf(event))
   return { body: { object: 'video.redrive', id: job.jobId, tenant: job.tenantId, execution, replaced } }
@@ -33,7 +33,7 @@ export const redriveVideo: WriteOperation = async (event, context) => {
 
 /** `POST .../callback`: sends the callback of an ended job once more. The entry of the log is written with its number, before it is sent. */
 export const resendCallback: WriteOperation = async (event, context) => {
-  parseRequest(emptyRequest, event.json)
+  parseRequest(emptyRequest(), event.json)
   const job = jobKeyOf(event)
   const [actor, at] = [actorOf(event), context.nowMilliseconds()]
   const target = { kind: 'job', id: job.jobId, tenantId: job.tenantId } as const
@@ -52,7 +52,7 @@ export const resendCallback: WriteOperation = async (event, context) => {
 
 /** `DELETE /admin/v1/videos/{job_id}`: makes a job invisible and deletes its video. */
 export const deleteVideo: WriteOperation = async (event, context) => {
-  parseRequest(emptyRequest, event.json)
+  parseRequest(emptyRequest(), event.json)
   const { tenantId, jobId } = jobKeyOf(event)
   const audit = auditEntry({
     actor: actorOf(event),

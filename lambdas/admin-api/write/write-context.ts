@@ -3,7 +3,6 @@ import type { Catalogue } from '#core/catalogue/catalogue.ts'
 import { InvalidRequestError, VideoJobNotFoundError } from '#core/errors.ts'
 import { isJobId } from '#core/ids.ts'
 import type { VideoJob } from '#core/jobs/video-job.ts'
-import { keyView } from '#lambdas/admin/keys.ts'
 import { tenantView } from '#lambdas/admin/tenants.ts'
 import type { StepContext } from '#lambdas/pipeline/step-context.ts'
 import type { AdminResponse } from '#middleware/admin-chain.ts'
@@ -12,8 +11,6 @@ import type { OpenUrlSigner } from '#platform/cdn/video-urls.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { OpenBucket } from '#store/bucket/bucket.ts'
 import { getVideoJob } from '#store/jobs/job-reader.ts'
-import { readKeyBudgets } from '#store/key-budgets.ts'
-import { type ApiKeyListing, getApiKey } from '#store/keys/api-keys.ts'
 import type { Table } from '#store/table/table.ts'
 import { getTenant, type Tenant } from '#store/tenants/tenants.ts'
 
@@ -39,17 +36,6 @@ export function tenantBody(tenant: Tenant, { nowMilliseconds }: WriteContext) {
 /** Reads a tenant after a change. @throws StoreRefusal `not_found`. */
 export async function respondWithTenant(tenantId: string, context: WriteContext): Promise<AdminResponse> {
   return { body: tenantBody(await getTenant(context.table, tenantId), context) }
-}
-
-/** A key with its budget, after a change. */
-export async function keyBody({ table, nowMilliseconds }: WriteContext, key: ApiKeyListing) {
-  const [budget] = (await readKeyBudgets(table, [key])).values()
-  return { object: 'key', ...keyView(key, budget, nowMilliseconds()) }
-}
-
-/** The same, read by its id. @throws StoreRefusal `not_found`. */
-export async function readKeyBody(context: WriteContext, keyId: string) {
-  return await keyBody(context, (await getApiKey(context.table, keyId)).listing)
 }
 
 /** Longer than any id of this service, and far below the bound of a key of the table. */

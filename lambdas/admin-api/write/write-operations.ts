@@ -1,9 +1,11 @@
-import { AdminConflictError, AdminNotFoundError } from '#core/admin/errors.ts'
-import type { AdminOperationOf } from '#core/admin/routes.ts'
-import type { HttpError } from '#core/errors.ts'
-import type { AdminOperation } from '#middleware/admin-chain.ts'
+import { type AdminOperationOf, WRITE_ROUTES } from '#core/admin/routes.ts'
+import { InvalidRequestError } from '#core/errors.ts'
+import { KEY_WRITES } from '#lambdas/admin/keys.ts'
+import type { WriteServices } from '#lambdas/admin/operation.ts'
+import { responseTo, serveWrite } from '#lambdas/admin/serve-operation.ts'
+import type { ServedOperation } from '#middleware/admin-chain.ts'
+import type { ApiEvent } from '#middleware/api-event.ts'
 import { StoreRefusal } from '#store/store-refusal.ts'
-import { changeKey, createKey, createPlaygroundKey, revokeKey, rotateKey } from './keys.ts'
 import { changeChannel, changeModel, clearChannel, clearModel } from './switches.ts'
 import {
   adjustCredits,
@@ -24,10 +26,6 @@ const OPERATIONS = {
   'suspend-tenant': suspendTenant,
   'resume-tenant': resumeTenant,
   'reveal-callback-secret': revealCallbackSecret,
-  'create-key': createKey,
-  'change-key': changeKey,
-  'rotate-key': rotateKey,
-  'revoke-key': revokeKey,
   // Loaded when they are first asked for: they bring clients of Step Functions, the bucket and receivers, which nothing else needs.
   'cancel-video': async (...request) => (await import('./videos.ts')).cancelVideo(...request),
   'redrive-video': async (...request) => (await import('./videos.ts')).redriveVideo(...request),
@@ -37,38 +35,35 @@ const OPERATIONS = {
   'clear-channel': clearChannel,
   'change-model': changeModel,
   'clear-model': clearModel,
-  'create-playground-key': createPlaygroundKey,
 } as const satisfies Readonly<Record<AdminOperationOf<'write'>, WriteOperation>>
 
 /** Every operation that changes something; what a store refuses becomes a 404 or a 409. */
-export function writeOperations(context: WriteContext): Readonly<Record<keyof typeof OPERATIONS, AdminOperation>> {
-  const served = (serve: WriteOperation): AdminOperation => {
-    return async (event) => {
+export function writeOperations(context: WriteContext): readonly ServedOperation[] {
+  const rows = WRITE_ROUTES.map((row) => ({
+    ...row,
+    function: 'write' as const,
+    serve: async (event: ApiEvent) => {
       try {
-        return await serve(event, context)
+        return await OPERATIONS[row.operation](event, context)
       } catch (error) {
         throw error instanceof StoreRefusal ? responseTo(error) : error
       }
-    }
-  }
-  return Object.fromEntries(Object.entries(OPERATIONS).map(([name, serve]) => [name, served(serve)])) as Readonly<
-    Record<keyof typeof OPERATIONS, AdminOperation>
-  >
+    },
+  }))
+  const services = () => ({ ...context, checkModels: requireKnownModels(context) })
+  return [...rows, ...KEY_WRITES.map((operation) => serveWrite(operation, services))]
 }
 
-function responseTo(refusal: StoreRefusal): HttpError {
-  const { code, message } = refusal
-  switch (code) {
-    case 'not_found':
-      return new AdminNotFoundError(message, { cause: refusal })
-    case 'id_taken':
-      return new AdminConflictError(message, code, { param: 'id', cause: refusal })
-    case 'below_zero':
-      return new AdminConflictError(`${message}; \`allow_debt\` permits this`, code, {
-        param: 'allow_debt',
-        cause: refusal,
-      })
-    default:
-      return new AdminConflictError(message, code, { cause: refusal })
+/** Refuses models that the configuration does not have, but for those that a key has already. */
+function requireKnownModels({ openCatalogue }: WriteContext): WriteServices['checkModels'] {
+  return async (models, kept = async () => []) => {
+    const configured = openCatalogue().config.models.map(({ id }) => id)
+    const known = new Set(models ? [...configured, ...(await kept())] : [])
+    for (const [index, model] of (models ?? []).entries()) {
+      if (!known.has(model)) {
+        const message = 'the configuration has no such model: `GET /admin/v1/channels` lists them'
+        throw new InvalidRequestError([{ path: `models.${index}`, message }])
+      }
+    }
   }
 }

@@ -66,6 +66,11 @@ export function readQueryText(query: PageQuery, name: string): string | undefine
   return value
 }
 
+/** The id of a tenant, which `allowedTenant` checks; undefined if it is not given. */
+export function readQueryTenant({ tenant }: PageQuery): string | undefined {
+  return tenant
+}
+
 /** Longer than any cursor: two ids. */
 const CURSOR_CHARACTERS_MAX = 2_048
 

@@ -9,6 +9,9 @@ export const amountField = z.string().describe('Credits, as a decimal string.')
 /** A time in a response. */
 export const timeField = z.int().describe('Unix seconds.')
 
+/** A time in a response of a defined operation. */
+export const isoTimeField = z.iso.datetime().describe('ISO 8601, in UTC.')
+
 /** A tenant by its id and its name. */
 export const tenantName = z.strictObject({ id: z.string(), name: z.string() })
 
@@ -30,6 +33,13 @@ export const usageCounts = z.strictObject({
   video_seconds: z.number(),
   images: z.int(),
 })
+
+/** Beside the rows of a page of a defined operation. */
+export const pageFields = {
+  has_more: z.boolean().describe('Whether another page follows. A filtered page may be short.'),
+  next: z.string().nullable().describe('The value of `after` for the next page; null on the last page.'),
+  as_of: isoTimeField.describe('When the rows were read, or when the summary that holds them was written.'),
+}
 
 /** One page of a list. A filtered page may be short although another one follows. */
 export function pageOf<Row extends z.ZodType>(row: Row) {
@@ -206,23 +216,6 @@ export const overviewResponse = z.strictObject({
   figures_from: figuresFromField,
   attention: z.array(attention),
 })
-
-/** An API key, never the key itself. */
-export const keyResponse = z.strictObject({
-  id: z.string().describe('Public id.'),
-  name: z.string().nullable(),
-  tenant: z.string().describe('Id of the tenant.'),
-  state: z.enum(['active', 'revoked', 'expired', 'suspended']).describe('The first one that applies.'),
-  models: z.array(z.string()).nullable().describe('Models that the key may use; null for all.'),
-  rate_per_minute: z.int().nullable().describe('Null for no limit.'),
-  budget: budgetResponse.nullable(),
-  created_at: timeField,
-  expires_at: timeField.nullable(),
-  last_used_at: z.null().describe('Not recorded: a write for every request would cost more than the request.'),
-})
-
-/** Keys by id. */
-export const keyListResponse = pageOf(keyResponse)
 
 /** A row of the ledger. A relayed request has one row, written when it ends. */
 const ledgerRow = z.strictObject({

@@ -59,15 +59,6 @@ export const READ_ROUTES = [
     errorStatuses: READ_ERRORS,
   },
   {
-    operation: 'list-keys',
-    method: 'GET',
-    path: '/admin/v1/keys',
-    access: 'viewer',
-    successStatus: 200,
-    errorStatuses: READ_ERRORS,
-    query: ['tenant', 'after', 'limit'],
-  },
-  {
     operation: 'list-ledger',
     method: 'GET',
     path: '/admin/v1/ledger',
@@ -260,38 +251,6 @@ export const WRITE_ROUTES = [
     errorStatuses: WRITE_ERRORS,
   },
   {
-    operation: 'create-key',
-    method: 'POST',
-    path: '/admin/v1/keys',
-    access: 'owner',
-    successStatus: 201,
-    errorStatuses: WRITE_ERRORS,
-  },
-  {
-    operation: 'change-key',
-    method: 'PATCH',
-    path: '/admin/v1/keys/{key_id}',
-    access: 'owner',
-    successStatus: 200,
-    errorStatuses: WRITE_ERRORS,
-  },
-  {
-    operation: 'rotate-key',
-    method: 'POST',
-    path: '/admin/v1/keys/{key_id}/rotation',
-    access: 'owner',
-    successStatus: 201,
-    errorStatuses: WRITE_ERRORS,
-  },
-  {
-    operation: 'revoke-key',
-    method: 'POST',
-    path: '/admin/v1/keys/{key_id}/revocation',
-    access: 'owner',
-    successStatus: 200,
-    errorStatuses: WRITE_ERRORS,
-  },
-  {
     operation: 'cancel-video',
     method: 'POST',
     path: '/admin/v1/videos/{job_id}/cancellation',
@@ -359,14 +318,6 @@ export const WRITE_ROUTES = [
     successStatus: 200,
     errorStatuses: WRITE_ERRORS,
   },
-  {
-    operation: 'create-playground-key',
-    method: 'POST',
-    path: '/admin/v1/playground/key',
-    access: 'tenant',
-    successStatus: 201,
-    errorStatuses: [...WRITE_ERRORS, 429],
-  },
 ] as const satisfies readonly AdminRow[]
 
 const ROWS = { 'sign-in': SIGN_IN_ROUTES, read: READ_ROUTES, write: WRITE_ROUTES } as const satisfies Readonly<
@@ -402,11 +353,6 @@ export function routeAdminRequest(method: string, path: string): RoutedAdminRequ
     }
   }
   return undefined
-}
-
-/** The methods of a concrete path; empty for an unknown one. */
-export function adminMethods(path: string): readonly string[] {
-  return ADMIN_ROUTES.filter((route) => matchPath(route.path, path) !== undefined).map(({ method }) => method)
 }
 
 /** The role of a session. `tenant` is an API key, which sees its own tenant alone. */

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { amountField, keyResponse, pageOf, tenantName, tenantResponse, timeField } from './read-responses.ts'
+import { amountField, pageOf, tenantName, tenantResponse, timeField } from './read-responses.ts'
 
 /** A tenant after a change. */
 export const changedTenantResponse = z.strictObject({ object: z.literal('tenant'), ...tenantResponse.shape })
@@ -31,29 +31,6 @@ export const callbackSecretResponse = z.strictObject({
   secret: z.string(),
   previous_secret: z.string().nullable().describe('Signs too, until `previous_until`.'),
   previous_until: timeField.nullable(),
-})
-
-/** A key after a change. */
-export const changedKeyResponse = z.strictObject({ object: z.literal('key'), ...keyResponse.shape })
-
-const key = z.string().describe('The key itself. It is not shown again.')
-
-/** A new key. */
-export const newKeyResponse = z.strictObject({ ...changedKeyResponse.shape, key })
-
-/** The successor of a key. */
-export const rotatedKeyResponse = z.strictObject({
-  ...newKeyResponse.shape,
-  replaces: z.string().describe('Public id of the old key.'),
-  old_expires_at: timeField.describe('When the old key ends, Unix seconds.'),
-})
-
-/** A key for the playground. */
-export const playgroundKeyResponse = z.strictObject({
-  object: z.literal('playground.key'),
-  key,
-  expires_at: timeField,
-  tenant: z.string().describe('Id of the tenant whose credits it spends.'),
 })
 
 /** The end of a job by an owner. */

@@ -105,13 +105,15 @@ export class CommandValues {
   /** A whole number from 1, in plain digits; undefined if the option was not given. @throws UsageError for anything else. */
   count(name: string): number | undefined {
     const text = this.text(name)
-    if (text === undefined) {
-      return undefined
-    }
-    const count = Number(text)
-    if (!/^\d+$/.test(text) || !Number.isSafeInteger(count) || count < 1) {
-      throw new UsageError(`--${name} ${text}: use a whole number from 1`)
-    }
-    return count
+    return text === undefined ? undefined : readCount(name, text)
   }
+}
+
+/** A whole number from 1, in plain digits. @throws UsageError naming the option. */
+export function readCount(option: string, text: string): number {
+  const count = Number(text)
+  if (!/^\d+$/.test(text) || !Number.isSafeInteger(count) || count < 1) {
+    throw new UsageError(`--${option} ${text}: use a whole number from 1`)
+  }
+  return count
 }

@@ -24,7 +24,7 @@ import { frontDoorFinish, frontDoorRotate } from './front-door.ts'
 import { health } from './health.ts'
 import { jobList } from './job-list.ts'
 import { jobCancel, jobFind, jobRedrive, jobShow, jobTimeline } from './jobs.ts'
-import { keyCreate, keyList, keyRevoke, keyRotate, keySet } from './keys.ts'
+import { KEY_COMMANDS } from './keys.ts'
 import { ledgerExport, ledgerShow, ledgerVerify } from './ledger.ts'
 import { modelClear, modelDisable, modelEnable, modelList } from './models.ts'
 import { secretList, secretRemove, secretSet } from './secrets.ts'
@@ -55,11 +55,7 @@ export const COMMANDS: readonly Command[] = [
   tenantBudget,
   tenantAlerts,
   alertList,
-  keyCreate,
-  keyList,
-  keySet,
-  keyRotate,
-  keyRevoke,
+  ...KEY_COMMANDS,
   callbackSecretShow,
   callbackSecretRotate,
   consoleKeyCreate,

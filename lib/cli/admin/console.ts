@@ -24,7 +24,7 @@ log names the key.`,
     'console key create --name "night shift" --role viewer --local --json',
   ],
   async run(context, values) {
-    const name = readName(values) ?? ''
+    const name = readName(values.text('name') ?? '')
     const role = values.required('role')
     if (role !== 'owner' && role !== 'viewer') {
       throw new UsageError(`--role ${role}: use owner or viewer`)

@@ -12,11 +12,17 @@ export const TENANT = {
   value: 'ID|NAME',
   summary: 'the tenant, by its id or by a name that no other tenant has',
   required: true,
-} as const satisfies CommandOption
+  find: findTenantId,
+} as const satisfies CommandOption & { readonly find: typeof findTenantId }
+
+/** The id of a tenant that is named by its id or by its name. @throws as {@link findTenant}. */
+export async function findTenantId(table: Table, idOrName: string): Promise<string> {
+  return (await findTenant(table, idOrName)).id
+}
 
 /** The id of the tenant in the required `--tenant`. @throws StoreRefusal `not_found`, UsageError as {@link findTenant}. */
 export async function readTenantId(context: Pick<AdminContext, 'table'>, values: CommandValues): Promise<string> {
-  return (await findTenant(await context.table(), values.required('tenant'))).id
+  return await findTenantId(await context.table(), values.required('tenant'))
 }
 
 /** The same for an option that may be left out. */
@@ -47,13 +53,12 @@ export async function findTenant(table: Table, idOrName: string): Promise<Pick<T
   return found
 }
 
-/** The name in `--name`; undefined if it was not given. @throws UsageError for a name with control characters or a secret. */
-export function readName(values: CommandValues): string | undefined {
-  const name = values.text('name')
-  if (name !== undefined && !isPrintable(name)) {
+/** The name of `--name`. @throws UsageError for a name with control characters or a secret. */
+export function readName(name: string): string {
+  if (!isPrintable(name)) {
     throw new UsageError('--name contains a control character')
   }
-  requireNoSecret('name', name ?? '')
+  requireNoSecret('name', name)
   return name
 }
 
@@ -78,7 +83,7 @@ function requireNoSecret(option: string, text: string): void {
 
 /** The same for a required name. */
 export function requireName(values: CommandValues): string {
-  return readName(values) ?? values.required('name')
+  return readName(values.required('name'))
 }
 
 const UNIT_MILLISECONDS: Readonly<Record<string, number>> = {

@@ -1,5 +1,7 @@
 import { balanceAmounts } from '#core/api/balance.ts'
+import type { Budget } from '#core/budgets.ts'
 import { OPEN_JOBS_DEFAULT } from '#core/limits.ts'
+import { budgetJson } from '#lambdas/admin/budgets.ts'
 import { isRefusal, StoreRefusal } from '#store/store-refusal.ts'
 import type { Table } from '#store/table/table.ts'
 import { changeTenant } from '#store/tenants/change-tenant.ts'
@@ -8,7 +10,7 @@ import { makeTenant, resumeTenant, suspendTenant } from '#store/tenants/tenant-l
 import { getTenant, listTenantNames, listTenants, type Tenant, type TenantListing } from '#store/tenants/tenants.ts'
 import { formatTable, type Output } from '../output.ts'
 import { UsageError } from '../terminal.ts'
-import { budgetJson, budgetText, readLimit } from './budgets.ts'
+import { budgetLine, readLimit } from './budgets.ts'
 import type { Command, CommandValues } from './command.ts'
 import { readCredits, readLine, readSignedCredits, readTenantId, requireName, TENANT } from './read-options.ts'
 
@@ -35,6 +37,11 @@ export function describeTenant(tenant: Tenant, { withSecret }: { readonly withSe
     },
     text: formatTable([], Object.entries({ ...json, ...more, ...limited })),
   }
+}
+
+function budgetText(budget: Budget, nowMilliseconds: number): string {
+  const json = budgetJson(budget, nowMilliseconds)
+  return json === null ? '' : budgetLine(json)
 }
 
 /** A tenant after a change of its state or limits. */

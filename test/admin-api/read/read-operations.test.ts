@@ -6,7 +6,6 @@ import {
   adminUsageResponse,
   auditListResponse,
   callbackAttemptListResponse,
-  keyListResponse,
   ledgerListResponse,
   ledgerVerificationResponse,
   tenantDetailResponse,
@@ -16,7 +15,9 @@ import type { Session } from '#core/admin/session.ts'
 import { InvalidRequestError } from '#core/errors.ts'
 import { timeOrderedId } from '#core/ids.ts'
 import { formatCredits, microcredits, parseCredits } from '#core/money.ts'
-import { allowedTenant, VerificationRate, visibleRow } from '#lambdas/admin-api/read/read-context.ts'
+import { KEY_DOCUMENTS } from '#lambdas/admin/keys.docs.ts'
+import { allowedTenant } from '#lambdas/admin/operation.ts'
+import { VerificationRate, visibleRow } from '#lambdas/admin-api/read/read-context.ts'
 import { resolveReservation } from '#store/job-ledger/resolve-reservation.ts'
 import { RelayLedger } from '#store/relay-ledger/relay-ledger.ts'
 import type { RelayResolution } from '#store/relay-ledger/relay-reservation.ts'
@@ -54,7 +55,7 @@ describe('read operations', () => {
     ['list-ledger 200', '/ledger', ledgerListResponse, true],
     ['get-usage 200', '/usage', adminUsageResponse, true],
     ['list-callback-attempts 200', '/webhooks', callbackAttemptListResponse, true],
-    ['list-keys 200', '/keys', keyListResponse, false],
+    ['list-keys 200', '/keys', KEY_DOCUMENTS.listKeys.output, false],
   ] as const
 
   describe.each(PAGES)('%s', (_, path, schema, mayTenant) => {

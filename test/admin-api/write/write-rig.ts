@@ -1,6 +1,8 @@
-import { routeAdminRequest } from '#core/admin/routes.ts'
+import type { ZodType } from 'zod'
 import type { Session } from '#core/admin/session.ts'
+import { matchPath } from '#core/api/paths.ts'
 import type { Catalogue } from '#core/catalogue/catalogue.ts'
+import { ADMIN_DOCUMENTS, ALL_ADMIN_ROUTES } from '#lambdas/admin/documents.ts'
 import type { WriteContext } from '#lambdas/admin-api/write/write-context.ts'
 import { writeOperations } from '#lambdas/admin-api/write/write-operations.ts'
 import { adminHandler } from '#middleware/admin-chain.ts'
@@ -55,15 +57,22 @@ export function writeCaller(table: Table, options: Options = {}) {
 
 /** @throws ZodError for a success that is not what the document of the admin API says, Error for a status that is not in its row. */
 function requireDocumented(method: string, path: string, { status, body }: Response): void {
-  const route = routeAdminRequest(method, `/admin/v1${path}`)?.route
+  const route = ALL_ADMIN_ROUTES.find(
+    (each) => each.method === method && matchPath(each.path, `/admin/v1${path}`) !== undefined,
+  )
   if (route !== undefined && ![route.successStatus, ...route.errorStatuses].includes(status)) {
     throw new Error(`${route.operation} does not declare ${status}`)
   }
-  const documents: Readonly<Record<string, AdminOperationDocument>> = ADMIN_WRITE_OPERATIONS
-  const schema = documents[route?.operation ?? '']?.response.schema
-  if (status === route?.successStatus && schema !== undefined && schema !== 'html') {
-    ADMIN_RESPONSE_SCHEMAS[schema].parse(body)
+  if (status === route?.successStatus) {
+    outputOf(route.operation)?.parse(body)
   }
+}
+
+function outputOf(operation: string): ZodType | undefined {
+  const documents: Readonly<Record<string, AdminOperationDocument>> = ADMIN_WRITE_OPERATIONS
+  const schemas: Readonly<Record<string, ZodType>> = ADMIN_RESPONSE_SCHEMAS
+  const defined = ADMIN_DOCUMENTS.find((document) => document.operation.name === operation)
+  return defined?.output ?? schemas[documents[operation]?.response.schema ?? '']
 }
 
 /** A table, a caller of the operations, and the newest entries of the audit log about a target. */

@@ -1,27 +1,28 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from '@jest/globals'
-import { ADMIN_ROUTES, adminMethods, routeAdminRequest } from '#core/admin/routes.ts'
+import { routeAdminRequest } from '#core/admin/routes.ts'
+import { ALL_ADMIN_ROUTES } from '#lambdas/admin/documents.ts'
 
-describe('ADMIN_ROUTES', () => {
+describe('ALL_ADMIN_ROUTES', () => {
   it('names no operation and no pair of method and path twice', () => {
-    expect(new Set(ADMIN_ROUTES.map(({ operation }) => operation)).size).toBe(ADMIN_ROUTES.length)
-    expect(new Set(ADMIN_ROUTES.map(({ method, path }) => `${method} ${path}`)).size).toBe(ADMIN_ROUTES.length)
+    expect(new Set(ALL_ADMIN_ROUTES.map(({ operation }) => operation)).size).toBe(ALL_ADMIN_ROUTES.length)
+    expect(new Set(ALL_ADMIN_ROUTES.map(({ method, path }) => `${method} ${path}`)).size).toBe(ALL_ADMIN_ROUTES.length)
   })
 
   it('gives only GET to the function that reads, and no other GET than those of sign-in to another', () => {
-    for (const { method, function: name } of ADMIN_ROUTES.filter((route) => route.function !== 'sign-in')) {
+    for (const { method, function: name } of ALL_ADMIN_ROUTES.filter((route) => route.function !== 'sign-in')) {
       expect({ method, name }).toEqual({ method, name: method === 'GET' ? 'read' : 'write' })
     }
   })
 
   it('lets nobody change anything without the role of an owner, but for the playground', () => {
-    const open = ADMIN_ROUTES.filter((route) => route.function === 'write' && route.access !== 'owner')
+    const open = ALL_ADMIN_ROUTES.filter((route) => route.function === 'write' && route.access !== 'owner')
     expect(open.map(({ operation }) => operation)).toEqual(['create-playground-key'])
   })
 
   it('opens to everybody only what signs in', () => {
-    const open = ADMIN_ROUTES.filter(({ access }) => access === 'public')
+    const open = ALL_ADMIN_ROUTES.filter(({ access }) => access === 'public')
     expect(open.map(({ operation }) => operation)).toEqual([
       'get-sign-in',
       'create-session',
@@ -52,13 +53,6 @@ describe('routeAdminRequest', () => {
   })
 })
 
-describe('adminMethods', () => {
-  it('names the methods of a path', () => {
-    expect(adminMethods('/admin/v1/session')).toEqual(['POST', 'GET', 'DELETE'])
-    expect(adminMethods('/admin/v1/nothing')).toEqual([])
-  })
-})
-
 const FOLDER = join(import.meta.dirname, '../../admin-api')
 
 /** Statuses that `admin-chain.statuses.test.ts` produces for every operation that reads or writes. */
@@ -70,7 +64,7 @@ describe('operations of the admin API', () => {
     .filter((file) => file.endsWith('.test.ts'))
     .map((file) => readFileSync(join(FOLDER, file), 'utf8'))
     .join('\n')
-  const declared = ADMIN_ROUTES.flatMap(({ operation, path, function: name, successStatus, errorStatuses }) => {
+  const declared = ALL_ADMIN_ROUTES.flatMap(({ operation, path, function: name, successStatus, errorStatuses }) => {
     const own = errorStatuses.filter((status) => {
       const isOwn404 = status === 404 && path.includes('{')
       return name === 'sign-in' || isOwn404 || !OF_THE_CHAIN.includes(status)

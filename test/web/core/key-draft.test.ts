@@ -18,7 +18,7 @@ describe('key-draft', () => {
       models: null,
       rate_per_minute: null,
       budget: null,
-      expires_at: NOW + 86_400,
+      expires_at: new Date((NOW + 86_400) * 1000).toISOString(),
     })
   })
 

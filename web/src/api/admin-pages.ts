@@ -1,4 +1,4 @@
-import { type ListPage, listPages } from '../core/list-pages.ts'
+import { type ListPage, listPages, toListPage } from '../core/list-pages.ts'
 import { adminRequest, type Query } from './admin-request.ts'
 import { tryRequest } from './try-request.ts'
 
@@ -18,6 +18,6 @@ export function adminPages<Row>(path: string, query: Query, signal: AbortSignal)
 }
 
 function readPage<Row>(path: string, request: { readonly query: Query; readonly signal: AbortSignal }) {
-  const attempt = async () => (await adminRequest(path, request)) as ListPage<Row>
+  const attempt = async () => toListPage<Row>(Object(await adminRequest(path, request)))
   return tryRequest(attempt, { tries: TRIES, signal: request.signal })
 }

@@ -1,6 +1,7 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/preact-query'
 import { fillPath } from '../core/fill-path.ts'
-import { type ListPage, leftOutOf } from '../core/list-pages.ts'
+import { type ListPage, leftOutOf, toListPage } from '../core/list-pages.ts'
+import { unixSecondsOf } from '../core/time.ts'
 import { adminPages } from './admin-pages.ts'
 import { adminRequest, type Query } from './admin-request.ts'
 import type { AdminPath, AdminReads, RowOf } from './admin-types.ts'
@@ -56,10 +57,14 @@ export function useAdminList<Path extends AdminPath>(path: Path, options: Option
   const result = useInfiniteQuery<ListPage<RowOf<Path>>, ApiError>({
     queryKey: [path, 'list', query],
     queryFn: async ({ pageParam, signal }) =>
-      (await adminRequest(path, {
-        query: { ...query, limit: ROWS_PER_PAGE, after: pageParam as string | undefined },
-        signal,
-      })) as ListPage<RowOf<Path>>,
+      toListPage<RowOf<Path>>(
+        Object(
+          await adminRequest(path, {
+            query: { ...query, limit: ROWS_PER_PAGE, after: pageParam as string | undefined },
+            signal,
+          }),
+        ),
+      ),
     initialPageParam: undefined,
     getNextPageParam: ({ has_more, next }) => (has_more && next !== null ? next : undefined),
     enabled: isEnabled,
@@ -77,7 +82,7 @@ export function useAdminList<Path extends AdminPath>(path: Path, options: Option
     isLoadingMore: result.isFetchingNextPage,
     loadMore: () => void result.fetchNextPage(),
     reload: () => void result.refetch(),
-    asOf: pages[0]?.as_of ?? null,
+    asOf: pages[0]?.as_of === undefined ? null : unixSecondsOf(pages[0].as_of),
     leftOut: leftOutOf(pages),
     pages: (signal) => adminPages(path, query, signal),
   }

@@ -7,18 +7,18 @@ export type Overview = Schemas['Overview']
 export type Usage = Schemas['Usage']
 export type TenantDetail = Schemas['TenantDetail']
 export type TenantRow = Schemas['TenantList']['data'][number]
-export type KeyRow = Schemas['KeyList']['data'][number]
+export type KeyRow = Schemas['Key']
 export type LedgerRow = Schemas['LedgerList']['data'][number]
 export type AuditRow = Schemas['AuditList']['data'][number]
 export type SessionRow = Schemas['SessionList']['data'][number]
 export type Channels = Schemas['Channels']
-export type Budget = Schemas['Budget']
+export type Budget = Pick<Schemas['KeyBudget'], 'amount' | 'period' | 'spent' | 'held'>
 export type VideoRow = Schemas['VideoList']['data'][number]
 export type VideoDetail = Schemas['VideoDetail']
 export type CallbackRow = Schemas['CallbackAttemptList']['data'][number]
 export type SignInMethods = Schemas['SignIn']
 export type SignedInSession = Schemas['Session']
-export type PlaygroundKey = Schemas['PlaygroundKey']
+export type PlaygroundKey = Schemas['CreatePlaygroundKeyResponse']
 
 type JsonOf<Content> = Content extends { content: { 'application/json': infer Body } } ? Body : never
 
@@ -39,8 +39,10 @@ export type AdminReads = {
 /** A path of the admin API that can be read. */
 export type AdminPath = keyof AdminReads
 
-/** A row of a list. */
-export type RowOf<Path extends AdminPath> = AdminReads[Path] extends { data: readonly (infer Row)[] } ? Row : never
+/** A row of a list: of the one field that is an array. */
+export type RowOf<Path extends AdminPath> = ElementOf<AdminReads[Path][keyof AdminReads[Path]]>
+
+type ElementOf<Field> = Field extends readonly (infer Row)[] ? Row : never
 
 /** A method with an effect. */
 export type WriteMethod = 'POST' | 'PATCH' | 'DELETE'

@@ -1,3 +1,4 @@
+import { unixSecondsOf } from '../core/time.ts'
 import { adminRequest } from './admin-request.ts'
 import type { PlaygroundKey } from './admin-types.ts'
 
@@ -14,7 +15,7 @@ const keys = new Map<string, Promise<PlaygroundKey>>()
  */
 export async function playgroundKey(tenant: string | undefined): Promise<string> {
   const held = await keys.get(tenant ?? '')
-  if (held !== undefined && held.expires_at - Date.now() / 1000 > LEFT_SECONDS_MIN) {
+  if (held !== undefined && unixSecondsOf(held.expires_at) - Date.now() / 1000 > LEFT_SECONDS_MIN) {
     return held.key
   }
   const asked = adminRequest('/playground/key', {

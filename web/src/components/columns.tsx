@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import type { Budget } from '../api/admin-types.ts'
 import { sumAmounts } from '../core/amount.ts'
-import { isoTime } from '../core/time.ts'
+import { type ApiTime, isoTime } from '../core/time.ts'
 import { Amount, Nothing } from './amount.tsx'
 import { BudgetBar } from './budget-bar.tsx'
 import type { TableColumn } from './table-column.ts'
@@ -12,7 +12,7 @@ type Named = { readonly id: string; readonly title: string }
 /** A column of times, of Unix seconds; a file has them in ISO 8601 of UTC. */
 export function timeColumn<Row>(
   { id, title }: Named,
-  at: (row: Row) => number | null,
+  at: (row: Row) => ApiTime | null,
   more: Pick<TableColumn<Row>, 'order' | 'isExportOnly'> = {},
 ): TableColumn<Row> {
   return { id, title, value: (row) => isoTime(at(row)), cell: (row) => <Time at={at(row)} />, ...more }

@@ -1,4 +1,4 @@
-import { absoluteTime, isoTime, relativeTime } from '../core/time.ts'
+import { type ApiTime, absoluteTime, isoTime, relativeTime, unixSecondsOf } from '../core/time.ts'
 import { clock } from '../state/clock.ts'
 import { settings } from '../state/settings.ts'
 import { useStore } from '../state/store.ts'
@@ -6,8 +6,8 @@ import { Nothing } from './amount.tsx'
 import { Copyable } from './copy.tsx'
 
 type TimeProps = {
-  /** Unix seconds; null where a thing has not happened. */
-  readonly at: number | null | undefined
+  /** Null where a thing has not happened. */
+  readonly at: ApiTime | null | undefined
   /** Whether the whole time is shown and not how long ago it was. */
   readonly isAbsolute?: boolean
 }
@@ -19,12 +19,13 @@ export function Time({ at, isAbsolute = false }: TimeProps) {
   if (at === null || at === undefined) {
     return <Nothing />
   }
-  const absolute = absoluteTime(at, zone)
+  const seconds = unixSecondsOf(at)
+  const absolute = absoluteTime(seconds, zone)
   const iso = isoTime(at) ?? ''
   return (
     <Copyable value={iso} label="time">
       <time class="time" dateTime={iso} title={absolute}>
-        {isAbsolute ? absolute : relativeTime(at, now, zone)}
+        {isAbsolute ? absolute : relativeTime(seconds, now, zone)}
       </time>
     </Copyable>
   )

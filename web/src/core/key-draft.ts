@@ -1,4 +1,5 @@
 import type { BudgetDraft } from './budget-draft.ts'
+import { isoTime } from './time.ts'
 
 /** A key as a form holds it: what was typed. */
 export type KeyDraft = {
@@ -49,7 +50,7 @@ export function isRateReadable({ rate }: Pick<KeyDraft, 'rate'>): boolean {
   return /^([1-9]\d*)?$/.test(rate.trim())
 }
 
-/** The body of a request for a new key. Times are Unix seconds. */
+/** The body of a request for a new key. @param now Unix seconds. */
 export function newKeyBody(draft: KeyDraft, { tenant, now, budget }: Context & { readonly tenant: string }) {
   return {
     tenant,
@@ -82,11 +83,11 @@ function rateOf({ rate }: KeyDraft): number | null {
   return rate.trim() === '' ? null : Number(rate)
 }
 
-function endOf({ expiry }: KeyDraft, now: number): number | null | undefined {
+function endOf({ expiry }: KeyDraft, now: number): string | null | undefined {
   if (expiry === 'keep') {
     return undefined
   }
-  return expiry === 'never' ? null : now + Number(expiry)
+  return expiry === 'never' ? null : isoTime(now + Number(expiry))
 }
 
 function isSameBudget(left: BudgetDraft, right: BudgetDraft): boolean {

@@ -1,13 +1,21 @@
-/** One page of a list, as every list of the API writes it. */
+import type { ApiTime } from './time.ts'
+
+/** One page of a list. */
 export type ListPage<Row> = {
   readonly data: readonly Row[]
   readonly has_more: boolean
   /** The cursor of the page after this one; null on the last page. */
   readonly next: string | null
-  /** Unix seconds. */
-  readonly as_of?: number
+  /** A time of the API. */
+  readonly as_of?: ApiTime
   /** What the rows do not contain, in a sentence of the gateway. */
   readonly left_out?: string | null
+}
+
+/** A page with its rows as `data`: operations that are defined once name them after what they are, such as `keys`. */
+export function toListPage<Row>(page: object): ListPage<Row> {
+  const rows: readonly Row[] = Object.values(page).find(Array.isArray) ?? []
+  return { data: rows, ...(page as Omit<ListPage<Row>, 'data'>) }
 }
 
 /**

@@ -50,9 +50,17 @@ function offsetOf(minutes: number): string {
   return `UTC${minutes < 0 ? '-' : '+'}${String(hours).padStart(2, '0')}:${String(rest).padStart(2, '0')}`
 }
 
-/** `2026-11-22T22:49:10.000Z`: how files and copies hold a time. `at` is in Unix seconds; null stays null. */
-export function isoTime(at: number | null): string | null {
-  const time = new Date((at ?? Number.NaN) * 1000)
+/** A time of the API: ISO 8601, or Unix seconds. */
+export type ApiTime = number | string
+
+/** The Unix seconds of a time of the API. */
+export function unixSecondsOf(at: ApiTime): number {
+  return typeof at === 'number' ? at : Date.parse(at) / 1000
+}
+
+/** `2026-11-22T22:49:10.000Z`: how files and copies hold a time. Null stays null. */
+export function isoTime(at: ApiTime | null): string | null {
+  const time = new Date(at === null ? Number.NaN : unixSecondsOf(at) * 1000)
   return Number.isNaN(time.getTime()) ? null : time.toISOString()
 }
 

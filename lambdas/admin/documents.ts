@@ -1,0 +1,16 @@
+import { ADMIN_ROUTES, type AdminRoute } from '#core/admin/routes.ts'
+import type { DocumentedOperation } from './document.ts'
+import { KEY_DOCUMENTS, KEY_SCHEMAS } from './keys.docs.ts'
+import { routeOf } from './operation.ts'
+
+/** Every defined operation of the admin API, with its documentation. */
+export const ADMIN_DOCUMENTS: readonly DocumentedOperation[] = [...Object.values(KEY_DOCUMENTS)]
+
+/** The common parts of responses, by their names in `admin-openapi.json`. */
+export const ADMIN_SCHEMAS = { ...KEY_SCHEMAS }
+
+/** The row of every operation, for the document and for tests. Functions on AWS have their own rows alone. */
+export const ALL_ADMIN_ROUTES: readonly AdminRoute[] = [
+  ...ADMIN_ROUTES,
+  ...ADMIN_DOCUMENTS.map(({ operation }) => routeOf(operation)),
+]

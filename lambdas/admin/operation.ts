@@ -1,0 +1,154 @@
+import type * as z from 'zod/mini'
+import { ForbiddenError } from '#core/admin/errors.ts'
+import type { PageQuery } from '#core/admin/page-query.ts'
+import type { Access, AdminRoute } from '#core/admin/routes.ts'
+import type { Session } from '#core/admin/session.ts'
+import { InvalidRequestError } from '#core/errors.ts'
+import type { Clock } from '#platform/clock.ts'
+import type { Actor } from '#store/audit/audit-entry.ts'
+import type { RefusalCode } from '#store/store-refusal.ts'
+import type { Table } from '#store/table/table.ts'
+import { isSortKey } from '#store/table/table-keys.ts'
+
+/** Who asks, and when. */
+type Caller = Pick<Clock, 'nowMilliseconds'> & {
+  /** Undefined on the command line, which sees everything. */
+  readonly session: Session | undefined
+  /** Tells a person something that is no error. The command line prints the sentence, HTTP drops it. */
+  readonly warn: (sentence: string) => void
+}
+
+/** What operations that read may use. The function on AWS has no other rights. */
+export type ReadServices = {
+  readonly table: Pick<Table, 'readItem' | 'readItems' | 'queryPage'>
+}
+
+/** What operations that write may use. */
+export type WriteServices = {
+  /** For the audit log. */
+  readonly actor: Actor
+  readonly table: Table
+  /**
+   * Looks for models that the configuration does not have. HTTP refuses them; the command line warns, because the next deployment may add them.
+   * @param kept reads the models that the target has already.
+   * @throws InvalidRequestError that names the model by its place in `models`.
+   */
+  readonly checkModels: (
+    models: readonly string[] | null | undefined,
+    kept?: () => Promise<readonly string[]>,
+  ) => Promise<void>
+}
+
+/** What an operation runs with: what reads gets a table without writes. */
+export type OperationContext<Method extends string> = Caller & (Method extends 'GET' ? ReadServices : WriteServices)
+
+/** Reads a query parameter. @throws InvalidRequestError naming the parameter. */
+type QueryReader = (query: PageQuery, name: string) => unknown
+
+type BodySchema = z.ZodMiniType<object>
+
+/** The parameters in a path such as `/admin/v1/keys/{key_id}`. */
+type PathInput<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
+  ? Readonly<Record<Name, string>> & PathInput<Rest>
+  : unknown
+
+/** The parsed values of path, query and body, side by side. */
+type InputOf<
+  Path extends string,
+  Query extends Readonly<Record<string, QueryReader>>,
+  Body extends BodySchema,
+> = PathInput<Path> & {
+  readonly [Name in keyof Query]: ReturnType<Query[Name]>
+} & z.output<Body>
+
+type Head<Method extends string, Path extends string> = {
+  /** A verb and a noun, such as `create-key`. */
+  readonly name: string
+  readonly method: Method
+  /** Starts with `/admin/v1/`; `{name}` is a parameter. */
+  readonly path: Path
+  readonly access: Exclude<Access, 'public'>
+  /** Status of the success. Default: 200. */
+  readonly status?: 201 | 204
+  /** The codes of its 409. */
+  readonly conflicts?: readonly ConflictCode[]
+  /** Error statuses that the others do not have. */
+  readonly errors?: readonly number[]
+  /** Its action in the audit log. */
+  readonly audit?: string
+}
+
+/** Why an operation is refused, besides a target that does not exist. */
+export type ConflictCode = Exclude<RefusalCode, 'not_found'>
+
+/** What an operation resolves to. */
+export type OutputOf<Operation extends Pick<AdminOperation, 'run'>> = Awaited<ReturnType<Operation['run']>>
+
+/** One operation, with its types erased. */
+export type AdminOperation = Head<'GET' | 'POST' | 'PATCH' | 'DELETE', string> & {
+  readonly query?: Readonly<Record<string, QueryReader>>
+  readonly body?: () => BodySchema
+  run(input: object, context: OperationContext<'GET'> & OperationContext<'POST'>): Promise<object>
+}
+
+/**
+ * Defines one operation once. The admin API, `admin-openapi.json` and the command line follow from the definition. Bundles contain the
+ * operations of their own function alone, because the call has no side effects and schemas are made when they are first used.
+ * @param definition `run` returns JSON, with ISO times and amounts as decimal strings.
+ */
+/* @__NO_SIDE_EFFECTS__ */
+export function defineOperation<
+  const Method extends AdminOperation['method'],
+  const Path extends string,
+  Output extends object,
+  const Query extends Readonly<Record<string, QueryReader>> = Readonly<Record<never, QueryReader>>,
+  Body extends BodySchema = BodySchema,
+>(
+  definition: Head<Method, Path> & {
+    readonly query?: Query
+    readonly body?: () => Body
+    run(input: InputOf<Path, Query, Body>, context: OperationContext<Method>): Promise<Output>
+  },
+) {
+  return definition
+}
+
+/** Statuses of every operation: 404 is for requests that do not come through the front door, too. */
+const READ_ERRORS = [400, 401, 403, 404, 500, 503] as const
+
+/** The row of an operation for what routes and documents requests. */
+export function routeOf({ name, method, path, access, ...operation }: AdminOperation): AdminRoute {
+  const isRead = method === 'GET'
+  const own = [...(operation.errors ?? []), ...(operation.conflicts === undefined ? [] : [409])]
+  return {
+    ...{ operation: name, method, path, access, successStatus: operation.status ?? 200 },
+    errorStatuses: [...READ_ERRORS, ...(isRead ? [] : [413]), ...own].toSorted((left, right) => left - right),
+    query: Object.keys(operation.query ?? {}),
+    function: isRead ? 'read' : 'write',
+  }
+}
+
+/**
+ * The tenant whose data a session may see if it asks for this one: of an API key its own, whatever the request says or leaves out.
+ * @throws ForbiddenError for an API key that names another tenant; InvalidRequestError for what is no id.
+ */
+export function allowedTenant(session: Session | undefined, asked: string | undefined): string | undefined {
+  if (session?.role === 'tenant' && (session.tenant === null || (asked !== undefined && asked !== session.tenant.id))) {
+    throw new ForbiddenError('an API key sees its own tenant alone')
+  }
+  const tenantId = session?.tenant?.id ?? asked
+  if (tenantId !== undefined && !isSortKey(tenantId)) {
+    throw new InvalidRequestError([{ path: 'tenant', message: '`tenant` must be the id of a tenant' }])
+  }
+  return tenantId
+}
+
+/** A time as operations show it. */
+export function isoTime(milliseconds: number): string {
+  return new Date(milliseconds).toISOString()
+}
+
+/** The same for times that are kept in whole seconds. */
+export function isoSeconds(milliseconds: number): string {
+  return isoTime(Math.floor(milliseconds / 1000) * 1000)
+}

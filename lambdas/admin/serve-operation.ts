@@ -1,0 +1,91 @@
+import { AdminConflictError, AdminNotFoundError } from '#core/admin/errors.ts'
+import { emptyRequest, parseRequest } from '#core/admin/parse-request.ts'
+import type { HttpError } from '#core/errors.ts'
+import { actorOf, type ServedOperation, sessionOf } from '#middleware/admin-chain.ts'
+import type { ApiEvent } from '#middleware/api-event.ts'
+import { once } from '#platform/cache.ts'
+import type { Clock } from '#platform/clock.ts'
+import { type RefusalCode, StoreRefusal } from '#store/store-refusal.ts'
+import { type AdminOperation, type ReadServices, routeOf, type WriteServices } from './operation.ts'
+
+/** Serves an operation that reads. @param openServices opens what the operation may use. */
+export function serveRead(
+  operation: AdminOperation,
+  openServices: () => Pick<Clock, 'nowMilliseconds'> & ReadServices,
+): ServedOperation {
+  return served(operation, (event) => ({ input: inputOf(operation, event), services: openServices() }))
+}
+
+/** Serves an operation that writes; the function that reads does not contain what parses bodies. */
+export function serveWrite(
+  operation: AdminOperation,
+  openServices: () => Pick<Clock, 'nowMilliseconds'> & Omit<WriteServices, 'actor'>,
+): ServedOperation {
+  const body = once(operation.body ?? emptyRequest)
+  return served(operation, (event) => ({
+    input: { ...inputOf(operation, event), ...parseRequest(body(), event.json) },
+    services: { ...openServices(), actor: actorOf(event) },
+  }))
+}
+
+function served(
+  operation: AdminOperation,
+  read: (event: ApiEvent) => { readonly input: object; readonly services: object },
+): ServedOperation {
+  return {
+    ...routeOf(operation),
+    serve: async (event) => {
+      const { input, services } = read(event)
+      const context = { ...services, session: sessionOf(event), warn: () => undefined }
+      try {
+        return { body: await operation.run(input, context as unknown as Parameters<AdminOperation['run']>[1]) }
+      } catch (error) {
+        throw error instanceof StoreRefusal ? responseTo(error) : error
+      }
+    },
+  }
+}
+
+/** The parameters of path and query. @throws AdminNotFoundError, InvalidRequestError naming the parameter. */
+function inputOf({ path, query = {} }: AdminOperation, event: ApiEvent): object {
+  const ids = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => [name, pathId(event, name)])
+  const given = event.queryStringParameters ?? {}
+  const filters = Object.entries(query).map(([name, read]) => [name, read(given, name)])
+  return Object.fromEntries([...ids, ...filters])
+}
+
+/** Longer than any id of this service, and far below the bound of a key of the table. */
+const ID_CHARACTERS_MAX = 200
+
+/**
+ * The id in a path. An id that the table cannot hold is one that does not exist.
+ * @throws AdminNotFoundError
+ */
+function pathId({ pathParameters }: ApiEvent, name: string): string {
+  const id = pathParameters?.[name] ?? ''
+  if (id === '' || id.length > ID_CHARACTERS_MAX || !id.isWellFormed()) {
+    throw new AdminNotFoundError(`no ${name.replace(/_id$/, '').replaceAll('_', ' ')} has this id`)
+  }
+  return id
+}
+
+/** The field of a request that permits what was refused. */
+const PERMITTED_BY: Partial<Record<RefusalCode, string>> = {
+  id_taken: 'id',
+  below_zero: 'allow_debt',
+  rotated_already: 'again',
+}
+
+/** What HTTP responds to a refusal: 404 for a target that does not exist, else 409. */
+export function responseTo(refusal: StoreRefusal): HttpError {
+  const { code, message } = refusal
+  if (code === 'not_found') {
+    return new AdminNotFoundError(message, { cause: refusal })
+  }
+  const param = PERMITTED_BY[code]
+  const hint = code === 'below_zero' ? '; `allow_debt` permits this' : ''
+  return new AdminConflictError(`${message}${hint}`, code, {
+    cause: refusal,
+    ...(param === undefined ? {} : { param }),
+  })
+}

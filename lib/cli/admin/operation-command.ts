@@ -1,0 +1,240 @@
+import * as z from 'zod/mini'
+import type { DocumentedOperation } from '#lambdas/admin/document.ts'
+import type { AdminOperation, OutputOf } from '#lambdas/admin/operation.ts'
+import { systemClock } from '#platform/clock.ts'
+import type { Table } from '#store/table/table.ts'
+import { formatTable, type Output } from '../output.ts'
+import { nearestName, UsageError } from '../terminal.ts'
+import { readDeployedConfig } from './catalogue.ts'
+import type { AdminContext, Command, CommandOption, CommandValues } from './command.ts'
+
+/** An option of a command that gives a field of the input, where its text is not the JSON of the field. */
+export type FieldOption = CommandOption & {
+  /** The name of the field, if it is not that of the option. */
+  readonly field?: string
+  /** The field from the text of the option. @throws UsageError. */
+  readonly read?: (text: string) => unknown
+  /** The same for an id, which may be given as a name: looked up after all other options were read. */
+  readonly find?: (table: Table, text: string) => Promise<string>
+}
+
+/** The input and the output of an operation, as its command handles them. */
+type Typed<Documented extends DocumentedOperation> = {
+  readonly input: Parameters<Documented['operation']['run']>[0]
+  readonly output: OutputOf<Documented['operation']>
+}
+
+/** What a command adds to its operation. */
+type CommandPart<Documented extends DocumentedOperation> = Pick<Command, 'name' | 'details' | 'examples'> & {
+  /** Options that need more than the schema of their field says, in the order of the help; the others follow. */
+  readonly options?: Readonly<Record<string, FieldOption>>
+  /** Fields of the input without an option. */
+  readonly without?: readonly string[]
+  /** Asks for confirmation and warns. @returns fields that the confirmation adds to the input. */
+  readonly prepare?: (
+    input: Typed<Documented>['input'],
+    context: AdminContext,
+  ) => Promise<Partial<Typed<Documented>['input']> | undefined>
+  /** The output for people. Default: a line for each field. */
+  readonly format?: (output: Typed<Documented>['output']) => string
+}
+
+/** The fields of a list that a command reads to its end. */
+const PAGE_FIELDS: readonly string[] = ['after', 'limit']
+
+/**
+ * The command of an operation. Path, query and body become options; `--json` prints what HTTP responds, but a list as a whole. A test
+ * compares the two.
+ */
+export function commandOf<Documented extends DocumentedOperation>(
+  documented: Documented,
+  part: CommandPart<Documented>,
+): Command {
+  const { operation, summary } = documented
+  const options = optionsOf(operation, part)
+  const format: (output: never) => string = part.format ?? formatFields
+  return {
+    ...{ name: part.name, summary, options, examples: part.examples },
+    ...(part.details === undefined ? {} : { details: part.details }),
+    async run(context, values) {
+      const input = await readInput(operation, options, { context, values })
+      const more = await part.prepare?.(input as Typed<Documented>['input'], context)
+      const output = await runWhole(operation, { ...input, ...more }, context)
+      return { json: output, text: format(output as never) } satisfies Output
+    },
+  }
+}
+
+function optionsOf(
+  { path, query = {}, body }: AdminOperation,
+  { options = {}, without = [] }: Pick<CommandPart<DocumentedOperation>, 'options' | 'without'>,
+): Readonly<Record<string, FieldOption>> {
+  const covered = new Set([
+    ...PAGE_FIELDS,
+    ...without,
+    ...Object.entries(options).map(([name, { field }]) => field ?? name),
+  ])
+  const ids = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']): [string, FieldOption] => [
+    name,
+    { value: 'ID', summary: `the ${name.replaceAll('_', ' ')}`, required: true },
+  ])
+  const filters = Object.keys(query).map((name): [string, FieldOption] => [
+    name,
+    { value: name.toUpperCase(), summary: `filter by ${name.replaceAll('_', ' ')}` },
+  ])
+  const derived = [...ids, ...filters, ...(body === undefined ? [] : bodyOptions(body()))]
+    .filter(([field]) => !covered.has(field))
+    .map(([field, option]) => [field.replaceAll('_', '-'), { ...option, field }] as const)
+  return { ...options, ...Object.fromEntries(derived) }
+}
+
+/** An option for each field of a body: a switch for true or false, else a value. */
+function bodyOptions(body: z.ZodMiniType): [string, FieldOption][] {
+  const { properties = {}, required = [] } = z.toJSONSchema(body, { io: 'input', unrepresentable: 'any' })
+  return Object.entries(properties).map(([name, schema]) => {
+    const { type, description = name, enum: choices } = Object(schema)
+    return [
+      name,
+      {
+        summary: `${description.charAt(0).toLowerCase()}${description.slice(1)}`.replace(/\.$/, ''),
+        ...(type === 'boolean' ? {} : { value: choices?.join('|') ?? name.toUpperCase() }),
+        ...(type === 'integer' || type === 'number' ? { read: Number } : {}),
+        ...(required.includes(name) ? { required: true as const } : {}),
+      },
+    ]
+  })
+}
+
+type Given = { readonly context: AdminContext; readonly values: CommandValues }
+
+/** The input of an operation from the options of its command. @throws UsageError. */
+async function readInput(
+  operation: AdminOperation,
+  options: Readonly<Record<string, FieldOption>>,
+  { context, values }: Given,
+): Promise<object> {
+  const input: Record<string, unknown> = {}
+  for (const [option, { field = option, read, value }] of Object.entries(options)) {
+    const text = values.text(option)
+    if (value === undefined && values.has(option)) {
+      input[field] = true
+    } else if (text !== undefined) {
+      input[field] = read === undefined ? text : read(text)
+    }
+  }
+  requireChange(operation, options, values)
+  const parsed = withParsedFields(operation, options, input)
+  const found: Record<string, string> = {}
+  for (const [option, { field = option, find }] of Object.entries(options)) {
+    const text = values.text(option)
+    if (find !== undefined && text !== undefined) {
+      found[field] = await find(await context.table(), text)
+    }
+  }
+  return { ...parsed, ...found }
+}
+
+/** @throws UsageError for a change that changes nothing. */
+function requireChange(
+  { method, path }: AdminOperation,
+  options: Readonly<Record<string, FieldOption>>,
+  values: CommandValues,
+) {
+  const fields = Object.entries(options).filter(([option, { field = option }]) => !path.includes(`{${field}}`))
+  if (method === 'PATCH' && !fields.some(([option]) => values.has(option))) {
+    throw new UsageError(`nothing to change: use ${fields.map(([option]) => `--${option}`).join(', ')}`)
+  }
+}
+
+/** Fields without a reader are parsed by the schema, which also gives defaults. @throws UsageError naming the option. */
+function withParsedFields(
+  { query = {}, body }: AdminOperation,
+  options: Readonly<Record<string, FieldOption>>,
+  input: Readonly<Record<string, unknown>>,
+): object {
+  const shape: Readonly<Record<string, z.ZodMiniType>> = Object(body?.()).shape ?? {}
+  const optionOf = new Map(Object.entries(options).map(([option, each]) => [each.field ?? option, { option, ...each }]))
+  const parsed = Object.entries(shape).flatMap(([field, schema]) => {
+    const option = optionOf.get(field)
+    if (option?.find !== undefined || (field in input && option?.read !== undefined && option.read !== Number)) {
+      return []
+    }
+    const result = schema.safeParse(input[field])
+    if (!result.success) {
+      throw new UsageError(`--${option?.option ?? field}: ${result.error.issues[0]?.message ?? 'wrong'}`)
+    }
+    return result.data === undefined ? [] : [[field, result.data]]
+  })
+  const pages = PAGE_FIELDS.filter((name) => name in query).map((name) => [name, query[name]?.({}, name)])
+  return { ...input, ...Object.fromEntries(pages), ...Object.fromEntries(parsed) }
+}
+
+/** Runs an operation; a list page after page, without what tells of pages. */
+async function runWhole(operation: AdminOperation, input: object, context: AdminContext): Promise<object> {
+  const services = await servicesOf(operation, context)
+  if (operation.query?.after === undefined) {
+    return await operation.run(input, services)
+  }
+  const lists: Record<string, unknown[]> = {}
+  let after: unknown
+  do {
+    const {
+      has_more: _more,
+      next,
+      as_of: _time,
+      ...rows
+    } = Object(await operation.run(after === undefined ? input : { ...input, after }, services))
+    for (const [name, page] of Object.entries<unknown[]>(rows)) {
+      lists[name] = [...(lists[name] ?? []), ...page]
+    }
+    after = next ?? undefined
+  } while (after !== undefined)
+  return lists
+}
+
+/** Only an operation that writes asks AWS who runs the command. */
+async function servicesOf({ method }: AdminOperation, context: AdminContext) {
+  return {
+    ...(method === 'GET' ? {} : { actor: await context.actor() }),
+    session: undefined,
+    nowMilliseconds: systemClock.nowMilliseconds,
+    warn: context.warn,
+    table: await context.table(),
+    checkModels: async (models: readonly string[] | null | undefined) => {
+      for (const warning of await unknownModels(context, models ?? null)) {
+        context.warn(warning)
+      }
+    },
+  } as Parameters<AdminOperation['run']>[1]
+}
+
+/**
+ * One warning per model that the deployed configuration does not have. The next deployment may add the model, so it is not an error.
+ * Empty if the configuration cannot be read.
+ */
+export async function unknownModels(
+  context: Parameters<typeof readDeployedConfig>[0],
+  models: readonly string[] | null,
+): Promise<string[]> {
+  if (models === null) {
+    return []
+  }
+  const config = await readDeployedConfig(context).catch(() => undefined)
+  const known = config?.models.map(({ id }) => id) ?? models
+  return models
+    .filter((model) => !known.includes(model))
+    .map((model) => {
+      const nearest = nearestName(model, known)
+      return `the deployed configuration has no model ${model}${nearest === undefined ? '' : `; did you mean ${nearest}?`}`
+    })
+}
+
+function formatFields(output: object): string {
+  const cell = (value: unknown) => (typeof value === 'string' || value === null ? value : JSON.stringify(value))
+  return formatTable(
+    [],
+    Object.entries(output)
+      .filter(([, value]) => value !== undefined)
+      .map(([name, value]) => [name, cell(value)]),
+  )
+}
