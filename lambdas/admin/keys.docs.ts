@@ -2,7 +2,8 @@ import * as z from 'zod'
 import { amountField, isoTimeField, pageFields } from '#core/admin/read-responses.ts'
 import { PERIOD_KINDS } from '#core/budgets.ts'
 import { documentOperation } from './document.ts'
-import { changeKey, createKey, createPlaygroundKey, listKeys, revokeKey, rotateKey } from './keys.ts'
+import { listKeys } from './keys.ts'
+import { changeKey, createKey, createPlaygroundKey, revokeKey, rotateKey } from './keys.writes.ts'
 
 /** A budget of a tenant or a key, as it counts now. */
 export const budget = z.strictObject({

@@ -92,11 +92,10 @@ export type AdminOperation = Head<'GET' | 'POST' | 'PATCH' | 'DELETE', string> &
 }
 
 /**
- * Defines one operation once. The admin API, `admin-openapi.json` and the command line follow from the definition. Bundles contain the
- * operations of their own function alone, because the call has no side effects and schemas are made when they are first used.
+ * Defines one operation once. The admin API, `admin-openapi.json` and the command line follow from the definition. What writes has a file of
+ * its own, so that the function that reads does not load it; schemas are made when they are first used.
  * @param definition `run` returns JSON, with ISO times and amounts as decimal strings.
  */
-/* @__NO_SIDE_EFFECTS__ */
 export function defineOperation<
   const Method extends AdminOperation['method'],
   const Path extends string,

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { parseCredits, ZERO } from '#core/money.ts'
-import { endAfterRotation, keyJson, replaceKey, requireUsable, stateOf } from '#lambdas/admin/keys.ts'
+import { keyJson, stateOf } from '#lambdas/admin/keys.ts'
+import { endAfterRotation, replaceKey, requireUsable } from '#lambdas/admin/keys.writes.ts'
 import { getApiKey, revokeApiKey } from '#store/keys/api-keys.ts'
 import { useTestTable } from '../engines/test-table.ts'
 import { openTenant, TESTER } from '../engines/video-jobs.ts'

@@ -25,7 +25,8 @@ export function standIn<Present extends object>(present: () => Present): Present
   return new Proxy({} as Present, {
     get: (_, name) => {
       const value = Reflect.get(present(), name)
-      return typeof value === 'function' ? value.bind(present()) : value
+      // A spy stays itself, so that what it noted can be read.
+      return typeof value === 'function' && !('mock' in value) ? value.bind(present()) : value
     },
     set: (_, name, value) => Reflect.set(present(), name, value),
     ownKeys: () => Reflect.ownKeys(present()),

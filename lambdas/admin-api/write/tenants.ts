@@ -1,5 +1,6 @@
 import { AdminConflictError } from '#core/admin/errors.ts'
 import { emptyRequest, parseRequest } from '#core/admin/parse-request.ts'
+import { OVERLAP_MILLISECONDS } from '#core/admin/request-fields.ts'
 import {
   adjustmentRequest,
   callbackSecretRequest,
@@ -9,7 +10,6 @@ import {
   suspensionRequest,
 } from '#core/admin/requests.ts'
 import { formatCredits, ZERO } from '#core/money.ts'
-import { OVERLAP_MILLISECONDS } from '#lambdas/admin/keys.ts'
 import { rotateCallbackSecret } from '#lambdas/admin/tenants.ts'
 import { actorOf } from '#middleware/admin-chain.ts'
 import { recordAudit } from '#store/audit/audit-entry.ts'

@@ -1,6 +1,6 @@
 import { type AdminOperationOf, WRITE_ROUTES } from '#core/admin/routes.ts'
 import { InvalidRequestError } from '#core/errors.ts'
-import { KEY_WRITES } from '#lambdas/admin/keys.ts'
+import { KEY_WRITES } from '#lambdas/admin/keys.writes.ts'
 import type { WriteServices } from '#lambdas/admin/operation.ts'
 import { responseTo, serveWrite } from '#lambdas/admin/serve-operation.ts'
 import type { ServedOperation } from '#middleware/admin-chain.ts'

@@ -60,6 +60,9 @@ export function reasonField() {
   return lineField(500, 'Why, for the audit log.')
 }
 
+/** How long what is replaced keeps working where nobody says otherwise. */
+export const OVERLAP_MILLISECONDS = 24 * 60 * 60 * 1000
+
 const OVERLAP_ALLOWED = 'use a whole number of seconds from 0 to 2592000'
 
 /** A number of seconds up to 30 days. */

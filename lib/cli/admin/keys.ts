@@ -1,6 +1,7 @@
 import { RATE_PER_MINUTE_DEFAULT, RATE_PER_MINUTE_MAX } from '#core/limits.ts'
 import { KEY_DOCUMENTS } from '#lambdas/admin/keys.docs.ts'
-import { endAfterRotation, type keyJson, requireUsable, stateOf } from '#lambdas/admin/keys.ts'
+import { type keyJson, stateOf } from '#lambdas/admin/keys.ts'
+import { endAfterRotation, requireUsable } from '#lambdas/admin/keys.writes.ts'
 import { type ApiKeyListing, getApiKey, listApiKeys } from '#store/keys/api-keys.ts'
 import { isRefusal, StoreRefusal } from '#store/store-refusal.ts'
 import type { Table } from '#store/table/table.ts'

@@ -1,6 +1,6 @@
+import { OVERLAP_MILLISECONDS } from '#core/admin/request-fields.ts'
 import { InvalidAmountError, type Microcredits, parseCredits, parseSignedCredits } from '#core/money.ts'
 import { isPrintable, withoutSecrets } from '#core/redaction.ts'
-import { OVERLAP_MILLISECONDS } from '#lambdas/admin/keys.ts'
 import { StoreRefusal } from '#store/store-refusal.ts'
 import type { Table } from '#store/table/table.ts'
 import { listTenantNames, readTenantName, type Tenant } from '#store/tenants/tenants.ts'

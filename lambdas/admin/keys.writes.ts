@@ -1,0 +1,340 @@
+import * as z from 'zod/mini'
+import { ForbiddenError } from '#core/admin/errors.ts'
+import { changeObject, requestObject } from '#core/admin/parse-request.ts'
+import {
+  againField,
+  budgetField,
+  endField,
+  idField,
+  nameField,
+  OVERLAP_MILLISECONDS,
+  overlapField,
+} from '#core/admin/request-fields.ts'
+import type { Session } from '#core/admin/session.ts'
+import type { Budget } from '#core/budgets.ts'
+import { InvalidRequestError } from '#core/errors.ts'
+import { RATE_PER_MINUTE_DEFAULT, RATE_PER_MINUTE_MAX } from '#core/limits.ts'
+import type { Actor } from '#store/audit/audit-entry.ts'
+import { planKeyBudget, readKeyBudgets } from '#store/key-budgets.ts'
+import { type ApiKeyListing, getApiKey, revokeApiKey } from '#store/keys/api-keys.ts'
+import { generateApiKey, type KeySettings, setApiKey, storeApiKey } from '#store/keys/key-changes.ts'
+import { createPlaygroundKey as storePlaygroundKey } from '#store/keys/playground-key.ts'
+import { countForHolder } from '#store/limits/console-rates.ts'
+import { StoreRefusal } from '#store/store-refusal.ts'
+import type { Table } from '#store/table/table.ts'
+import { getTenant } from '#store/tenants/tenants.ts'
+import { budgetJson } from './budgets.ts'
+import { keyJson, stateOf } from './keys.ts'
+import { defineOperation, isoSeconds, isoTime } from './operation.ts'
+
+type Rotation = {
+  /** How long the old key keeps working. Its end is never put off. */
+  readonly overlapMilliseconds: number
+  /** End of the new key, in Unix milliseconds; undefined for the lifetime of the old one. */
+  readonly endsAt: number | undefined
+  readonly actor: Actor
+  readonly nowMilliseconds: number
+}
+
+/** The new key, which is shown this once, and the end of the old one in Unix milliseconds. */
+type RotatedKey = {
+  readonly id: string
+  readonly key: string
+  readonly limits: {
+    readonly models: readonly string[] | null
+    readonly name: string | undefined
+    readonly expiresAt: number | undefined
+    readonly ratePerMinute: number | undefined
+  }
+  readonly oldEndsAt: number
+}
+
+/** @throws StoreRefusal `key_unusable` for a key that is revoked or has expired. */
+export function requireUsable(key: ApiKeyListing, nowMilliseconds: number): void {
+  const state = stateOf(key, nowMilliseconds)
+  if (state === 'revoked' || state === 'expired') {
+    throw new StoreRefusal('key_unusable', `key ${key.keyId} is ${state}: it cannot be used any more; create a new one`)
+  }
+}
+
+/** When a key ends that was rotated before, in Unix milliseconds; undefined for one that was not. It is not rotated again unasked. */
+export function endAfterRotation({ endBeforeReplacement, expiresAt }: ApiKeyListing): number | undefined {
+  return endBeforeReplacement === undefined ? undefined : (expiresAt ?? undefined)
+}
+
+/**
+ * Replaces a key by a new one with its tenant, name, models, rate and budget. Both are written in one transaction: after a crash, the old
+ * key either is unchanged or works beside the new one.
+ * @throws StoreRefusal `key_unusable`, `changed_meanwhile` if somebody else changed the key since it was read.
+ */
+export async function replaceKey(table: Table, old: ApiKeyListing, rotation: Rotation): Promise<RotatedKey> {
+  const { overlapMilliseconds, endsAt, actor, nowMilliseconds } = rotation
+  requireUsable(old, nowMilliseconds)
+  const oldEndsAt = Math.min(old.expiresAt ?? Number.POSITIVE_INFINITY, nowMilliseconds + overlapMilliseconds)
+  const key = generateApiKey()
+  const limits = {
+    models: old.models,
+    name: old.name ?? undefined,
+    expiresAt: endsAt ?? endOfSameLifetime(old, nowMilliseconds),
+    ratePerMinute: old.ratePerMinute ?? undefined,
+  }
+  // The budget goes on with what is spent and held: a rotation gives no room.
+  const shared = old.budget === null ? {} : { budget: old.budget }
+  const replaces = { keyId: old.keyId, expiresAt: old.expiresAt, revision: old.revision, endsAt: oldEndsAt }
+  const id = await storeApiKey(table, { key, tenantId: old.tenantId, ...limits, ...shared, replaces }, actor)
+  return { id, key, limits, oldEndsAt }
+}
+
+/** A second rotation uses the expiry before the first one; otherwise the new key would expire at the end of the overlap. */
+function endOfSameLifetime({ expiresAt, endBeforeReplacement, createdAt }: ApiKeyListing, now: number) {
+  const planned = endBeforeReplacement === undefined ? expiresAt : endBeforeReplacement
+  return planned === null ? undefined : now + (planned - createdAt)
+}
+
+type NewKey = {
+  readonly id: string
+  readonly key: string
+  readonly tenant: string
+  readonly limits: RotatedKey['limits']
+}
+
+/** A new key with its limits. JSON leaves out those that it does not have. */
+type NewKeyJson = {
+  readonly id: string
+  readonly key: string
+  readonly tenant: string
+  readonly models: readonly string[] | null
+  readonly name?: string | undefined
+  readonly expires_at?: string | undefined
+  readonly rate_per_minute?: number | undefined
+  readonly budget?: NonNullable<ReturnType<typeof budgetJson>> | undefined
+}
+
+async function newKeyJson(
+  table: Table,
+  { id, key, tenant, limits }: NewKey,
+  nowMilliseconds: number,
+): Promise<NewKeyJson> {
+  const { models, name, expiresAt, ratePerMinute } = limits
+  const budget = await budgetOf(table, (await getApiKey(table, id)).listing)
+  return {
+    ...{ id, key, tenant, models, name },
+    expires_at: expiresAt === undefined ? undefined : isoSeconds(expiresAt),
+    rate_per_minute: ratePerMinute,
+    budget: budgetJson(budget, nowMilliseconds) ?? undefined,
+  }
+}
+
+async function budgetOf(table: Table, key: ApiKeyListing): Promise<Budget | undefined> {
+  const [budget] = (await readKeyBudgets(table, [key])).values()
+  return budget
+}
+
+/** @throws InvalidRequestError for an end that is not in the future. */
+function requireFuture(end: number | null | undefined, nowMilliseconds: number): void {
+  if (typeof end === 'number' && end <= nowMilliseconds) {
+    throw new InvalidRequestError([{ path: 'expires_at', message: 'use a time in the future' }])
+  }
+}
+
+const MODELS_ALLOWED = 'use a list of 1 to 200 model ids, or null for all models'
+const RATE_ALLOWED = `use a whole number from 1 to ${RATE_PER_MINUTE_MAX}, or null for no limit`
+
+/** What a key may do, as requests for new and existing keys name it. */
+function keyFields() {
+  const length = [z.minLength(1, MODELS_ALLOWED), z.maxLength(200, MODELS_ALLOWED)] as const
+  return {
+    name: z.nullable(nameField()),
+    models: z
+      .nullable(z.array(z.string(MODELS_ALLOWED).check(...length), MODELS_ALLOWED).check(...length))
+      .check(z.describe('Models that the key may use; null for all.')),
+    rate_per_minute: z
+      .nullable(z.int(RATE_ALLOWED).check(z.minimum(1, RATE_ALLOWED), z.maximum(RATE_PER_MINUTE_MAX, RATE_ALLOWED)))
+      .check(z.describe('Requests per minute; null for no limit.')),
+    budget: z.nullable(budgetField()),
+    expires_at: z.nullable(endField()).check(z.describe('A time in the future; null for a key that does not expire.')),
+  }
+}
+
+/** The key is in this response alone. The key of a suspended tenant is suspended too. */
+export const createKey = defineOperation({
+  name: 'create-key',
+  method: 'POST',
+  path: '/admin/v1/keys',
+  access: 'owner',
+  status: 201,
+  conflicts: ['changed_meanwhile'],
+  audit: 'key create',
+  body() {
+    const { name, models, rate_per_minute, budget, expires_at } = keyFields()
+    return requestObject({
+      tenant: idField().check(z.describe('The id of the tenant.')),
+      name: z._default(name, null),
+      models: z._default(models, null),
+      rate_per_minute: z._default(rate_per_minute, RATE_PER_MINUTE_DEFAULT),
+      budget: z._default(budget, null).check(z.describe('Null for no budget.')),
+      expires_at: z._default(expires_at, null),
+    })
+  },
+  async run(
+    { tenant, name, models, budget, rate_per_minute: rate, expires_at: end },
+    { table, actor, nowMilliseconds, checkModels, warn },
+  ) {
+    const now = nowMilliseconds()
+    requireFuture(end, now)
+    await checkModels(models)
+    const { id: tenantId, state } = await getTenant(table, tenant)
+    if (state === 'suspended') {
+      warn(`tenant ${tenantId} is suspended: the key is refused until \`tenant resume\``)
+    }
+    const key = generateApiKey()
+    const limits = {
+      ...{ models, name: name ?? undefined, expiresAt: end ?? undefined, ratePerMinute: rate ?? undefined },
+    }
+    const id = await storeApiKey(table, { key, tenantId, budgetLimit: budget ?? undefined, ...limits }, actor)
+    return await newKeyJson(table, { id, key, tenant: tenantId, limits }, now)
+  },
+})
+
+/** All of the changes or none, from the next request on. Fields that are left out stay as they are. */
+export const changeKey = defineOperation({
+  name: 'change-key',
+  method: 'PATCH',
+  path: '/admin/v1/keys/{key_id}',
+  access: 'owner',
+  conflicts: ['key_unusable', 'changed_meanwhile'],
+  audit: 'key set',
+  body() {
+    const { name, models, rate_per_minute, budget, expires_at } = keyFields()
+    return changeObject({
+      name: z.optional(name),
+      models: z.optional(models),
+      rate_per_minute: z.optional(rate_per_minute),
+      budget: z.optional(budget).check(z.describe('Null takes the key out of its budget.')),
+      expires_at: z.optional(expires_at),
+    })
+  },
+  async run(
+    { key_id: keyId, name, models, budget, rate_per_minute: rate, expires_at: end },
+    { table, actor, nowMilliseconds, checkModels, warn },
+  ) {
+    const now = nowMilliseconds()
+    requireFuture(end, now)
+    await checkModels(models, async () => (await getApiKey(table, keyId)).listing.models ?? [])
+    const settings: KeySettings = {
+      ...(name === undefined ? {} : { name }),
+      ...(models === undefined ? {} : { models }),
+      ...(rate === undefined ? {} : { ratePerMinute: rate }),
+      ...(end === undefined ? {} : { expiresAt: end }),
+      ...(budget === undefined ? {} : { budget: planKeyBudget(table, budget, { nowMilliseconds }) }),
+    }
+    const { key, isChanged } = await setApiKey(table, { keyId, settings, actor })
+    if (!isChanged) {
+      warn(`key ${keyId} has these settings already: nothing was changed`)
+    }
+    return keyJson(key, await budgetOf(table, key), now)
+  },
+})
+
+/** A new key, in this response alone. The old one keeps working for the overlap. */
+export const rotateKey = defineOperation({
+  name: 'rotate-key',
+  method: 'POST',
+  path: '/admin/v1/keys/{key_id}/rotation',
+  access: 'owner',
+  status: 201,
+  conflicts: ['rotated_already', 'key_unusable', 'changed_meanwhile'],
+  audit: 'key rotate',
+  body: () =>
+    requestObject({
+      overlap_seconds: z.optional(overlapField()),
+      expires_at: z.optional(endField()).check(z.describe('End of the new key. Default: the lifetime of the old one.')),
+      again: z._default(againField(), false),
+    }),
+  async run({ key_id: keyId, overlap_seconds: overlap, expires_at: end, again }, { table, actor, nowMilliseconds }) {
+    const now = nowMilliseconds()
+    requireFuture(end, now)
+    const { listing } = await getApiKey(table, keyId)
+    requireUsable(listing, now)
+    const rotatedUntil = endAfterRotation(listing)
+    if (rotatedUntil !== undefined && !again) {
+      throw new StoreRefusal(
+        'rotated_already',
+        `key ${keyId} was rotated before and ends at ${isoTime(rotatedUntil)}: \`again\` permits a second successor`,
+      )
+    }
+    const overlapMilliseconds = overlap === undefined ? OVERLAP_MILLISECONDS : overlap * 1000
+    const rotation = { overlapMilliseconds, endsAt: end, actor, nowMilliseconds: now }
+    const { oldEndsAt, ...made } = await replaceKey(table, listing, rotation)
+    return {
+      ...(await newKeyJson(table, { ...made, tenant: listing.tenantId }, now)),
+      replaces: keyId,
+      old_expires_at: isoSeconds(oldEndsAt),
+    }
+  },
+})
+
+/** The key is refused from its next request on, permanently. A key that is revoked already stays as it is. */
+export const revokeKey = defineOperation({
+  name: 'revoke-key',
+  method: 'POST',
+  path: '/admin/v1/keys/{key_id}/revocation',
+  access: 'owner',
+  conflicts: ['changed_meanwhile'],
+  audit: 'key revoke',
+  async run({ key_id: keyId }, { table, actor }) {
+    await revokeApiKey(table, keyId, actor)
+    return { id: keyId, state: 'revoked' as const }
+  },
+})
+
+/**
+ * A key of 15 minutes, in this response alone. A session of an API key gets one with the limits of that key; an owner chooses a tenant.
+ */
+export const createPlaygroundKey = defineOperation({
+  name: 'create-playground-key',
+  method: 'POST',
+  path: '/admin/v1/playground/key',
+  access: 'tenant',
+  status: 201,
+  conflicts: ['tenant_suspended', 'key_unusable', 'changed_meanwhile'],
+  errors: [429],
+  audit: 'playground-key create',
+  body: () =>
+    requestObject({
+      tenant: z.optional(idField()).check(z.describe('For owners: the id of the tenant. An API key has its own.')),
+    }),
+  async run({ tenant }, { table, session, actor, nowMilliseconds }) {
+    if (session === undefined) {
+      throw new ForbiddenError('a key for the playground belongs to a session of the console')
+    }
+    const parent = playgroundParent(session, tenant)
+    const now = nowMilliseconds()
+    await countForHolder(table, 'playground-key', { holder: session.holder, nowMilliseconds: now })
+    const wish = { sessionId: session.id, actor, nowMilliseconds: now }
+    const { key, expiresAt, tenantId } = await storePlaygroundKey(table, { ...parent, ...wish })
+    return { key, expires_at: isoTime(expiresAt * 1000), tenant: tenantId }
+  },
+})
+
+function playgroundParent({ role, kind, keyId, tenant: own }: Session, asked: string | undefined) {
+  if (role === 'tenant') {
+    if (kind !== 'api_key' || keyId === null || own === null) {
+      throw new ForbiddenError('this session has no API key to make a key from: sign in with an API key')
+    }
+    if (asked !== undefined && asked !== own.id) {
+      throw new ForbiddenError('this session sees its own tenant alone')
+    }
+    return { tenantId: own.id, keyId }
+  }
+  if (role !== 'owner') {
+    throw new ForbiddenError('the playground spends credits: this needs the role owner, or a session of an API key')
+  }
+  if (asked === undefined) {
+    throw new InvalidRequestError([{ path: 'tenant', message: 'name the tenant whose credits the key may spend' }])
+  }
+  return { tenantId: asked, keyId: undefined }
+}
+
+/** The operations of keys that write. */
+export const KEY_WRITES = [createKey, changeKey, rotateKey, revokeKey, createPlaygroundKey] as const
