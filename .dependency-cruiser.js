@@ -4,6 +4,9 @@ const NODE_CORE =
 
 const WITH_OUR_OWN_ITEMS = '^lambdas/(store|platform|upstream|admin|admin-api|api|middleware|pipeline|relay)/'
 
+/** What people read about admin operations, which no bundle contains. */
+const ADMIN_DOCUMENTS = 'lambdas/admin/(documents?|[a-z-]+[.]docs)[.]ts$'
+
 /** Folders with a handler of their own: they never import each other. */
 const HANDLERS = '(?:admin-api|api|pipeline)/[^/]+|cdn-signing-key|console-files|relay-(?:code|smoke)'
 
@@ -204,9 +207,17 @@ export default {
     forbid(
       'our-own-items-are-checked-with-the-small-zod',
       'zod/mini checks our own items; every cold start loads it',
-      WITH_OUR_OWN_ITEMS,
+      `^(?!${ADMIN_DOCUMENTS})${WITH_OUR_OWN_ITEMS.slice(1)}`,
       {
         path: '^node_modules/zod/(?!mini/)',
+      },
+    ),
+    forbid(
+      'documents-are-in-no-bundle',
+      'the generator, the commands and tests load them',
+      `^(?!${ADMIN_DOCUMENTS})lambdas/`,
+      {
+        path: `^${ADMIN_DOCUMENTS}`,
       },
     ),
     forbid(
