@@ -1,10 +1,14 @@
 import { ADMIN_ROUTES, type AdminRoute } from '#core/admin/routes.ts'
+import { revealCallbackSecretDocument } from './callback-secrets.docs.ts'
 import type { DocumentedOperation } from './document.ts'
 import { KEY_DOCUMENTS, KEY_SCHEMAS } from './keys.docs.ts'
 import { routeOf } from './operation.ts'
 
 /** Every defined operation of the admin API, with its documentation. */
-export const ADMIN_DOCUMENTS: readonly DocumentedOperation[] = [...Object.values(KEY_DOCUMENTS)]
+export const ADMIN_DOCUMENTS: readonly DocumentedOperation[] = [
+  ...Object.values(KEY_DOCUMENTS),
+  revealCallbackSecretDocument,
+]
 
 /** The common parts of responses, by their names in `admin-openapi.json`. */
 export const ADMIN_SCHEMAS = { ...KEY_SCHEMAS }

@@ -16,7 +16,6 @@ import {
 } from '#core/admin/read-responses.ts'
 import {
   adjustmentRequest,
-  callbackSecretRequest,
   changeChannelRequest,
   changeModelRequest,
   changeTenantRequest,
@@ -28,7 +27,6 @@ import type { AdminOperationOf } from '#core/admin/routes.ts'
 import { createSessionRequest } from '#core/admin/sign-in.ts'
 import {
   adjustmentResponse,
-  callbackSecretResponse,
   changedTenantResponse,
   channelSwitchesResponse,
   grantResponse,
@@ -197,13 +195,6 @@ export const ADMIN_WRITE_OPERATIONS = {
     description: 'Keys that are neither revoked nor expired work again.',
     response: TENANT,
   },
-  'reveal-callback-secret': {
-    summary: 'Show or rotate the callback secret',
-    description:
-      'The audit log says who saw it. A rotation while an earlier one is under way is a 409 with code `rotated_already`, unless `again` is true.',
-    request: 'CallbackSecretRequest',
-    response: { description: 'The secrets.', schema: 'CallbackSecret' },
-  },
   'cancel-video': {
     summary: 'Cancel a video job',
     description: 'The job fails, its reservation is released, its upstream is asked to stop, and its callback is sent.',
@@ -256,7 +247,6 @@ export const ADMIN_REQUEST_SCHEMAS = {
   GrantRequest: grantRequest,
   AdjustmentRequest: adjustmentRequest,
   SuspensionRequest: suspensionRequest,
-  CallbackSecretRequest: callbackSecretRequest,
   ChangeChannelRequest: changeChannelRequest,
   ChangeModelRequest: changeModelRequest,
 } as const
@@ -282,7 +272,6 @@ export const ADMIN_RESPONSE_SCHEMAS = {
   ChangedTenant: changedTenantResponse,
   Grant: grantResponse,
   Adjustment: adjustmentResponse,
-  CallbackSecret: callbackSecretResponse,
   VideoCancellation: videoCancellationResponse,
   VideoRedrive: videoRedriveResponse,
   VideoCallback: videoCallbackAttemptResponse,

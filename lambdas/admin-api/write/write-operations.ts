@@ -1,5 +1,6 @@
 import { type AdminOperationOf, WRITE_ROUTES } from '#core/admin/routes.ts'
 import { InvalidRequestError } from '#core/errors.ts'
+import { CALLBACK_SECRET_WRITES } from '#lambdas/admin/callback-secrets.writes.ts'
 import { KEY_WRITES } from '#lambdas/admin/keys.writes.ts'
 import type { WriteServices } from '#lambdas/admin/operation.ts'
 import { responseTo, serveWrite } from '#lambdas/admin/serve-operation.ts'
@@ -7,15 +8,7 @@ import type { ServedOperation } from '#middleware/admin-chain.ts'
 import type { ApiEvent } from '#middleware/api-event.ts'
 import { StoreRefusal } from '#store/store-refusal.ts'
 import { changeChannel, changeModel, clearChannel, clearModel } from './switches.ts'
-import {
-  adjustCredits,
-  changeTenant,
-  createTenant,
-  grantCredits,
-  resumeTenant,
-  revealCallbackSecret,
-  suspendTenant,
-} from './tenants.ts'
+import { adjustCredits, changeTenant, createTenant, grantCredits, resumeTenant, suspendTenant } from './tenants.ts'
 import type { WriteContext, WriteOperation } from './write-context.ts'
 
 const OPERATIONS = {
@@ -25,7 +18,6 @@ const OPERATIONS = {
   'adjust-credits': adjustCredits,
   'suspend-tenant': suspendTenant,
   'resume-tenant': resumeTenant,
-  'reveal-callback-secret': revealCallbackSecret,
   // Loaded when they are first asked for: they bring clients of Step Functions, the bucket and receivers, which nothing else needs.
   'cancel-video': async (...request) => (await import('./videos.ts')).cancelVideo(...request),
   'redrive-video': async (...request) => (await import('./videos.ts')).redriveVideo(...request),
@@ -36,6 +28,8 @@ const OPERATIONS = {
   'change-model': changeModel,
   'clear-model': clearModel,
 } as const satisfies Readonly<Record<AdminOperationOf<'write'>, WriteOperation>>
+
+const WRITES = [...KEY_WRITES, ...CALLBACK_SECRET_WRITES]
 
 /** Every operation that changes something; what a store refuses becomes a 404 or a 409. */
 export function writeOperations(context: WriteContext): readonly ServedOperation[] {
@@ -51,7 +45,7 @@ export function writeOperations(context: WriteContext): readonly ServedOperation
     },
   }))
   const services = () => ({ ...context, checkModels: requireKnownModels(context) })
-  return [...rows, ...KEY_WRITES.map((operation) => serveWrite(operation, services))]
+  return [...rows, ...WRITES.map((operation) => serveWrite(operation, services))]
 }
 
 /** Refuses models that the configuration does not have, but for those that a key has already. */

@@ -2,7 +2,7 @@ import * as z from 'zod/mini'
 import { CHANNEL_PRIORITY_MAX, CHANNEL_WEIGHT_MAX, OPEN_JOBS_DEFAULT } from '../limits.ts'
 import { InvalidAmountError, parseCredits, parseSignedCredits, ZERO } from '../money.ts'
 import { changeObject, requestObject } from './parse-request.ts'
-import { againField, amountField, budgetField, nameField, overlapField, reasonField } from './request-fields.ts'
+import { amountField, budgetField, nameField, reasonField } from './request-fields.ts'
 
 /** Credits above zero. */
 export const positiveCreditsField = amountField((text) => {
@@ -72,20 +72,6 @@ export const adjustmentRequest = requestObject({
 
 /** The body of `POST .../suspension`. */
 export const suspensionRequest = requestObject({ reason: z.optional(reasonField()) })
-
-/** The body of `POST .../callback-secret`. */
-export const callbackSecretRequest = requestObject({
-  rotate: z
-    ._default(z.boolean('use true or false'), false)
-    .check(z.describe('Makes a new secret; otherwise the current one is shown.')),
-  overlap_seconds: z.optional(overlapField()),
-  again: z._default(againField(), false),
-}).check(
-  z.refine(({ rotate, overlap_seconds, again }) => rotate || (overlap_seconds === undefined && !again), {
-    path: ['rotate'],
-    error: 'overlap_seconds and again belong to a rotation: send rotate with true',
-  }),
-)
 
 const WEIGHT_ALLOWED = `use a number above 0, at most ${CHANNEL_WEIGHT_MAX}`
 const PRIORITY_ALLOWED = `use a whole number from 0 to ${CHANNEL_PRIORITY_MAX}`

@@ -243,14 +243,6 @@ export const WRITE_ROUTES = [
     errorStatuses: WRITE_ERRORS,
   },
   {
-    operation: 'reveal-callback-secret',
-    method: 'POST',
-    path: '/admin/v1/tenants/{tenant_id}/callback-secret',
-    access: 'owner',
-    successStatus: 200,
-    errorStatuses: WRITE_ERRORS,
-  },
-  {
     operation: 'cancel-video',
     method: 'POST',
     path: '/admin/v1/videos/{job_id}/cancellation',

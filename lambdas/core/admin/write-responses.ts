@@ -24,15 +24,6 @@ export const adjustmentResponse = z.strictObject({
   tenant: changedTenantResponse,
 })
 
-/** The secrets that sign the callbacks of a tenant. */
-export const callbackSecretResponse = z.strictObject({
-  object: z.literal('callback_secret'),
-  tenant: z.string().describe('Id of the tenant.'),
-  secret: z.string(),
-  previous_secret: z.string().nullable().describe('Signs too, until `previous_until`.'),
-  previous_until: timeField.nullable(),
-})
-
 /** The end of a job by an owner. */
 export const videoCancellationResponse = z.strictObject({
   object: z.literal('video.cancellation'),

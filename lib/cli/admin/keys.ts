@@ -10,7 +10,7 @@ import { UsageError } from '../terminal.ts'
 import { budgetLine, limitLine, readBudget } from './budgets.ts'
 import { type Command, readCount } from './command.ts'
 import { commandOf, type FieldOption } from './operation-command.ts'
-import { findTenantId, OVERLAP_DEFAULT, readEnd, readName, readOverlap, TENANT } from './read-options.ts'
+import { findTenantId, OVERLAP, readEnd, readName, TENANT } from './read-options.ts'
 
 /** The option that names a key. */
 const KEY = {
@@ -221,12 +221,7 @@ rotation of a key asks first. The end of the old key never moves later.
 Both are written at once or not at all.`,
   options: {
     key: KEY,
-    overlap: {
-      value: '24h',
-      summary: `how long the old key keeps working, such as 1h or 7d; default: ${OVERLAP_DEFAULT}`,
-      field: 'overlap_seconds',
-      read: (text) => readOverlap(text) / 1000,
-    },
+    overlap: { ...OVERLAP, summary: `how long the old key keeps working, such as 1h or 7d; ${OVERLAP.summary}` },
     expires: {
       value: '90d|DATE',
       summary: 'expiry of the new key; default: the lifetime of the old one',

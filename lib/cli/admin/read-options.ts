@@ -98,17 +98,22 @@ const DURATION_MILLISECONDS_MAX = 36_525 * 24 * 60 * 60_000
 
 const ISO_TIME = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,3})?)?(Z|[+-]\d\d:\d\d))?$/
 
-/** The default of `--overlap`, for people. */
-export const OVERLAP_DEFAULT = `${OVERLAP_MILLISECONDS / 3_600_000}h`
-
 /** How long what is replaced goes on to work, in milliseconds. @throws UsageError. */
-export function readOverlap(text = OVERLAP_DEFAULT): number {
+export function readOverlap(text: string): number {
   const milliseconds = durationOf(text)
   if (milliseconds === undefined) {
     throw new UsageError(`--overlap ${text}: use a duration such as 30m, 24h or 90d`)
   }
   return milliseconds
 }
+
+/** The option of a rotation. */
+export const OVERLAP = {
+  value: '24h',
+  summary: `default: ${OVERLAP_MILLISECONDS / 3_600_000}h`,
+  field: 'overlap_seconds',
+  read: (text: string) => readOverlap(text) / 1000,
+} as const
 
 /**
  * A date (`2027-01-31`, the start of that day in UTC) or a time with its zone, in unix milliseconds.

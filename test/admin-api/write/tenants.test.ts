@@ -131,8 +131,8 @@ describe('write operations tenants', () => {
       expect(await reveal(tenantId)).toEqual({
         status: 200,
         body: {
-          ...{ object: 'callback_secret', tenant: tenantId, secret: webhookSecret },
-          ...{ previous_secret: null, previous_until: null },
+          ...{ tenant: tenantId, webhook_secret: webhookSecret },
+          ...{ previous_webhook_secret: null, previous_until: null },
         },
       })
       const [entry] = await rig.audit(tenantId)
@@ -143,23 +143,25 @@ describe('write operations tenants', () => {
     it('reveal-callback-secret 200 and reveal-callback-secret 409: makes a new one, once without `again`, and the old one signs too', async () => {
       const { tenantId, webhookSecret } = await openTenant(rig.table)
       const rotated = await reveal(tenantId, { rotate: true, overlap_seconds: 60 })
-      expect(rotated.body).toMatchObject({ previous_secret: webhookSecret, previous_until: expect.any(Number) })
+      expect(rotated.body).toMatchObject({
+        previous_webhook_secret: webhookSecret,
+        previous_until: expect.stringMatching(/Z$/),
+      })
       const stored = await readWebhookSecrets(rig.table, tenantId, { nowMilliseconds: Date.now() })
-      expect(stored.current).toBe(rotated.body.secret)
+      expect(stored.current).toBe(rotated.body.webhook_secret)
       expect(await reveal(tenantId, { rotate: true })).toMatchObject({
         status: 409,
         body: { error: { code: 'rotated_already', param: 'again' } },
       })
       const again = await reveal(tenantId, { rotate: true, again: true, overlap_seconds: 0 })
-      expect(again.body).toMatchObject({ previous_secret: null })
+      expect(again.body).toMatchObject({ previous_webhook_secret: null })
     })
 
     it('reveal-callback-secret 400: settings of a rotation without one', async () => {
       const { tenantId } = await openTenant(rig.table)
-      expect(await reveal(tenantId, { overlap_seconds: 5 })).toMatchObject({
-        status: 400,
-        body: { error: { param: 'rotate' } },
-      })
+      for (const body of [{ overlap_seconds: 5 }, { again: true }]) {
+        expect(await reveal(tenantId, body)).toMatchObject({ status: 400, body: { error: { param: 'rotate' } } })
+      }
     })
   })
 

@@ -3,7 +3,6 @@ import * as z from 'zod/mini'
 import { changeObject, parseRequest, requestObject } from '#core/admin/parse-request.ts'
 import { budgetField, endField, nameField, overlapField } from '#core/admin/request-fields.ts'
 import {
-  callbackSecretRequest,
   changeChannelRequest,
   createTenantRequest,
   positiveCreditsField,
@@ -103,15 +102,9 @@ describe('fields of admin requests', () => {
   })
 })
 
-describe('createTenantRequest and callbackSecretRequest', () => {
-  it('limit the open jobs of a tenant where nothing is said', () => {
+describe('createTenantRequest', () => {
+  it('limits the open jobs of a tenant where nothing is said', () => {
     expect(createTenantRequest.parse({ name: 'a' })).toEqual({ name: 'a', open_jobs_max: 10, budget: null })
-  })
-
-  it('refuse settings of a rotation without one', () => {
-    expect(callbackSecretRequest.safeParse({ overlap_seconds: 1 }).success).toBe(false)
-    expect(callbackSecretRequest.safeParse({ again: true }).success).toBe(false)
-    expect(callbackSecretRequest.safeParse({ rotate: true, again: true, overlap_seconds: 1 }).success).toBe(true)
   })
 })
 

@@ -12,7 +12,7 @@ export function CallbackSecret({ tenant }: { readonly tenant: string }) {
   const { isAgain, run } = useRotation(async (again) => {
     const body = asked === 'rotate' ? { rotate: true, ...(again ? { again } : {}) } : {}
     const path = { tenant_id: tenant }
-    setSecret((await adminWrite('POST', '/tenants/{tenant_id}/callback-secret', { path, body })).secret)
+    setSecret((await adminWrite('POST', '/tenants/{tenant_id}/callback-secret', { path, body })).webhook_secret)
     setAsked(null)
   })
   return (
