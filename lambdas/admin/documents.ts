@@ -1,5 +1,6 @@
 import { ADMIN_ROUTES, type AdminRoute } from '#core/admin/routes.ts'
 import { revealCallbackSecretDocument } from './callback-secrets.docs.ts'
+import { CHANNEL_DOCUMENTS, CHANNEL_SCHEMAS } from './channels.docs.ts'
 import type { DocumentedOperation } from './document.ts'
 import { KEY_DOCUMENTS, KEY_SCHEMAS } from './keys.docs.ts'
 import { routeOf } from './operation.ts'
@@ -8,10 +9,11 @@ import { routeOf } from './operation.ts'
 export const ADMIN_DOCUMENTS: readonly DocumentedOperation[] = [
   ...Object.values(KEY_DOCUMENTS),
   revealCallbackSecretDocument,
+  ...Object.values(CHANNEL_DOCUMENTS),
 ]
 
 /** The common parts of responses, by their names in `admin-openapi.json`. */
-export const ADMIN_SCHEMAS = { ...KEY_SCHEMAS }
+export const ADMIN_SCHEMAS = { ...KEY_SCHEMAS, ...CHANNEL_SCHEMAS }
 
 /** The row of every operation, for the document and for tests. Functions on AWS have their own rows alone. */
 export const ALL_ADMIN_ROUTES: readonly AdminRoute[] = [

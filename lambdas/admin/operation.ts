@@ -3,7 +3,9 @@ import { ForbiddenError } from '#core/admin/errors.ts'
 import type { PageQuery } from '#core/admin/page-query.ts'
 import type { Access, AdminRoute } from '#core/admin/routes.ts'
 import type { Session } from '#core/admin/session.ts'
+import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
 import { InvalidRequestError } from '#core/errors.ts'
+import type { AllFigures } from '#core/measures.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Actor } from '#store/audit/audit-entry.ts'
 import type { RefusalCode } from '#store/store-refusal.ts'
@@ -19,12 +21,19 @@ type Caller = Pick<Clock, 'nowMilliseconds'> & {
 }
 
 /** What operations that read may use. The function on AWS has no other rights. */
-export type ReadServices = {
+export type ReadServices = ConfigService & {
   readonly table: Pick<Table, 'readItem' | 'readItems' | 'queryPage'>
+  /** Errors and latency of channels; undefined if they cannot be read. */
+  readonly figures: (channels: readonly string[], nowMilliseconds: number) => Promise<AllFigures | undefined>
+}
+
+type ConfigService = {
+  /** The configuration of the deployment, without switches. */
+  readonly config: () => GatewayConfig | Promise<GatewayConfig>
 }
 
 /** What operations that write may use. */
-export type WriteServices = {
+export type WriteServices = ConfigService & {
   /** For the audit log. */
   readonly actor: Actor
   readonly table: Table

@@ -1,13 +1,7 @@
 import { createCatalogue } from '#core/catalogue/catalogue.ts'
 import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
-import type { Setting, Switches } from '#core/catalogue/switches.ts'
-
-/** Who set the latest of some switches, and when in Unix seconds; nulls where the configuration decides. */
-export function latestSwitch(set: Readonly<Record<string, Setting<unknown> | undefined>> | undefined) {
-  const settings = Object.values(set ?? {}).flatMap((setting) => setting ?? [])
-  const latest = settings.toSorted((left, right) => right.at - left.at)[0]
-  return { switched_by: latest?.by ?? null, switched_at: latest === undefined ? null : Math.trunc(latest.at) }
-}
+import { type Setting, type SwitchChange, type Switches, switchesOf } from '#core/catalogue/switches.ts'
+import { isoTime } from './operation.ts'
 
 const ANY = { directOnly: false }
 
@@ -22,4 +16,31 @@ export function unservedModels(config: GatewayConfig, switches: Switches): strin
   return models.length === 0
     ? undefined
     : `no enabled channel serves ${models.join(', ')}: requests are refused, and video jobs wait`
+}
+
+/** What is set for a channel or for a model. */
+type Settings = {
+  readonly enabled?: Setting<boolean> | undefined
+  readonly weight?: Setting<number> | undefined
+  readonly priority?: Setting<number> | undefined
+}
+
+/** What is set for a channel or a model, by whom and since when, in a fixed order. */
+export function settingsOf({ channels, models }: Switches, { kind, id }: Pick<SwitchChange, 'kind' | 'id'>) {
+  const set: Settings = (kind === 'channel' ? switchesOf(channels, id) : switchesOf(models, id)) ?? {}
+  const state = set.enabled && { ...set.enabled, value: stateOf(set.enabled.value) }
+  const all: Readonly<Record<string, Setting<string | number> | undefined>> = {
+    state,
+    weight: set.weight,
+    priority: set.priority,
+  }
+  return (['state', 'weight', 'priority'] as const).flatMap((setting) => {
+    const made = all[setting]
+    return made === undefined ? [] : [{ setting, value: made.value, by: made.by, since: isoTime(made.at * 1000) }]
+  })
+}
+
+/** The state of a channel or a model that is one or the other. */
+export function stateOf(enabled: boolean): 'enabled' | 'disabled' {
+  return enabled ? 'enabled' : 'disabled'
 }

@@ -44,15 +44,6 @@ type Changer = { readonly actor: Actor; readonly at: number }
 /** The switches before and after a change; the same object if nothing had to change. */
 type SwitchesChanged = { readonly before: Switches; readonly after: Switches }
 
-/** Changes one switch, as {@link changeSwitchesTogether} does. */
-export async function changeSwitch(
-  table: Pick<Table, 'readItem' | 'transact'>,
-  change: SwitchChange,
-  changer: Changer,
-): Promise<SwitchesChanged> {
-  return await changeSwitchesTogether(table, [change], changer)
-}
-
 /**
  * Makes all of these changes or none, each with its entry in the audit log, in one transaction. The item is replaced only in the version that was
  * read, so that two operators at once lose nothing: the second one reads again. A change that changes nothing writes nothing.

@@ -4,7 +4,6 @@ import {
   budgetResponse,
   callbackAttemptListResponse,
   callbackAttemptResponse,
-  channelsResponse,
   ledgerListResponse,
   ledgerVerificationResponse,
   overviewResponse,
@@ -16,8 +15,6 @@ import {
 } from '#core/admin/read-responses.ts'
 import {
   adjustmentRequest,
-  changeChannelRequest,
-  changeModelRequest,
   changeTenantRequest,
   createTenantRequest,
   grantRequest,
@@ -28,9 +25,7 @@ import { createSessionRequest } from '#core/admin/sign-in.ts'
 import {
   adjustmentResponse,
   changedTenantResponse,
-  channelSwitchesResponse,
   grantResponse,
-  modelSwitchesResponse,
   sessionListResponse,
   sessionResponse,
   signInResponse,
@@ -137,11 +132,6 @@ export const ADMIN_READ_OPERATIONS = {
     description: 'Reads the whole tenant. A tenant that is too large is a 400 that names the command.',
     response: { description: 'The result.', schema: 'LedgerVerification' },
   },
-  'get-channels': {
-    summary: 'Channels and models',
-    description: 'An API key sees the models that it may use, and no channel.',
-    response: { description: 'Channels and models as they are in force.', schema: 'Channels' },
-  },
   'list-audit': {
     summary: 'List the audit log',
     response: { description: 'Effects, newest first.', schema: 'AuditList' },
@@ -154,8 +144,6 @@ export const ADMIN_READ_OPERATIONS = {
 } as const satisfies Readonly<Record<AdminOperationOf<'read'>, AdminOperationDocument>>
 
 const TENANT = { description: 'The tenant.', schema: 'ChangedTenant' } as const
-const SWITCHES_SEEN =
-  'Every instance sees it within 15 seconds. Switches are kept over deployments until they are cleared.'
 
 /** The function that changes things. A new row of its routes does not compile without a description here. */
 export const ADMIN_WRITE_OPERATIONS = {
@@ -215,28 +203,6 @@ export const ADMIN_WRITE_OPERATIONS = {
     description: 'The job and its video are gone at once. A job that runs is settled as usual.',
     response: { description: 'The job is deleted.' },
   },
-  'change-channel': {
-    summary: 'Switch a channel',
-    description: `All of the changes or none. ${SWITCHES_SEEN}`,
-    request: 'ChangeChannelRequest',
-    response: { description: 'What is in force now.', schema: 'ChannelSwitches' },
-  },
-  'clear-channel': {
-    summary: 'Clear the switches of a channel',
-    description: 'The configuration decides again.',
-    response: { description: 'What is in force now.', schema: 'ChannelSwitches' },
-  },
-  'change-model': {
-    summary: 'Switch a model',
-    description: SWITCHES_SEEN,
-    request: 'ChangeModelRequest',
-    response: { description: 'What is in force now.', schema: 'ModelSwitches' },
-  },
-  'clear-model': {
-    summary: 'Clear the switches of a model',
-    description: 'The configuration decides again.',
-    response: { description: 'What is in force now.', schema: 'ModelSwitches' },
-  },
 } as const satisfies Readonly<Record<AdminOperationOf<'write'>, AdminOperationDocument>>
 
 /** The request bodies of the admin API, by their names in the document. */
@@ -247,8 +213,6 @@ export const ADMIN_REQUEST_SCHEMAS = {
   GrantRequest: grantRequest,
   AdjustmentRequest: adjustmentRequest,
   SuspensionRequest: suspensionRequest,
-  ChangeChannelRequest: changeChannelRequest,
-  ChangeModelRequest: changeModelRequest,
 } as const
 
 /** The responses of the admin API and their common parts, by their names in the document. */
@@ -265,7 +229,6 @@ export const ADMIN_RESPONSE_SCHEMAS = {
   TenantList: tenantListResponse,
   LedgerList: ledgerListResponse,
   LedgerVerification: ledgerVerificationResponse,
-  Channels: channelsResponse,
   AuditList: auditListResponse,
   CallbackAttempt: callbackAttemptResponse,
   CallbackAttemptList: callbackAttemptListResponse,
@@ -275,8 +238,6 @@ export const ADMIN_RESPONSE_SCHEMAS = {
   VideoCancellation: videoCancellationResponse,
   VideoRedrive: videoRedriveResponse,
   VideoCallback: videoCallbackAttemptResponse,
-  ChannelSwitches: channelSwitchesResponse,
-  ModelSwitches: modelSwitchesResponse,
   TenantName: tenantName,
   Budget: budgetResponse,
   ModelPrice: modelPriceResponse,

@@ -1,8 +1,10 @@
 import { describe, expect, it } from '@jest/globals'
 import { generateApiKey, storeApiKey } from '#store/keys/key-changes.ts'
+import { channelDisable, channelList, modelList } from '../../lib/cli/admin/channels.ts'
 import type { Command } from '../../lib/cli/admin/command.ts'
 import { keyList, keySet } from '../../lib/cli/admin/keys.ts'
 import { runCommand } from '../cli/admin/run-command.ts'
+import { useSwitching } from '../cli/admin/switching.ts'
 import { useTestTable } from '../engines/test-table.ts'
 import { openTenant, TESTER } from '../engines/video-jobs.ts'
 import { readRig } from './read/read-rig.ts'
@@ -45,5 +47,18 @@ describe('the admin API and the command line', () => {
     const { body } = await writeCaller(table)('PATCH', `/keys/${keyId}`, { body: { name: 'shop' } })
     const { json } = await runCommand(keySet, { table, options: { key: keyId, name: 'shop' } })
     expect(json).toEqual(body)
+  })
+})
+
+describe('the admin API and the command line, about channels', () => {
+  const { run, table } = useSwitching()
+
+  it.each([
+    [channelList, '/channels'],
+    [modelList, '/models'],
+  ] as const)('print and respond with the same JSON (%#)', async (command, path) => {
+    await run(channelDisable, 'main')
+    const { body } = await readRig(table())(path)
+    expect((await run(command)).json).toEqual({ ...body, as_of: expect.any(String) })
   })
 })

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { revealCallbackSecret } from '#lambdas/admin/callback-secrets.writes.ts'
 import { readWebhookSecrets } from '#store/tenants/webhook-secrets.ts'
+import { testCatalogue } from '../engines/test-catalogue.ts'
 import { useTestTable } from '../engines/test-table.ts'
 import { openTenant, TESTER } from '../engines/video-jobs.ts'
 
@@ -16,6 +17,7 @@ describe('revealCallbackSecret', () => {
       session: undefined,
       warn: () => undefined,
       checkModels: async () => undefined,
+      config: () => testCatalogue().config,
     }
     const input = { tenant_id: tenantId, rotate: true, again: false, overlap_seconds: 1 }
     const rotate = () => revealCallbackSecret.run(input, { ...services, nowMilliseconds: () => 1_000 })

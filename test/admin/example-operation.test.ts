@@ -5,6 +5,7 @@ import { serveWrite } from '#lambdas/admin/serve-operation.ts'
 import { adminHandler } from '#middleware/admin-chain.ts'
 import { readAudit } from '#store/audit/read-audit.ts'
 import { runCommand } from '../cli/admin/run-command.ts'
+import { testCatalogue } from '../engines/test-catalogue.ts'
 import { useTestTable } from '../engines/test-table.ts'
 import { openTenant } from '../engines/video-jobs.ts'
 import { adminEvent, tableWithSession } from '../middleware/admin-exchange.ts'
@@ -27,7 +28,9 @@ describe('the example operation of CONTRIBUTING', () => {
   it('responds over HTTP with the JSON that its command prints, with one word in the audit log', async () => {
     const { table } = engine
     const { tenantId } = await openTenant(table)
-    const services = () => ({ table, nowMilliseconds: Date.now, checkModels: async () => undefined })
+    const { config } = testCatalogue()
+    const unused = { config: () => config, checkModels: async () => undefined }
+    const services = () => ({ table, nowMilliseconds: Date.now, ...unused })
     const handler = adminHandler('write', [serveWrite(renameTenant, services)], { openTable: tableWithSession() })
     const path = `/admin/v1/tenants/${tenantId}/name`
     const { statusCode, body } = await handler(adminEvent('POST', path, { body: '{"name":"Acme"}' }), context)

@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { Writable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals'
-import { nearestName, outliveLostOutput, ProgressBar, parseOptions, UsageError } from '../../lib/cli/terminal.ts'
+import { nearestName } from '#core/nearest-name.ts'
+import { outliveLostOutput, ProgressBar, parseOptions, UsageError } from '../../lib/cli/terminal.ts'
 
 describe('ProgressBar', () => {
   const { isTTY } = process.stdout

@@ -4,7 +4,7 @@ import { deliverAlerts, findAlerts } from '#lambdas/pipeline/reconcile/alerts.ts
 import { reconcile } from '#lambdas/pipeline/reconcile/reconcile.ts'
 import { openStepContext } from '#lambdas/pipeline/step-context.ts'
 import { listApiKeys } from '#store/keys/api-keys.ts'
-import { changeSwitch, readSwitches } from '#store/switches.ts'
+import { changeSwitchesTogether, readSwitches } from '#store/switches.ts'
 import type { Table } from '#store/table/table.ts'
 import { tableKeys } from '#store/table/table-keys.ts'
 import { changeTenant } from '#store/tenants/change-tenant.ts'
@@ -96,10 +96,10 @@ async function recordSwitches({ meter, switches }: MeteredService, table: Table,
     meter.add(switches.take())
   }
   await record('a switch is set', () =>
-    withReads(() => changeSwitch(table, { ...channel, action: 'disable' }, changer)),
+    withReads(() => changeSwitchesTogether(table, [{ ...channel, action: 'disable' }], changer)),
   )
   await record('the switches are read', () => withReads(() => readSwitches(table)))
-  await changeSwitch(table, { ...channel, action: 'clear' }, changer)
+  await changeSwitchesTogether(table, [{ ...channel, action: 'clear' }], changer)
 }
 
 async function keysOf({ table }: MeteredService, { tenantId }: Caller): Promise<string[]> {

@@ -4,7 +4,7 @@ import type { ChannelChange, ModelChange } from '#core/catalogue/switches.ts'
 import { systemClock } from '#platform/clock.ts'
 import { SWITCHES_MILLISECONDS_MAX } from '#store/current-catalogue.ts'
 import { revokeApiKey } from '#store/keys/api-keys.ts'
-import { changeSwitch, readSwitches } from '#store/switches.ts'
+import { changeSwitchesTogether, readSwitches } from '#store/switches.ts'
 import { CHAT, FREE, type RelayOperation, type RelayRig, startRelayRig } from '../engines/relay-rig.ts'
 import { TESTER } from '../engines/video-jobs.ts'
 
@@ -19,10 +19,10 @@ beforeAll(async () => {
 beforeEach(async () => {
   const { channels, models } = (await readSwitches(rig.table)).switches
   for (const id of Object.keys(channels)) {
-    await changeSwitch(rig.table, { kind: 'channel', id, action: 'clear' }, BY)
+    await changeSwitchesTogether(rig.table, [{ kind: 'channel', id, action: 'clear' }], BY)
   }
   for (const id of Object.keys(models)) {
-    await changeSwitch(rig.table, { kind: 'model', id, action: 'clear' }, BY)
+    await changeSwitchesTogether(rig.table, [{ kind: 'model', id, action: 'clear' }], BY)
   }
   age()
 })
@@ -33,7 +33,7 @@ function age(): void {
   skewMilliseconds += SWITCHES_MILLISECONDS_MAX
 }
 
-const change = (asked: ChannelChange | ModelChange) => changeSwitch(rig.table, asked, BY)
+const change = (asked: ChannelChange | ModelChange) => changeSwitchesTogether(rig.table, [asked], BY)
 const disableChannels = async (...ids: string[]) => {
   for (const id of ids) {
     await change({ kind: 'channel', id, action: 'disable' })

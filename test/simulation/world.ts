@@ -12,7 +12,7 @@ import { failVideoJob, settleVideoJob } from '#lambdas/pipeline/resolve-video-jo
 import { storeVideo } from '#lambdas/pipeline/store-video/store-video.ts'
 import { type SubmitContext, submitVideoJob } from '#lambdas/pipeline/submit-video-job/submit-video-job.ts'
 import { CurrentCatalogue } from '#store/current-catalogue.ts'
-import { changeSwitch } from '#store/switches.ts'
+import { changeSwitchesTogether } from '#store/switches.ts'
 import type { Table } from '#store/table/table.ts'
 import { readResult } from '../engines/pipeline.ts'
 import { seededRandom } from '../engines/seeded-random.ts'
@@ -65,7 +65,7 @@ export class ChannelSwitching {
     // Ends a disablement more often than it disables, so that jobs get through.
     const action = this.#pick(['disable', 'disable', 'enable', 'enable', 'clear'] as const)
     const change = { kind: 'channel', id, action } as const
-    const act = () => changeSwitch(table, change, { actor: OPERATOR, at: scheduler.nowMilliseconds() })
+    const act = () => changeSwitchesTogether(table, [change], { actor: OPERATOR, at: scheduler.nowMilliseconds() })
     scheduler.spawn(() =>
       scheduler.invoke(act).then(
         () => {},

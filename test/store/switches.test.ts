@@ -1,11 +1,11 @@
 import { beforeEach, describe, expect, it } from '@jest/globals'
 import { NO_SWITCHES, type SwitchChange } from '#core/catalogue/switches.ts'
 import { readAudit } from '#store/audit/read-audit.ts'
-import { changeSwitch, readSwitches } from '#store/switches.ts'
+import { changeSwitchesTogether, readSwitches } from '#store/switches.ts'
 import { ConditionsNotMetError } from '#store/table/table.ts'
 import { type TableWithClient, useTestTable } from '../engines/test-table.ts'
 
-describe('changeSwitch', () => {
+describe('changeSwitchesTogether', () => {
   const engine = useTestTable()
   let table: TableWithClient
   beforeEach(async () => {
@@ -17,17 +17,17 @@ describe('changeSwitch', () => {
   const disable = (id: string): SwitchChange => ({ kind: 'channel', id, action: 'disable' })
 
   it('stores a switch with who set it and when, and returns the switches before and after', async () => {
-    const changed = await changeSwitch(table, disable('main'), ANNA)
+    const changed = await changeSwitchesTogether(table, [disable('main')], ANNA)
     const after = { channels: { main: { enabled: { value: false, ...BY_ANNA } } }, models: {} }
     expect(changed).toEqual({ before: NO_SWITCHES, after })
     expect(await readSwitches(table)).toEqual({ switches: after, version: 1 })
   })
 
   it('records who changed what in the audit log, once', async () => {
-    await changeSwitch(table, { kind: 'channel', id: 'main', action: 'weight', value: 2 }, ANNA)
-    await changeSwitch(table, disable('main'), ANNA)
-    await changeSwitch(table, disable('main'), ANNA)
-    await changeSwitch(table, { kind: 'model', id: 'chat', action: 'disable' }, ANNA)
+    await changeSwitchesTogether(table, [{ kind: 'channel', id: 'main', action: 'weight', value: 2 }], ANNA)
+    await changeSwitchesTogether(table, [disable('main')], ANNA)
+    await changeSwitchesTogether(table, [disable('main')], ANNA)
+    await changeSwitchesTogether(table, [{ kind: 'model', id: 'chat', action: 'disable' }], ANNA)
     const { entries } = await readAudit(table, { limit: 10 })
     const told = entries.map(({ actor, action, kind, target, before, after }) => ({
       actor,
@@ -60,8 +60,8 @@ describe('changeSwitch', () => {
   })
 
   it('writes nothing for a change that changes nothing', async () => {
-    await changeSwitch(table, disable('main'), ANNA)
-    const { before, after } = await changeSwitch(table, disable('main'), {
+    await changeSwitchesTogether(table, [disable('main')], ANNA)
+    const { before, after } = await changeSwitchesTogether(table, [disable('main')], {
       actor: { name: 'ben', role: 'operator' },
       at: 20_000,
     })
@@ -74,7 +74,7 @@ describe('changeSwitch', () => {
 
   it('loses nothing when many operators switch at once', async () => {
     const ids = ['a1', 'b2', 'c3', 'd4', 'e5', 'f6']
-    await Promise.all(ids.map((id) => changeSwitch(table, disable(id), ANNA)))
+    await Promise.all(ids.map((id) => changeSwitchesTogether(table, [disable(id)], ANNA)))
     const { switches, version } = await readSwitches(table)
     expect(Object.keys(switches.channels).sort()).toEqual(ids)
     expect(version).toBe(ids.length)
@@ -82,7 +82,10 @@ describe('changeSwitch', () => {
 
   it('keeps both of two values that are set for one channel at once', async () => {
     const weight: SwitchChange = { kind: 'channel', id: 'main', action: 'weight', value: 2 }
-    await Promise.all([changeSwitch(table, disable('main'), ANNA), changeSwitch(table, weight, ANNA)])
+    await Promise.all([
+      changeSwitchesTogether(table, [disable('main')], ANNA),
+      changeSwitchesTogether(table, [weight], ANNA),
+    ])
     expect((await readSwitches(table)).switches.channels.main).toMatchObject({
       enabled: { value: false },
       weight: { value: 2 },
@@ -91,7 +94,9 @@ describe('changeSwitch', () => {
 
   it('gives up when other changes come first every time, and has changed nothing', async () => {
     const beaten = { readItem: table.readItem, transact: () => Promise.reject(new ConditionsNotMetError(['switches'])) }
-    await expect(changeSwitch(beaten, disable('main'), ANNA)).rejects.toMatchObject({ code: 'changed_meanwhile' })
+    await expect(changeSwitchesTogether(beaten, [disable('main')], ANNA)).rejects.toMatchObject({
+      code: 'changed_meanwhile',
+    })
     expect(await readSwitches(table)).toEqual({ switches: NO_SWITCHES, version: 0 })
   })
 })

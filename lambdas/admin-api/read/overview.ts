@@ -11,6 +11,7 @@ import { parseUsageQuery, usageReport } from '#core/api/usage.ts'
 import { InvalidRequestError } from '#core/errors.ts'
 import { formatCredits, type Microcredits } from '#core/money.ts'
 import { addUsageSums, dayOf, NO_USAGE, type UsageSums } from '#core/pricing/usage.ts'
+import { channelHealth, figuresFrom, readChannelState, trafficOf } from '#lambdas/admin/channels.ts'
 import { tenantView } from '#lambdas/admin/tenants.ts'
 import { type AdminResponse, sessionOf } from '#middleware/admin-chain.ts'
 import type { ApiEvent } from '#middleware/api-event.ts'
@@ -20,7 +21,6 @@ import { buildSummary, NEAR_BUDGETS_KEY, nearBudgetsOf, readSummary } from '#sto
 import { tableKeys } from '#store/table/table-keys.ts'
 import { readBalance, readTenantRecord } from '#store/tenants/tenants.ts'
 import { type LatestCounters, readLatestUsageCounters, readUsageCounters } from '#store/usage.ts'
-import { channelHealth, figuresFrom, readChannelState, trafficOf } from './channels.ts'
 import {
   type ReadableTable,
   type ReadContext,
@@ -39,7 +39,8 @@ export async function getOverview(event: ApiEvent, context: ReadContext): Promis
 
 async function overviewOfAll(context: ReadContext) {
   const { now } = context
-  const [summary, state] = await Promise.all([context.summary(), readChannelState(context)])
+  const services = { ...context, table: context.table(), nowMilliseconds: now }
+  const [summary, state] = await Promise.all([context.summary(), readChannelState(services)])
   const channels = state.config.channels.map((channel) => channelHealth(channel, state))
   const { asOf, tenants } = summary
   return {

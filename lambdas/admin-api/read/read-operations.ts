@@ -1,9 +1,9 @@
 import { type AdminOperationOf, READ_ROUTES } from '#core/admin/routes.ts'
+import { CHANNEL_READS } from '#lambdas/admin/channels.ts'
 import { KEY_READS } from '#lambdas/admin/keys.ts'
 import { serveRead } from '#lambdas/admin/serve-operation.ts'
 import type { AdminOperation, ServedOperation } from '#middleware/admin-chain.ts'
 import { listAudit } from './audit.ts'
-import { getChannels } from './channels.ts'
 import { listLedger, verifyTenantLedger } from './ledger.ts'
 import { getOverview, getUsage } from './overview.ts'
 import type { ReadContext } from './read-context.ts'
@@ -13,7 +13,6 @@ import { getVideo, listCallbackAttempts, listVideos } from './videos.ts'
 /** Every operation of the function that reads. */
 export function readOperations(context: ReadContext): readonly ServedOperation[] {
   const serve: Record<AdminOperationOf<'read'>, AdminOperation> = {
-    'get-channels': (event) => getChannels(event, context),
     'get-overview': (event) => getOverview(event, context),
     'get-tenant': (event) => getTenantDetail(event, context),
     'get-usage': (event) => getUsage(event, context),
@@ -27,5 +26,5 @@ export function readOperations(context: ReadContext): readonly ServedOperation[]
   }
   const rows = READ_ROUTES.map((row) => ({ ...row, function: 'read' as const, serve: serve[row.operation] }))
   const services = () => ({ ...context, table: context.table(), nowMilliseconds: context.now })
-  return [...rows, ...KEY_READS.map((operation) => serveRead(operation, services))]
+  return [...rows, ...[...KEY_READS, ...CHANNEL_READS].map((operation) => serveRead(operation, services))]
 }

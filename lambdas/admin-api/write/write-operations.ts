@@ -1,13 +1,13 @@
 import { type AdminOperationOf, WRITE_ROUTES } from '#core/admin/routes.ts'
 import { InvalidRequestError } from '#core/errors.ts'
 import { CALLBACK_SECRET_WRITES } from '#lambdas/admin/callback-secrets.writes.ts'
+import { CHANNEL_WRITES } from '#lambdas/admin/channels.writes.ts'
 import { KEY_WRITES } from '#lambdas/admin/keys.writes.ts'
 import type { WriteServices } from '#lambdas/admin/operation.ts'
 import { responseTo, serveWrite } from '#lambdas/admin/serve-operation.ts'
 import type { ServedOperation } from '#middleware/admin-chain.ts'
 import type { ApiEvent } from '#middleware/api-event.ts'
 import { StoreRefusal } from '#store/store-refusal.ts'
-import { changeChannel, changeModel, clearChannel, clearModel } from './switches.ts'
 import { adjustCredits, changeTenant, createTenant, grantCredits, resumeTenant, suspendTenant } from './tenants.ts'
 import type { WriteContext, WriteOperation } from './write-context.ts'
 
@@ -23,13 +23,9 @@ const OPERATIONS = {
   'redrive-video': async (...request) => (await import('./videos.ts')).redriveVideo(...request),
   'resend-callback': async (...request) => (await import('./videos.ts')).resendCallback(...request),
   'delete-video': async (...request) => (await import('./videos.ts')).deleteVideo(...request),
-  'change-channel': changeChannel,
-  'clear-channel': clearChannel,
-  'change-model': changeModel,
-  'clear-model': clearModel,
 } as const satisfies Readonly<Record<AdminOperationOf<'write'>, WriteOperation>>
 
-const WRITES = [...KEY_WRITES, ...CALLBACK_SECRET_WRITES]
+const WRITES = [...KEY_WRITES, ...CALLBACK_SECRET_WRITES, ...CHANNEL_WRITES]
 
 /** Every operation that changes something; what a store refuses becomes a 404 or a 409. */
 export function writeOperations(context: WriteContext): readonly ServedOperation[] {
@@ -44,7 +40,11 @@ export function writeOperations(context: WriteContext): readonly ServedOperation
       }
     },
   }))
-  const services = () => ({ ...context, checkModels: requireKnownModels(context) })
+  const services = () => ({
+    ...context,
+    config: () => context.openCatalogue().config,
+    checkModels: requireKnownModels(context),
+  })
   return [...rows, ...WRITES.map((operation) => serveWrite(operation, services))]
 }
 

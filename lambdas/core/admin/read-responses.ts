@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { modelPriceResponse, usageResponse } from '../api/responses.ts'
+import { usageResponse } from '../api/responses.ts'
 import { videoReceiptResponse } from '../api/video-responses.ts'
 import { PERIOD_KINDS } from '../budgets.ts'
 
@@ -52,11 +52,6 @@ export function pageOf<Row extends z.ZodType>(row: Row) {
   })
 }
 
-const switched = {
-  switched_by: z.string().nullable().describe('Who set the latest switch; null without one.'),
-  switched_at: timeField.nullable(),
-}
-
 /** Which minute the figures of channels describe. */
 export const figuresFromField = timeField
   .nullable()
@@ -87,50 +82,6 @@ export const breakerFields = {
       'On AWS: how often breakers of all instances opened in the last ten minutes, minutes late. Null on a local host, for video channels, and if the metric `breaker_opened` cannot be read.',
     ),
 }
-
-const channelRow = z.strictObject({
-  id: z.string(),
-  provider: z.string().nullable().describe('Null for a channel that has left the configuration.'),
-  base_url_host: z.string().nullable(),
-  weight: z.number().nullable(),
-  priority: z.number().nullable(),
-  disabled: z.boolean(),
-  configured: z
-    .strictObject({ weight: z.number(), priority: z.number() })
-    .nullable()
-    .describe('Null for a channel that has left the configuration.'),
-  ...switched,
-  open_jobs: z.int().nullable().describe('Null for a channel that relays.'),
-  open_jobs_max: z.int().nullable(),
-  ...breakerFields,
-  figures: channelFigures.nullable().describe('Of the minute `figures_from`; null if there are none.'),
-})
-
-const modelRow = z.strictObject({
-  id: z.string(),
-  kind: z.enum(['chat', 'embedding', 'image', 'video']),
-  channels: z.array(z.string()),
-  pricing: z.strictObject({
-    unit: z.literal('credit'),
-    billing: z.enum(['token', 'per_second', 'per_image', 'per_request']),
-    prices: z.array(modelPriceResponse),
-  }),
-  limits: z.record(z.string(), z.unknown()).describe('What the model takes, as `GET /v1/models` describes it.'),
-  disabled: z.boolean(),
-  ...switched,
-})
-
-/** Channels and models as they are in force. API keys see models alone. */
-export const channelsResponse = z.strictObject({
-  object: z.literal('channels'),
-  as_of: timeField,
-  figures_from: figuresFromField,
-  channels: z.array(channelRow),
-  models: z.array(modelRow),
-  left_over_models: z
-    .array(z.strictObject({ id: z.string(), disabled: z.boolean(), ...switched }))
-    .describe('Models that left the configuration and whose switches wait to be cleared. Empty for tenants.'),
-})
 
 /** A tenant, without its callback secret. */
 export const tenantResponse = z.strictObject({

@@ -79,14 +79,6 @@ export const READ_ROUTES = [
     readsTenant: true,
   },
   {
-    operation: 'get-channels',
-    method: 'GET',
-    path: '/admin/v1/channels',
-    access: 'tenant',
-    successStatus: 200,
-    errorStatuses: READ_ERRORS,
-  },
-  {
     operation: 'list-audit',
     method: 'GET',
     path: '/admin/v1/audit',
@@ -277,38 +269,6 @@ export const WRITE_ROUTES = [
     successStatus: 204,
     errorStatuses: ERRORS_WITHOUT_CONFLICT,
     query: ['tenant'],
-  },
-  {
-    operation: 'change-channel',
-    method: 'PATCH',
-    path: '/admin/v1/channels/{channel_id}',
-    access: 'owner',
-    successStatus: 200,
-    errorStatuses: WRITE_ERRORS,
-  },
-  {
-    operation: 'clear-channel',
-    method: 'DELETE',
-    path: '/admin/v1/channels/{channel_id}/switches',
-    access: 'owner',
-    successStatus: 200,
-    errorStatuses: WRITE_ERRORS,
-  },
-  {
-    operation: 'change-model',
-    method: 'PATCH',
-    path: '/admin/v1/models/{model}',
-    access: 'owner',
-    successStatus: 200,
-    errorStatuses: WRITE_ERRORS,
-  },
-  {
-    operation: 'clear-model',
-    method: 'DELETE',
-    path: '/admin/v1/models/{model}/switches',
-    access: 'owner',
-    successStatus: 200,
-    errorStatuses: WRITE_ERRORS,
   },
 ] as const satisfies readonly AdminRow[]
 

@@ -42,29 +42,6 @@ export const videoRedriveResponse = z.strictObject({
   replaced: z.enum(['missing', 'broken', 'ended']).describe('The state of the execution before.'),
 })
 
-const switched = {
-  disabled: z.boolean(),
-  switched_by: z.string().nullable().describe('Who switched it last; null where the configuration decides.'),
-  switched_at: timeField.nullable(),
-  warnings: z.array(z.string()).describe('Such as models that no enabled channel serves any more.'),
-}
-
-/** The switches of a channel. */
-export const channelSwitchesResponse = z.strictObject({
-  object: z.literal('channel.switches'),
-  id: z.string(),
-  weight: z.number().nullable().describe('In force; null for a channel that left the configuration.'),
-  priority: z.number().nullable().describe('In force; null for a channel that left the configuration.'),
-  ...switched,
-})
-
-/** The switches of a model. */
-export const modelSwitchesResponse = z.strictObject({
-  object: z.literal('model.switches'),
-  id: z.string(),
-  ...switched,
-})
-
 /** How this deployment lets users sign in. */
 export const signInResponse = z.strictObject({
   object: z.literal('sign_in'),

@@ -1,7 +1,8 @@
 import { Command as Commander, CommanderError, Option } from 'commander'
+import { nearestName } from '#core/nearest-name.ts'
 import { printableJson, printableLines } from '#core/redaction.ts'
 import { explainFailure } from '../failures.ts'
-import { nearestName, UsageError } from '../terminal.ts'
+import { UsageError } from '../terminal.ts'
 import { createAdminContext, type Terminal } from './admin-context.ts'
 import { type AdminContext, type Command, type CommandOption, CommandValues } from './command.ts'
 

@@ -3,14 +3,7 @@ import { audit } from './audit.ts'
 import { callbackSecretRotate, callbackSecretShow } from './callback-secrets.ts'
 import { catalogueCheck, catalogueDiff } from './catalogue.ts'
 import { cdnKeyImport, cdnKeyList, cdnKeyRemove, cdnKeyRotate } from './cdn-keys.ts'
-import {
-  channelClear,
-  channelDisable,
-  channelEnable,
-  channelList,
-  channelPrioritySet,
-  channelWeightSet,
-} from './channels.ts'
+import { CHANNEL_COMMANDS } from './channels.ts'
 import type { Command } from './command.ts'
 import {
   consoleKeyCreate,
@@ -26,7 +19,6 @@ import { jobList } from './job-list.ts'
 import { jobCancel, jobFind, jobRedrive, jobShow, jobTimeline } from './jobs.ts'
 import { KEY_COMMANDS } from './keys.ts'
 import { ledgerExport, ledgerShow, ledgerVerify } from './ledger.ts'
-import { modelClear, modelDisable, modelEnable, modelList } from './models.ts'
 import { secretList, secretRemove, secretSet } from './secrets.ts'
 import { stackTrace } from './stack-trace.ts'
 import {
@@ -77,16 +69,7 @@ export const COMMANDS: readonly Command[] = [
   audit,
   catalogueCheck,
   catalogueDiff,
-  channelList,
-  channelDisable,
-  channelEnable,
-  channelWeightSet,
-  channelPrioritySet,
-  channelClear,
-  modelList,
-  modelDisable,
-  modelEnable,
-  modelClear,
+  ...CHANNEL_COMMANDS,
   secretSet,
   secretList,
   secretRemove,

@@ -1,11 +1,12 @@
 import * as z from 'zod/mini'
+import { nearestName } from '#core/nearest-name.ts'
 import type { DocumentedOperation } from '#lambdas/admin/document.ts'
 import type { AdminOperation, OutputOf } from '#lambdas/admin/operation.ts'
-import { systemClock } from '#platform/clock.ts'
 import type { Table } from '#store/table/table.ts'
 import { formatTable, type Output } from '../output.ts'
-import { nearestName, UsageError } from '../terminal.ts'
+import { UsageError } from '../terminal.ts'
 import { readDeployedConfig } from './catalogue.ts'
+import { readFigures } from './channel-figures.ts'
 import type { AdminContext, Command, CommandOption, CommandValues } from './command.ts'
 
 /** An option of a command that gives a field of the input, where its text is not the JSON of the field. */
@@ -26,7 +27,14 @@ type Typed<Documented extends DocumentedOperation> = {
 
 /** What a command adds to its operation. */
 type CommandPart<Documented extends DocumentedOperation> = Pick<Command, 'name' | 'details' | 'examples'> & {
-  /** Options that need more than the schema of their field says, in the order of the help; the others follow. */
+  /** Default: that of the operation. */
+  readonly summary?: string
+  /** Fields that this command always sends. */
+  readonly fixed?: Partial<Typed<Documented>['input']>
+  /**
+   * Options that need more than the schema of their field says, in the order of the help; the others follow. A name in capitals is a word
+   * after the name of the command.
+   */
   readonly options?: Readonly<Record<string, FieldOption>>
   /** Fields of the input without an option. */
   readonly without?: readonly string[]
@@ -52,12 +60,15 @@ export function commandOf<Documented extends DocumentedOperation>(
 ): Command {
   const { operation, summary } = documented
   const options = optionsOf(operation, part)
+  const words = Object.entries(options).filter(([name]) => name === name.toUpperCase())
   const format: (output: never) => string = part.format ?? formatFields
   return {
-    ...{ name: part.name, summary, options, examples: part.examples },
+    ...{ name: part.name, summary: part.summary ?? summary, examples: part.examples },
+    parameters: words.map(([name, option]) => ({ name, ...option })),
+    options: Object.fromEntries(Object.entries(options).filter(([name]) => name !== name.toUpperCase())),
     ...(part.details === undefined ? {} : { details: part.details }),
     async run(context, values) {
-      const input = await readInput(operation, options, { context, values })
+      const input = await readInput(operation, options, { context, values, fixed: part.fixed })
       const more = await part.prepare?.(input as Typed<Documented>['input'], context)
       const output = await runWhole(operation, { ...input, ...more }, context)
       return { json: output, text: format(output as never) } satisfies Output
@@ -67,11 +78,12 @@ export function commandOf<Documented extends DocumentedOperation>(
 
 function optionsOf(
   { path, query = {}, body }: AdminOperation,
-  { options = {}, without = [] }: Pick<CommandPart<DocumentedOperation>, 'options' | 'without'>,
+  { options = {}, without = [], fixed = {} }: Pick<CommandPart<DocumentedOperation>, 'options' | 'without' | 'fixed'>,
 ): Readonly<Record<string, FieldOption>> {
   const covered = new Set([
     ...PAGE_FIELDS,
     ...without,
+    ...Object.keys(fixed),
     ...Object.entries(options).map(([name, { field }]) => field ?? name),
   ])
   const ids = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']): [string, FieldOption] => [
@@ -105,15 +117,15 @@ function bodyOptions(body: z.ZodMiniType): [string, FieldOption][] {
   })
 }
 
-type Given = { readonly context: AdminContext; readonly values: CommandValues }
+type Given = { readonly context: AdminContext; readonly values: CommandValues; readonly fixed: object | undefined }
 
 /** The input of an operation from the options of its command. @throws UsageError. */
 async function readInput(
   operation: AdminOperation,
   options: Readonly<Record<string, FieldOption>>,
-  { context, values }: Given,
+  { context, values, fixed }: Given,
 ): Promise<object> {
-  const input: Record<string, unknown> = {}
+  const input: Record<string, unknown> = { ...fixed }
   for (const [option, { field = option, read, value }] of Object.entries(options)) {
     const text = values.text(option)
     if (value === undefined && values.has(option)) {
@@ -122,7 +134,9 @@ async function readInput(
       input[field] = read === undefined ? text : read(text)
     }
   }
-  requireChange(operation, options, values)
+  if (fixed === undefined) {
+    requireChange(operation, options, values)
+  }
   const parsed = withParsedFields(operation, options, input)
   const found: Record<string, string> = {}
   for (const [option, { field = option, find }] of Object.entries(options)) {
@@ -197,9 +211,11 @@ async function servicesOf({ method }: AdminOperation, context: AdminContext) {
   return {
     ...(method === 'GET' ? {} : { actor: await context.actor() }),
     session: undefined,
-    nowMilliseconds: systemClock.nowMilliseconds,
+    nowMilliseconds: Date.now,
     warn: context.warn,
     table: await context.table(),
+    config: () => readDeployedConfig(context),
+    figures: (channels: readonly string[], now: number) => readFigures(context, channels, now),
     checkModels: async (models: readonly string[] | null | undefined) => {
       for (const warning of await unknownModels(context, models ?? null)) {
         context.warn(warning)

@@ -1,15 +1,16 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
-import { channelsResponse, overviewResponse } from '#core/admin/read-responses.ts'
+import { overviewResponse } from '#core/admin/read-responses.ts'
 import { NO_SWITCHES } from '#core/catalogue/switches.ts'
 import type { AllFigures } from '#core/measures.ts'
-import { channelHealth, trafficOf } from '#lambdas/admin-api/read/channels.ts'
+import { CHANNEL_DOCUMENTS } from '#lambdas/admin/channels.docs.ts'
+import { channelHealth, trafficOf } from '#lambdas/admin/channels.ts'
 import { changeSwitchesTogether } from '#store/switches.ts'
 import { testCatalogue } from '../../engines/test-catalogue.ts'
 import { useTestTable } from '../../engines/test-table.ts'
 import { openTenant, settledJob, TESTER, type TestTenant } from '../../engines/video-jobs.ts'
 import { keyOf, readRig } from './read-rig.ts'
 
-describe('get-channels', () => {
+describe('list-channels and list-models', () => {
   process.env.CONSOLE_ORIGIN = 'loopback'
 
   const engine = useTestTable()
@@ -27,21 +28,23 @@ describe('get-channels', () => {
     minutes: [{ at: 120_000, requests: 3, errors: 1 }],
   }
 
-  it('get-channels 200: channels with their figures, and models with their prices', async () => {
+  it('list-channels 200: channels with their figures', async () => {
     const figures = async () => ({
       ...{ minuteFrom: 60_000, breakers: new Map(), traffic: TRAFFIC },
       byChannel: new Map([['main', { calls: 3, errors: { timeout: 1 }, p50Milliseconds: 5, p95Milliseconds: 9 }]]),
     })
     const asked = readRig(engine.table, { figures })
-    const { status, body } = await asked('/channels', {}, { role: 'viewer' })
-    expect([status, channelsResponse.safeParse(body).error]).toEqual([200, undefined])
+    const { status, body, requests } = await asked('/channels', {}, { role: 'viewer' })
+    expect([status, outputOf('listChannels').safeParse(body).error, requests]).toEqual([200, undefined, 3])
     expect(body).toMatchObject({
-      figures_from: 60,
+      minute_from: '1970-01-01T00:01:00.000Z',
       channels: [
-        { id: 'main', disabled: false, open_jobs: 0, breaker: null, figures: { requests: 3, errors: 1, p95_ms: 9 } },
-        { id: 'spare', figures: { requests: 0 } },
+        {
+          ...{ id: 'main', state: 'enabled', open_jobs: 0, breaker: null, settings: [] },
+          ...{ calls: 3, errors: { timeout: 1 }, p95_milliseconds: 9 },
+        },
+        { id: 'spare', calls: 0 },
       ],
-      models: [{ channels: ['main', 'spare'], disabled: false }, {}],
     })
     const overview = await asked('/overview')
     expect(overviewResponse.safeParse(overview.body).error).toBeUndefined()
@@ -51,32 +54,44 @@ describe('get-channels', () => {
     })
   })
 
-  it('get-channels 200: switches of models and channels that left the configuration, for operators alone', async () => {
+  it('list-models 200 and list-channels 200: switches of what left the configuration, for operators alone', async () => {
     const changer = { actor: TESTER, at: 5_000 }
     const old = [
       { kind: 'model', id: 'old', action: 'disable' },
       { kind: 'channel', id: 'gone', action: 'disable' },
     ] as const
     await changeSwitchesTogether(engine.table, old, changer)
-    const { status, body } = await read('/channels', {}, { role: 'viewer' })
-    expect([status, channelsResponse.safeParse(body).error]).toEqual([200, undefined])
-    expect(body.left_over_models).toEqual([{ id: 'old', disabled: true, switched_by: TESTER.name, switched_at: 5 }])
-    expect(JSON.stringify(body.channels)).toContain('"gone"')
-    expect((await read('/channels', {}, keyOf(tenant.tenantId))).body.left_over_models).toEqual([])
+    const settings = [{ setting: 'state', value: 'disabled', by: TESTER.name, since: '1970-01-01T00:00:05.000Z' }]
+    const left = { state: 'not configured', settings }
+    const models = await read('/models', {}, { role: 'viewer' })
+    expect(outputOf('listModels').safeParse(models.body).error).toBeUndefined()
+    expect(models.body.models).toMatchObject([
+      { channels: ['main', 'spare'], state: 'enabled' },
+      {},
+      { id: 'old', ...left },
+    ])
+    const channels = await read('/channels', {}, { role: 'viewer' })
+    expect(outputOf('listChannels').safeParse(channels.body).error).toBeUndefined()
+    expect(channels.body.channels).toMatchObject([{}, {}, { id: 'gone', ...left }])
+    expect(JSON.stringify(await read('/models', {}, keyOf(tenant.tenantId)))).not.toContain('old')
     const cleared = old.map(({ kind, id }) => ({ kind, id, action: 'clear' as const }))
     await changeSwitchesTogether(engine.table, cleared, changer)
-    expect((await read('/channels')).body.left_over_models).toEqual([])
+    expect((await read('/models')).body.models).toHaveLength(2)
   })
 
-  it('get-channels 200: an API key sees its models and no channel, and none once the key is gone', async () => {
+  it('list-models 200: an API key sees its models and no channel, and none once the key is gone', async () => {
     const keyId = tenant.keyDigest.slice(0, 8)
-    const { status, body, requests } = await read('/channels', {}, { ...keyOf(tenant.tenantId), keyId })
-    expect([status, channelsResponse.safeParse(body).error, body.channels]).toEqual([200, undefined, []])
-    expect(requests).toBe(3)
-    expect(body.models).toMatchObject([{ channels: [] }, {}])
-    expect((await read('/channels', {}, { ...keyOf(tenant.tenantId), keyId: 'gone' })).body.models).toEqual([])
+    const { status, body, requests } = await read('/models', {}, { ...keyOf(tenant.tenantId), keyId })
+    expect([status, outputOf('listModels').safeParse(body).error, requests]).toEqual([200, undefined, 3])
+    expect(body.models).toMatchObject([{ channels: [], configured: null, settings: [] }, {}])
+    expect((await read('/models', {}, { ...keyOf(tenant.tenantId), keyId: 'gone' })).body.models).toEqual([])
+    expect((await read('/channels', {}, keyOf(tenant.tenantId))).status).toBe(403)
   })
 })
+
+function outputOf(name: 'listChannels' | 'listModels') {
+  return CHANNEL_DOCUMENTS[name].output
+}
 
 const state = (changes: Partial<AllFigures> = {}) => ({
   config: testCatalogue().config,

@@ -16,18 +16,23 @@ beforeEach(async () => {
 const switches = async () => (await readSwitches(table)).switches
 
 describe('change-channel', () => {
-  it('change-channel 200: makes all changes at once, each with its author, and warns of models that nobody serves', async () => {
+  it('change-channel 200: makes all changes at once, each with its author, and says so', async () => {
     const body = { disabled: true, weight: 0.5, priority: 3 }
     const changed = await call('PATCH', '/channels/main', { body })
     expect(changed).toMatchObject({
       status: 200,
-      body: { object: 'channel.switches', id: 'main', ...body, switched_by: 'ada@host', warnings: [] },
+      body: {
+        ...{ kind: 'channel', id: 'main', changed: true },
+        settings: [
+          { setting: 'state', value: 'disabled', by: 'ada@host' },
+          { setting: 'weight', value: 0.5 },
+          { setting: 'priority', value: 3 },
+        ],
+      },
     })
     expect((await readSwitches(table)).version).toBe(1)
-    const both = await call('PATCH', '/channels/spare', { body: { disabled: true } })
-    expect(both.body.warnings).toEqual([expect.stringContaining(`no enabled channel serves ${PER_SECOND_MODEL}`)])
     const back = await call('PATCH', '/channels/main', { body: { disabled: false } })
-    expect(back.body).toMatchObject({ disabled: false, weight: 0.5, priority: 3, warnings: [] })
+    expect(back.body.settings).toMatchObject([{ setting: 'weight' }, { setting: 'priority' }])
   })
 
   it('two owners at once lose nothing', async () => {
@@ -62,12 +67,12 @@ describe('change-model and the ends of switches', () => {
   it('change-model 200: a model is disabled and enabled again', async () => {
     const path = `/models/${encodeURIComponent(PER_SECOND_MODEL)}`
     expect((await call('PATCH', path, { body: { disabled: true } })).body).toMatchObject({
-      id: PER_SECOND_MODEL,
-      disabled: true,
+      ...{ kind: 'model', id: PER_SECOND_MODEL, changed: true },
+      settings: [{ setting: 'state', value: 'disabled' }],
     })
     expect((await call('PATCH', path, { body: { disabled: false } })).body).toMatchObject({
-      disabled: false,
-      switched_by: null,
+      changed: true,
+      settings: [],
     })
     expect(await switches()).toEqual({ channels: {}, models: {} })
   })
@@ -75,11 +80,11 @@ describe('change-model and the ends of switches', () => {
   it('clear-channel 200 and clear-model 200: the configuration decides again after a clearing', async () => {
     await call('PATCH', '/channels/main', { body: { disabled: true, weight: 9 } })
     const cleared = await call('DELETE', '/channels/main/switches')
-    expect(cleared).toMatchObject({ status: 200, body: { disabled: false, weight: 1, switched_by: null } })
+    expect(cleared).toMatchObject({ status: 200, body: { changed: true, settings: [] } })
     await call('PATCH', `/models/${PER_SECOND_MODEL}`, { body: { disabled: true } })
     expect(await call('DELETE', `/models/${PER_SECOND_MODEL}/switches`)).toMatchObject({
       status: 200,
-      body: { disabled: false },
+      body: { settings: [] },
     })
     expect(await switches()).toEqual({ channels: {}, models: {} })
   })

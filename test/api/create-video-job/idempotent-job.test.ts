@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@je
 import type { ModelChange } from '#core/catalogue/switches.ts'
 import { systemClock } from '#platform/clock.ts'
 import { SWITCHES_MILLISECONDS_MAX } from '#store/current-catalogue.ts'
-import { changeSwitch } from '#store/switches.ts'
+import { changeSwitchesTogether } from '#store/switches.ts'
 import { BODY, type Client, startVideoRoutes, type VideoRoutes } from '../video-routes.ts'
 
 let skewMilliseconds = 0
@@ -22,11 +22,10 @@ afterAll(() => routes.close())
 
 /** Changes the switch of the model, and makes what the function knows of the switches too old. */
 async function change(action: Exclude<ModelChange['action'], 'enable'>): Promise<void> {
-  await changeSwitch(
-    routes.table,
-    { kind: 'model', id: BODY.model, action },
-    { actor: { name: 'operator', role: 'operator' }, at: 1 },
-  )
+  await changeSwitchesTogether(routes.table, [{ kind: 'model', id: BODY.model, action }], {
+    actor: { name: 'operator', role: 'operator' },
+    at: 1,
+  })
   skewMilliseconds += SWITCHES_MILLISECONDS_MAX
 }
 

@@ -2,14 +2,7 @@ import { describe, expect, it } from '@jest/globals'
 import * as z from 'zod/mini'
 import { changeObject, parseRequest, requestObject } from '#core/admin/parse-request.ts'
 import { budgetField, endField, nameField, overlapField } from '#core/admin/request-fields.ts'
-import {
-  changeChannelRequest,
-  createTenantRequest,
-  positiveCreditsField,
-  rowIdField,
-  signedCreditsField,
-} from '#core/admin/requests.ts'
-import { channelPriority, channelWeight } from '#core/catalogue/channel.ts'
+import { createTenantRequest, positiveCreditsField, rowIdField, signedCreditsField } from '#core/admin/requests.ts'
 import { InvalidRequestError } from '#core/errors.ts'
 
 const schema = requestObject({
@@ -105,14 +98,5 @@ describe('fields of admin requests', () => {
 describe('createTenantRequest', () => {
   it('limits the open jobs of a tenant where nothing is said', () => {
     expect(createTenantRequest.parse({ name: 'a' })).toEqual({ name: 'a', open_jobs_max: 10, budget: null })
-  })
-})
-
-describe('changeChannelRequest', () => {
-  it('takes the weights and priorities that a configuration may have, and no others', () => {
-    for (const value of [0, 0.001, 0.5, 1, 1000, 1001, -1, 1e300]) {
-      expect(changeChannelRequest.safeParse({ weight: value }).success).toBe(channelWeight.safeParse(value).success)
-      expect(changeChannelRequest.safeParse({ priority: value }).success).toBe(channelPriority.safeParse(value).success)
-    }
   })
 })

@@ -9,7 +9,7 @@ import { openSubmitContext } from '#lambdas/pipeline/submit-video-job/submit-vid
 import { loadText } from '#store/bucket/bucket.ts'
 import { CurrentCatalogue } from '#store/current-catalogue.ts'
 import { claimSubmit } from '#store/jobs/job-progress.ts'
-import { changeSwitch } from '#store/switches.ts'
+import { changeSwitchesTogether } from '#store/switches.ts'
 import { tableKeys } from '#store/table/table-keys.ts'
 import type { SubmitOutcome } from '#upstream/providers/video-account.ts'
 import { accepted, inTurn, type Pipeline, succeeded } from '../../engines/pipeline.ts'
@@ -319,7 +319,7 @@ describe('the Submit step under switches:', () => {
   }
 
   const change = ({ context }: Pipeline, asked: ChannelChange | ModelChange) =>
-    changeSwitch(context.table, asked, { actor: { name: 'operator', role: 'operator' }, at: 1 })
+    changeSwitchesTogether(context.table, [asked], { actor: { name: 'operator', role: 'operator' }, at: 1 })
   const disable = (pipeline: Pipeline, id: string) => change(pipeline, { kind: 'channel', id, action: 'disable' })
 
   describe('a disabled channel', () => {
@@ -449,11 +449,10 @@ describe('openSubmitContext', () => {
   })
 
   it('has the configured catalogue, and the one under the switches in the table', async () => {
-    await changeSwitch(
-      engine.table,
-      { kind: 'channel', id: 'main', action: 'disable' },
-      { actor: { name: 'operator', role: 'operator' }, at: 1 },
-    )
+    await changeSwitchesTogether(engine.table, [{ kind: 'channel', id: 'main', action: 'disable' }], {
+      actor: { name: 'operator', role: 'operator' },
+      at: 1,
+    })
     const { catalogue, currentCatalogue } = openSubmitContext()
     const current = await currentCatalogue.read()
     const idsOf = (found: typeof catalogue) =>

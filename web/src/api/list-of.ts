@@ -1,4 +1,5 @@
 import { type ListPage, onePage } from '../core/list-pages.ts'
+import { type ApiTime, unixSecondsOf } from '../core/time.ts'
 import type { List } from './admin-query.ts'
 import type { ApiError } from './api-error.ts'
 
@@ -10,7 +11,11 @@ type WholeResult = {
 }
 
 /** Rows of an object that arrives whole, for a table. */
-export function listOf<Row>(result: WholeResult, rows: readonly Row[] | undefined, asOf: number | null): List<Row> {
+export function listOf<Row>(
+  result: WholeResult,
+  rows: readonly Row[] | undefined,
+  asOf: ApiTime | undefined,
+): List<Row> {
   return {
     rows: rows ?? [],
     isLoading: result.isPending,
@@ -20,7 +25,7 @@ export function listOf<Row>(result: WholeResult, rows: readonly Row[] | undefine
     isLoadingMore: false,
     loadMore: () => {},
     reload: () => void result.refetch(),
-    asOf,
+    asOf: asOf === undefined ? null : unixSecondsOf(asOf),
     leftOut: null,
     pages: () => inHand(rows ?? []),
   }

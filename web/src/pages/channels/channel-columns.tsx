@@ -1,11 +1,12 @@
+import type { ChannelRow } from '../../api/admin-types.ts'
 import { Nothing } from '../../components/amount.tsx'
 import { Button } from '../../components/button.tsx'
-import { actionsColumn, exported, numberColumn, timeColumn } from '../../components/columns.tsx'
+import { actionsColumn, exported, numberColumn } from '../../components/columns.tsx'
 import type { TableColumn } from '../../components/table-column.ts'
 import { TwoLines } from '../../components/two-lines.tsx'
 import { channelState } from '../../core/channel-state.ts'
-import type { ChannelRow, SwitchAction } from './switch-action.ts'
-import { SwitchedState } from './switched-state.tsx'
+import type { SwitchAction } from './switch-action.ts'
+import { SwitchedState, switchedColumns } from './switched-state.tsx'
 
 /** The columns of the channels; owners also get the switches. */
 export function channelColumns(
@@ -24,28 +25,27 @@ export function channelColumns(
       id: 'state',
       title: 'State',
       order: 'text',
-      value: channelState,
-      cell: (row) => <SwitchedState row={row} state={channelState(row)} />,
+      value: stateOf,
+      cell: (row) => <SwitchedState row={row} state={stateOf(row)} />,
     },
     numberColumn({ id: 'weight', title: 'Weight' }, ({ weight }) => weight),
     numberColumn({ id: 'priority', title: 'Priority' }, ({ priority }) => priority),
     numberColumn({ id: 'jobs', title: 'Open jobs' }, ({ open_jobs }) => open_jobs),
-    numberColumn({ id: 'requests', title: 'Calls a minute' }, ({ figures }) => figures?.requests),
-    numberColumn({ id: 'errors', title: 'Errors' }, ({ figures }) => figures?.errors),
-    exported('p50 ms', ({ figures }) => rounded(figures?.p50_ms)),
+    numberColumn({ id: 'requests', title: 'Calls a minute' }, ({ calls }) => calls),
+    numberColumn({ id: 'errors', title: 'Errors' }, errorsOf),
+    exported('p50 ms', ({ p50_milliseconds }) => rounded(p50_milliseconds)),
     {
       id: 'p95',
       title: 'p50 / p95 ms',
       order: 'number',
-      value: ({ figures }) => rounded(figures?.p95_ms),
-      cell: ({ figures }) => <Milliseconds figures={figures} />,
+      value: ({ p95_milliseconds }) => rounded(p95_milliseconds),
+      cell: (row) => <Milliseconds row={row} />,
       isShownOnly: true,
     },
-    exported('p95 ms', ({ figures }) => rounded(figures?.p95_ms)),
-    exported('Configured weight', ({ configured }) => configured?.weight),
-    exported('Configured priority', ({ configured }) => configured?.priority),
-    exported('Switched by', ({ switched_by }) => switched_by),
-    timeColumn({ id: 'switched-at', title: 'Switched at' }, ({ switched_at }) => switched_at, { isExportOnly: true }),
+    exported('p95 ms', ({ p95_milliseconds }) => rounded(p95_milliseconds)),
+    exported('Configured weight', ({ configured_weight }) => configured_weight),
+    exported('Configured priority', ({ configured_priority }) => configured_priority),
+    ...switchedColumns<ChannelRow>(),
     ...(onAction === undefined ? [] : [actions(onAction)]),
   ]
 }
@@ -54,13 +54,26 @@ function placeOf({ provider, base_url_host }: Pick<ChannelRow, 'provider' | 'bas
   return [provider, base_url_host].filter((part) => part !== null).join(' at ')
 }
 
-function Milliseconds({ figures }: Pick<ChannelRow, 'figures'>) {
-  const [p50, p95] = [rounded(figures?.p50_ms), rounded(figures?.p95_ms)]
+function stateOf(row: ChannelRow): string {
+  return channelState({ ...row, disabled: isDisabled(row) })
+}
+
+/** A channel that left the configuration has its switches alone. */
+function isDisabled({ settings }: ChannelRow): boolean {
+  return settings.some(({ value }) => value === 'disabled')
+}
+
+function errorsOf({ errors }: ChannelRow): number | null {
+  return errors === null ? null : Object.values(errors).reduce((sum, count) => sum + count, 0)
+}
+
+function Milliseconds({ row }: { readonly row: ChannelRow }) {
+  const [p50, p95] = [rounded(row.p50_milliseconds), rounded(row.p95_milliseconds)]
   return p50 === null ? <Nothing /> : <span class="number">{`${p50} / ${p95 ?? '–'}`}</span>
 }
 
-function rounded(milliseconds: number | null | undefined): number | null {
-  return milliseconds === null || milliseconds === undefined ? null : Math.round(milliseconds)
+function rounded(milliseconds: number | null): number | null {
+  return milliseconds === null ? null : Math.round(milliseconds)
 }
 
 function actions(onAction: (action: SwitchAction) => void): TableColumn<ChannelRow> {
@@ -68,13 +81,13 @@ function actions(onAction: (action: SwitchAction) => void): TableColumn<ChannelR
     <span class="row-actions">
       <Button
         onClick={() =>
-          onAction({ kind: 'channel-state', id: row.id, isDisabled: row.disabled, openJobs: row.open_jobs })
+          onAction({ kind: 'channel-state', id: row.id, isDisabled: isDisabled(row), openJobs: row.open_jobs })
         }
       >
-        {row.disabled ? 'Enable' : 'Disable'}
+        {isDisabled(row) ? 'Enable' : 'Disable'}
       </Button>
       <Button onClick={() => onAction({ kind: 'channel-share', row })}>Weight</Button>
-      {row.switched_by === null ? null : (
+      {row.settings.length === 0 ? null : (
         <Button onClick={() => onAction({ kind: 'channel-clear', id: row.id })}>Clear</Button>
       )}
     </span>

@@ -79,9 +79,9 @@ function ChangeShare({ action, onClose }: DialogProps<'channel-share'>) {
       title={`Weight and priority of ${row.id}`}
       verb="Save"
       consequence={
-        row.configured === null
+        row.configured_weight === null
           ? undefined
-          : `The configuration says weight ${row.configured.weight} and priority ${row.configured.priority}.`
+          : `The configuration says weight ${row.configured_weight} and priority ${row.configured_priority}.`
       }
       blockedBecause={isReadable ? unchanged : 'Use a weight above 0 and a whole number as priority'}
       onClose={onClose}

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
 import { useAdmin } from '../../api/admin-query.ts'
+import type { ModelRow } from '../../api/admin-types.ts'
 import { listOf } from '../../api/list-of.ts'
 import { useMay } from '../../api/session.ts'
 import { DataTable } from '../../components/data-table.tsx'
@@ -18,8 +19,9 @@ const REFRESH_MILLISECONDS = 30_000
 export default function ChannelsPage() {
   const [action, setAction] = useState<SwitchAction | null>(null)
   const mayWrite = useMay('owner')
-  const result = useAdmin('/channels', { everyMilliseconds: REFRESH_MILLISECONDS })
-  const asOf = result.data?.as_of ?? null
+  const channels = useAdmin('/channels', { everyMilliseconds: REFRESH_MILLISECONDS })
+  const models = useAdmin('/models', { everyMilliseconds: REFRESH_MILLISECONDS })
+  const isLeftOver = ({ state }: ModelRow) => state === 'not configured'
   const none = <Empty title="The configuration has none">Add some to the configuration file of the gateway.</Empty>
   return (
     <Page title="Channels and models" lead="A switch holds within 15 seconds, without a deployment.">
@@ -27,24 +29,31 @@ export default function ChannelsPage() {
       <DataTable
         caption="Channels"
         columns={channelColumns(mayWrite ? setAction : undefined)}
-        list={listOf(result, result.data?.channels, asOf)}
+        list={listOf(channels, channels.data?.channels, channels.data?.as_of)}
         rowKey={({ id }) => id}
         empty={none}
         exportName={['channels']}
       />
-      {result.data === undefined || result.data.channels.length === 0 ? null : (
-        <FiguresTime from={result.data.figures_from} />
+      {channels.data === undefined || channels.data.channels.length === 0 ? null : (
+        <FiguresTime from={channels.data.minute_from} />
       )}
       <h2>Models</h2>
       <DataTable
         caption="Models"
         columns={modelColumns(mayWrite ? setAction : undefined)}
-        list={listOf(result, result.data?.models, asOf)}
+        list={listOf(
+          models,
+          models.data?.models.filter((row) => !isLeftOver(row)),
+          models.data?.as_of,
+        )}
         rowKey={({ id }) => id}
         empty={none}
         exportName={['models']}
       />
-      <LeftOverModels rows={result.data?.left_over_models ?? []} onAction={mayWrite ? setAction : undefined} />
+      <LeftOverModels
+        rows={(models.data?.models ?? []).filter(isLeftOver)}
+        onAction={mayWrite ? setAction : undefined}
+      />
       {action === null ? null : <ChannelDialog action={action} onClose={() => setAction(null)} />}
     </Page>
   )

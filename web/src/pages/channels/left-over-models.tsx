@@ -1,14 +1,12 @@
-import type { Channels } from '../../api/admin-types.ts'
+import type { ModelRow } from '../../api/admin-types.ts'
 import { Button } from '../../components/button.tsx'
 import { actionsColumn, timeColumn } from '../../components/columns.tsx'
 import { PlainTable } from '../../components/plain-table.tsx'
 import type { TableColumn } from '../../components/table-column.ts'
 import type { SwitchAction } from './switch-action.ts'
 
-type LeftOver = Channels['left_over_models'][number]
-
 type LeftOverModelsProps = {
-  readonly rows: readonly LeftOver[]
+  readonly rows: readonly ModelRow[]
   readonly onAction: ((action: SwitchAction) => void) | undefined
 }
 
@@ -29,16 +27,16 @@ export function LeftOverModels({ rows, onAction }: LeftOverModelsProps) {
   )
 }
 
-function columns(onAction: LeftOverModelsProps['onAction']): readonly TableColumn<LeftOver>[] {
+function columns(onAction: LeftOverModelsProps['onAction']): readonly TableColumn<ModelRow>[] {
   return [
     { id: 'id', title: 'Model', value: ({ id }) => id },
-    { id: 'state', title: 'Switched', value: ({ disabled }) => (disabled ? 'disabled' : 'enabled') },
-    { id: 'by', title: 'By', value: ({ switched_by }) => switched_by },
-    timeColumn({ id: 'at', title: 'At' }, ({ switched_at }) => switched_at),
+    { id: 'state', title: 'Switched', value: ({ settings: [set] }) => set?.value },
+    { id: 'by', title: 'By', value: ({ settings: [set] }) => set?.by },
+    timeColumn({ id: 'at', title: 'At' }, ({ settings: [set] }) => set?.since ?? null),
     ...(onAction === undefined
       ? []
       : [
-          actionsColumn<LeftOver>(({ id }) => (
+          actionsColumn<ModelRow>(({ id }) => (
             <Button onClick={() => onAction({ kind: 'model-clear', id })}>Clear</Button>
           )),
         ]),

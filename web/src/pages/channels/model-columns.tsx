@@ -1,13 +1,11 @@
-import type { Channels } from '../../api/admin-types.ts'
+import type { ModelRow } from '../../api/admin-types.ts'
 import { Button } from '../../components/button.tsx'
-import { actionsColumn, exported, timeColumn } from '../../components/columns.tsx'
+import { actionsColumn, exported } from '../../components/columns.tsx'
 import { CopyButton } from '../../components/copy.tsx'
 import type { TableColumn } from '../../components/table-column.ts'
 import { priceWords } from '../../core/price-words.ts'
 import type { SwitchAction } from './switch-action.ts'
-import { SwitchedState } from './switched-state.tsx'
-
-type ModelRow = Channels['models'][number]
+import { SwitchedState, switchedColumns } from './switched-state.tsx'
 
 /** The columns of the models; owners also get the switch. */
 export function modelColumns(onAction: ((action: SwitchAction) => void) | undefined): readonly TableColumn<ModelRow>[] {
@@ -24,7 +22,12 @@ export function modelColumns(onAction: ((action: SwitchAction) => void) | undefi
       ),
     },
     { id: 'kind', title: 'Kind', order: 'text', value: ({ kind }) => kind },
-    { id: 'state', title: 'State', value: stateOf, cell: (row) => <SwitchedState row={row} state={stateOf(row)} /> },
+    {
+      id: 'state',
+      title: 'State',
+      value: ({ state }) => state,
+      cell: (row) => <SwitchedState row={row} state={row.state} />,
+    },
     {
       id: 'channels',
       title: 'Channels',
@@ -36,18 +39,17 @@ export function modelColumns(onAction: ((action: SwitchAction) => void) | undefi
       id: 'prices',
       title: 'Price in credits',
       isProse: true,
-      value: ({ pricing }) => priceWords(pricing).join('; '),
-      cell: ({ pricing }) => <Prices words={priceWords(pricing)} />,
+      value: (row) => priceWordsOf(row).join('; '),
+      cell: (row) => <Prices words={priceWordsOf(row)} />,
     },
     exported('Limits', ({ limits }) => JSON.stringify(limits)),
-    exported('Switched by', ({ switched_by }) => switched_by),
-    timeColumn({ id: 'switched-at', title: 'Switched at' }, ({ switched_at }) => switched_at, { isExportOnly: true }),
+    ...switchedColumns<ModelRow>(),
     ...(onAction === undefined ? [] : [actions(onAction)]),
   ]
 }
 
-function stateOf({ disabled }: ModelRow): string {
-  return disabled ? 'disabled' : 'enabled'
+function priceWordsOf({ pricing }: ModelRow): readonly string[] {
+  return pricing === null ? [] : priceWords(pricing)
 }
 
 /** The first price, and the others behind it. */
@@ -70,12 +72,12 @@ function Prices({ words }: { readonly words: readonly string[] }) {
 }
 
 function actions(onAction: (action: SwitchAction) => void): TableColumn<ModelRow> {
-  return actionsColumn(({ id, disabled, switched_by }) => (
+  return actionsColumn(({ id, state, settings }) => (
     <span class="row-actions">
-      <Button onClick={() => onAction({ kind: 'model-state', id, isDisabled: disabled })}>
-        {disabled ? 'Enable' : 'Disable'}
+      <Button onClick={() => onAction({ kind: 'model-state', id, isDisabled: state === 'disabled' })}>
+        {state === 'disabled' ? 'Enable' : 'Disable'}
       </Button>
-      {switched_by === null ? null : <Button onClick={() => onAction({ kind: 'model-clear', id })}>Clear</Button>}
+      {settings.length === 0 ? null : <Button onClick={() => onAction({ kind: 'model-clear', id })}>Clear</Button>}
     </span>
   ))
 }

@@ -1,7 +1,4 @@
-import type { Channels } from '../../api/admin-types.ts'
-
-/** One channel with its switches and figures. */
-export type ChannelRow = Channels['channels'][number]
+import type { ChannelRow } from '../../api/admin-types.ts'
 
 /** What an owner may do with a channel or a model. */
 export type SwitchAction =

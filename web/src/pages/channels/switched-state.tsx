@@ -1,22 +1,40 @@
+import type { Setting } from '../../api/admin-types.ts'
+import { exported, timeColumn } from '../../components/columns.tsx'
 import { Status } from '../../components/status.tsx'
+import type { TableColumn } from '../../components/table-column.ts'
 import { Time } from '../../components/time.tsx'
 import { TwoLines } from '../../components/two-lines.tsx'
 
-type Switched = { readonly switched_by: string | null; readonly switched_at: number | null }
+type Switched = { readonly settings: readonly Setting[] }
 
-/** The state of a channel or a model, and who has switched it. */
+/** The state of a channel or a model, and who has switched it last. */
 export function SwitchedState({ row, state }: { readonly row: Switched; readonly state: string }) {
   const status = <Status state={state} />
-  return row.switched_by === null ? (
+  const latest = latestOf(row)
+  return latest === undefined ? (
     status
   ) : (
     <TwoLines
       main={status}
       below={
         <>
-          by {row.switched_by}, <Time at={row.switched_at} />
+          by {latest.by}, <Time at={latest.since} />
         </>
       }
     />
   )
+}
+
+/** Columns of a file: who has switched the row last, and when. */
+export function switchedColumns<Row extends Switched>(): readonly TableColumn<Row>[] {
+  return [
+    exported('Switched by', (row) => latestOf(row)?.by),
+    timeColumn({ id: 'switched-at', title: 'Switched at' }, (row) => latestOf(row)?.since ?? null, {
+      isExportOnly: true,
+    }),
+  ]
+}
+
+function latestOf({ settings }: Switched): Setting | undefined {
+  return settings.toSorted((left, right) => Date.parse(right.since) - Date.parse(left.since))[0]
 }

@@ -8,8 +8,8 @@ type ModelChoiceProps = {
 
 /** Chooses the models of a key among those of the configuration. */
 export function ModelChoice({ chosen, onChange }: ModelChoiceProps) {
-  const channels = useAdmin('/channels')
-  const known = channels.data?.models.map(({ id }) => id) ?? []
+  const models = useAdmin('/models')
+  const known = models.data?.models.map(({ id }) => id) ?? []
   const ids = [...new Set([...known, ...(chosen ?? [])])]
   const toggle = (id: string, isChosen: boolean) => {
     const others = (chosen ?? []).filter((each) => each !== id)

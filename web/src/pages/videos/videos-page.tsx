@@ -20,8 +20,8 @@ const REFRESH_MILLISECONDS = 5_000
 /** The video jobs of a tenant, newest first. */
 export default function VideosPage() {
   const url = useUrlFilters(['tenant', 'status', 'model', 'from', 'to'])
-  const channels = useAdmin('/channels')
-  const models = (channels.data?.models ?? []).filter(({ kind }) => kind === 'video').map(({ id }) => [id, id] as const)
+  const known = useAdmin('/models')
+  const models = (known.data?.models ?? []).filter(({ kind }) => kind === 'video').map(({ id }) => [id, id] as const)
   return (
     <Page title="Videos" lead="Jobs, newest first. The list follows open jobs by itself.">
       <FilterBar url={url}>
