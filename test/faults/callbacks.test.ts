@@ -131,7 +131,7 @@ describe('callbacks across failures of the function', () => {
   it('a claim whose reply was lost means no callback', async () => {
     const server = await listen()
     const { pipeline, job } = await runJob(server, { Notify: async () => ({}) })
-    const broken = breakConnection(pipeline.context.table, 'callbackState = :sent')
+    const broken = breakConnection(pipeline.context.table, ':callbackState')
     await notify(job, pipeline)
     await notify(job, pipeline)
     expect(broken.left()).toBe(0)
