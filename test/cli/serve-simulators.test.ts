@@ -21,7 +21,7 @@ describe('serveSimulators', () => {
       'RELAY_BASE_URL',
     ])
     const headers = { authorization: 'Bearer any' }
-    expect((await fetch(`${addresses.get('P1_BASE_URL')}/api/v1/tasks/`, { headers })).status).toBe(200)
+    expect((await fetch(`${addresses.get('P1_BASE_URL')}/api/v1/tasks/none`, { headers })).status).toBe(200)
     expect((await fetch(`${addresses.get('RELAY_BASE_URL')}/models`, { headers })).status).toBe(200)
     await close()
     await expect(fetch(`${addresses.get('RELAY_BASE_URL')}/models`)).rejects.toThrow()
