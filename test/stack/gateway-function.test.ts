@@ -84,7 +84,7 @@ describe('the code of a function', () => {
     const configurationFile = writeConfigurationFile(stack, shippedConfiguration.config)
     new GatewayFunction(stack, 'Fallback', {
       sources: { root: REPOSITORY_ROOT, configurationFile },
-      folder: 'api/account',
+      folder: 'api/catalogue',
       timeoutSeconds: 29,
       memoryMegabytes: 128,
       files,
@@ -110,7 +110,7 @@ describe('the code of a function', () => {
       const app = createApp({ bundledStacks: ['Mapped'], withSourceMaps })
       new GatewayFunction(new Stack(app, 'Mapped'), 'Fallback', {
         sources: { root: REPOSITORY_ROOT, configurationFile: '' },
-        folder: 'api/account',
+        folder: 'api/catalogue',
         timeoutSeconds: 29,
         memoryMegabytes: 128,
         files: [],
@@ -134,8 +134,8 @@ describe('wantsSourceMap', () => {
       { name: 'index.mjs', code: 'a', isLoadedAtStart: true, sourceMap: '{"version":3}' },
       { name: 'chunk.mjs', code: 'b', isLoadedAtStart: false },
     ]
-    writeSourceMaps(new Stack(app, 'Mapped'), { folder: 'api/account', hash: 'abc', files })
-    const written = join(app.outdir, 'source-maps', 'api', 'account', 'abc')
+    writeSourceMaps(new Stack(app, 'Mapped'), { folder: 'api/catalogue', hash: 'abc', files })
+    const written = join(app.outdir, 'source-maps', 'api', 'catalogue', 'abc')
     expect(readdirSync(written)).toEqual(['index.mjs.map'])
     expect(readFileSync(join(written, 'index.mjs.map'), 'utf8')).toBe('{"version":3}')
   })
@@ -185,7 +185,7 @@ function synthesizeWith(value: string): Template {
   const stack = new Stack(createApp(), 'Sized')
   const { function: created } = new GatewayFunction(stack, 'Fallback', {
     sources: { root: REPOSITORY_ROOT, configurationFile: '' },
-    folder: 'api/account',
+    folder: 'api/catalogue',
     timeoutSeconds: 29,
     memoryMegabytes: 128,
     files: [],
