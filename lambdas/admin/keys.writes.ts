@@ -189,7 +189,10 @@ export const createKey = defineOperation({
     }
     const key = generateApiKey()
     const limits = {
-      ...{ models, name: name ?? undefined, expiresAt: end ?? undefined, ratePerMinute: rate ?? undefined },
+      models,
+      name: name ?? undefined,
+      expiresAt: end ?? undefined,
+      ratePerMinute: rate ?? undefined,
     }
     const id = await storeApiKey(table, { key, tenantId, budgetLimit: budget ?? undefined, ...limits }, actor)
     return await newKeyJson(table, { id, key, tenant: tenantId, limits }, now)

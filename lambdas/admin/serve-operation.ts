@@ -48,23 +48,29 @@ function served(
 
 /** The parameters of path and query. @throws AdminNotFoundError, InvalidRequestError naming the parameter. */
 function inputOf({ path, query = {} }: AdminOperation, event: ApiEvent): object {
-  const ids = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => [name, pathId(event, name)])
+  const ids = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => [name, pathId(event, name, targetOf(name))])
   const given = event.queryStringParameters ?? {}
   const filters = Object.entries(query).map(([name, read]) => [name, read(given, name)])
   return Object.fromEntries([...ids, ...filters])
 }
 
+/** What a parameter such as `key_id` names, in words. */
+function targetOf(parameter: string): string {
+  return parameter.replace(/_id$/, '').replaceAll('_', ' ')
+}
+
 /** Longer than any id of this service, and far below the bound of a key of the table. */
-const ID_CHARACTERS_MAX = 200
+export const ID_CHARACTERS_MAX = 200
 
 /**
  * The id in a path. An id that the table cannot hold is one that does not exist.
+ * @param what the target in the error, such as `tenant`.
  * @throws AdminNotFoundError
  */
-function pathId({ pathParameters }: ApiEvent, name: string): string {
+export function pathId({ pathParameters }: ApiEvent, name: string, what: string): string {
   const id = pathParameters?.[name] ?? ''
   if (id === '' || id.length > ID_CHARACTERS_MAX || !id.isWellFormed()) {
-    throw new AdminNotFoundError(`no ${name.replace(/_id$/, '').replaceAll('_', ' ')} has this id`)
+    throw new AdminNotFoundError(`no ${what} has this id`)
   }
   return id
 }

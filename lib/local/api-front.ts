@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda'
 import { type AdminFunction, routeAdminRequest } from '#core/admin/routes.ts'
+import { NO_IDENTITY } from '#core/api/api-gateway.ts'
 import { matchPath } from '#core/api/paths.ts'
 import { once } from '#platform/cache.ts'
 import { BAD_RESPONSE, closeInStages, sendGatewayError } from '#platform/http-server/gateway-error.ts'
@@ -78,22 +79,6 @@ function requestContext({ request, requestId, url, resource }: GatewayRequest): 
     resourceId: 'local',
     resourcePath: resource,
   }
-}
-
-const NO_IDENTITY = {
-  accessKey: null,
-  accountId: null,
-  apiKey: null,
-  apiKeyId: null,
-  caller: null,
-  clientCert: null,
-  cognitoAuthenticationProvider: null,
-  cognitoAuthenticationType: null,
-  cognitoIdentityId: null,
-  cognitoIdentityPoolId: null,
-  principalOrgId: null,
-  user: null,
-  userArn: null,
 }
 
 /** Values in both of API Gateway's forms. Without a prototype, because a client may send a name such as `__proto__`. */

@@ -1,4 +1,5 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda'
+import { NO_IDENTITY } from '#core/api/api-gateway.ts'
 import type { Route } from '#routes/define-route.ts'
 import { operationOf } from './openapi-document.ts'
 
@@ -60,7 +61,7 @@ function requestContext({ method, path: resourcePath }: Route, path: string): AP
     authorizer: null,
     protocol: 'HTTP/1.1',
     httpMethod: method,
-    identity: NO_IDENTITY,
+    identity: { ...NO_IDENTITY, sourceIp: '198.51.100.7', userAgent: 'curl/8.10.1' },
     path: `/${STAGE}${path}`,
     stage: STAGE,
     requestId: '6f1d7c52-1c5e-4f0a-9d55-000000000001',
@@ -68,22 +69,4 @@ function requestContext({ method, path: resourcePath }: Route, path: string): AP
     resourceId: 'a1b2c3',
     resourcePath,
   }
-}
-
-const NO_IDENTITY = {
-  accessKey: null,
-  accountId: null,
-  apiKey: null,
-  apiKeyId: null,
-  caller: null,
-  clientCert: null,
-  cognitoAuthenticationProvider: null,
-  cognitoAuthenticationType: null,
-  cognitoIdentityId: null,
-  cognitoIdentityPoolId: null,
-  principalOrgId: null,
-  sourceIp: '198.51.100.7',
-  user: null,
-  userAgent: 'curl/8.10.1',
-  userArn: null,
 }

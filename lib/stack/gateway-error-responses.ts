@@ -1,12 +1,12 @@
 import { type GatewayResponseOptions, ResponseType, type RestApi } from 'aws-cdk-lib/aws-apigateway'
-import { PLATFORM_CROSS_ORIGIN } from '#core/api/cross-origin.ts'
 import {
   type GatewayError,
   gatewayErrorBody,
   INTERNAL_ERROR,
   REQUEST_REFUSED,
   REQUEST_TOO_LARGE,
-} from '#core/api/gateway-errors.ts'
+} from '#core/api/api-gateway.ts'
+import { PLATFORM_CROSS_ORIGIN } from '#core/api/cross-origin.ts'
 import { NO_SNIFFING } from '#core/http.ts'
 
 /** API Gateway's throttle refills every second. */

@@ -7,11 +7,12 @@ import {
   suspensionRequest,
 } from '#core/admin/requests.ts'
 import { formatCredits, ZERO } from '#core/money.ts'
+import { pathId } from '#lambdas/admin/serve-operation.ts'
 import { actorOf } from '#middleware/admin-chain.ts'
 import { changeTenant as change } from '#store/tenants/change-tenant.ts'
 import { adjustTenant, grantTenant } from '#store/tenants/credits.ts'
 import { makeTenant, resumeTenant as resume, suspendTenant as suspend } from '#store/tenants/tenant-lifecycle.ts'
-import { pathId, respondWithTenant, tenantBody, type WriteOperation } from './write-context.ts'
+import { respondWithTenant, tenantBody, type WriteOperation } from './write-context.ts'
 
 /** `POST /admin/v1/tenants`. The tenant has no credits before a grant. Its callback secret is shown on request alone. */
 export const createTenant: WriteOperation = async (event, context) => {

@@ -1,8 +1,8 @@
-import { AdminNotFoundError } from '#core/admin/errors.ts'
 import type { Catalogue } from '#core/catalogue/catalogue.ts'
 import { InvalidRequestError, VideoJobNotFoundError } from '#core/errors.ts'
 import { isJobId } from '#core/ids.ts'
 import type { VideoJob } from '#core/jobs/video-job.ts'
+import { ID_CHARACTERS_MAX, pathId } from '#lambdas/admin/serve-operation.ts'
 import { tenantView } from '#lambdas/admin/tenants.ts'
 import type { StepContext } from '#lambdas/pipeline/step-context.ts'
 import type { AdminResponse } from '#middleware/admin-chain.ts'
@@ -36,22 +36,6 @@ export function tenantBody(tenant: Tenant, { nowMilliseconds }: WriteContext) {
 /** Reads a tenant after a change. @throws StoreRefusal `not_found`. */
 export async function respondWithTenant(tenantId: string, context: WriteContext): Promise<AdminResponse> {
   return { body: tenantBody(await getTenant(context.table, tenantId), context) }
-}
-
-/** Longer than any id of this service, and far below the bound of a key of the table. */
-const ID_CHARACTERS_MAX = 200
-
-/**
- * The id in a path. An id that the table cannot hold is one that does not exist.
- * @param what the target in the error, such as `tenant`.
- * @throws AdminNotFoundError
- */
-export function pathId({ pathParameters }: ApiEvent, name: string, what: string): string {
-  const id = pathParameters?.[name] ?? ''
-  if (id === '' || id.length > ID_CHARACTERS_MAX || !id.isWellFormed()) {
-    throw new AdminNotFoundError(`no ${what} has this id`)
-  }
-  return id
 }
 
 /**

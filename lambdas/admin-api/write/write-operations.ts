@@ -55,7 +55,7 @@ function requireKnownModels({ openCatalogue }: WriteContext): WriteServices['che
     const known = new Set(models ? [...configured, ...(await kept())] : [])
     for (const [index, model] of (models ?? []).entries()) {
       if (!known.has(model)) {
-        const message = 'the configuration has no such model: `GET /admin/v1/channels` lists them'
+        const message = 'the configuration has no such model: `GET /admin/v1/models` lists them'
         throw new InvalidRequestError([{ path: `models.${index}`, message }])
       }
     }

@@ -1,7 +1,7 @@
 import { type ServerResponse, STATUS_CODES } from 'node:http'
 import { Socket } from 'node:net'
+import { type GatewayError, gatewayErrorBody, INTERNAL_ERROR, REQUEST_REFUSED } from '#core/api/api-gateway.ts'
 import { PLATFORM_CROSS_ORIGIN } from '#core/api/cross-origin.ts'
-import { type GatewayError, gatewayErrorBody, INTERNAL_ERROR, REQUEST_REFUSED } from '#core/api/gateway-errors.ts'
 import { NO_SNIFFING } from '#core/http.ts'
 
 /** How much of a body that nobody wants is read before its connection is cut. */

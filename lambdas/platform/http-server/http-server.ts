@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http'
 import type { Server as NetServer, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { type GatewayError, REQUEST_REFUSED, REQUEST_TOO_LARGE } from '#core/api/gateway-errors.ts'
+import { type GatewayError, REQUEST_REFUSED, REQUEST_TOO_LARGE } from '#core/api/api-gateway.ts'
 import { NO_SNIFFING } from '#core/http.ts'
 import {
   EXPECTATION_FAILED,

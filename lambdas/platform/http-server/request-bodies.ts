@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { type GatewayError, INTERNAL_ERROR, REQUEST_TOO_LARGE } from '#core/api/gateway-errors.ts'
+import { type GatewayError, INTERNAL_ERROR, REQUEST_TOO_LARGE } from '#core/api/api-gateway.ts'
 import { BODY_TOO_LATE, BODY_TOO_SLOW } from './gateway-error.ts'
 import { InFlight, type Place } from './in-flight.ts'
 

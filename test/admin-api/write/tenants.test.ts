@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { formatCredits } from '#core/money.ts'
-import { jobKeyOf, pathId, respondWithTenant } from '#lambdas/admin-api/write/write-context.ts'
+import { pathId } from '#lambdas/admin/serve-operation.ts'
+import { jobKeyOf, respondWithTenant } from '#lambdas/admin-api/write/write-context.ts'
 import { findCaller } from '#store/callers.ts'
 import { createPlaygroundKey } from '#store/keys/playground-key.ts'
 import { getTenant } from '#store/tenants/tenants.ts'

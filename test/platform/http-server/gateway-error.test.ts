@@ -1,7 +1,7 @@
 import { request } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
-import { type GatewayError, INTERNAL_ERROR, REQUEST_TOO_LARGE } from '#core/api/gateway-errors.ts'
+import { type GatewayError, INTERNAL_ERROR, REQUEST_TOO_LARGE } from '#core/api/api-gateway.ts'
 import {
   BAD_RESPONSE,
   closeInStages,

@@ -19,3 +19,20 @@ export function gatewayErrorBody({ status, message, code }: GatewayError): strin
   const type = status >= 500 ? 'server_error' : status === 429 ? 'rate_limit_error' : 'invalid_request_error'
   return JSON.stringify({ error: { message, type, param: null, code } })
 }
+
+/** Who called, as API Gateway tells functions, where only the connection is known. */
+export const NO_IDENTITY = {
+  accessKey: null,
+  accountId: null,
+  apiKey: null,
+  apiKeyId: null,
+  caller: null,
+  clientCert: null,
+  cognitoAuthenticationProvider: null,
+  cognitoAuthenticationType: null,
+  cognitoIdentityId: null,
+  cognitoIdentityPoolId: null,
+  principalOrgId: null,
+  user: null,
+  userArn: null,
+} as const

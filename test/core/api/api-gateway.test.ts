@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { gatewayErrorBody } from '#core/api/gateway-errors.ts'
+import { gatewayErrorBody } from '#core/api/api-gateway.ts'
 
 describe('gatewayErrorBody', () => {
   it.each([
