@@ -62,7 +62,12 @@ export async function billRequest(
     return
   }
   const reservation = reservationOf(billed, context.nowMilliseconds())
-  await context.ledger.reserve(reservation).catch((error: unknown) => throwAdvised(error, billed))
+  // A `catch` of the promise made each request outlive two garbage collections, which cost a tenth of its CPU (docs/decisions/0121).
+  try {
+    await context.ledger.reserve(reservation)
+  } catch (error) {
+    throwAdvised(error, billed)
+  }
   let settlement: Settlement | undefined
   const bill: Bill = {
     estimate,

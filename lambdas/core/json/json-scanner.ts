@@ -271,37 +271,41 @@ export class JsonScanner {
     const text = this.piece
     const { length } = text
     let at = this.at
+    let escape: number = this.#escape
     while (at < length) {
       const code = text.charCodeAt(at)
       at += 1
-      if (this.#escape !== PLAIN) {
-        this.#readEscape(code)
+      if (escape !== PLAIN) {
+        escape = this.#readEscape(code, escape)
       } else if (code === QUOTE) {
         this.at = at
+        this.#escape = PLAIN
         return true
       } else if (code === BACKSLASH) {
         this.hasEscape = true
-        this.#escape = ESCAPING
+        escape = ESCAPING
       } else if (code < 0x20) {
         this.isValid = false
       }
     }
+    this.#escape = escape
     this.at = at
     return false
   }
 
-  #readEscape(code: number): void {
-    if (this.#escape !== ESCAPING) {
+  /** @returns what is missing of the escape after this character. */
+  #readEscape(code: number, escape: number): number {
+    if (escape !== ESCAPING) {
       const isDigit = (code >= 0x30 && code <= 0x39) || ((code | 0x20) >= 0x61 && (code | 0x20) <= 0x66)
       this.isValid &&= isDigit
       // A quote ends what is no escape.
-      this.#escape = isDigit ? this.#escape - 1 : PLAIN
-    } else if (code === 0x75) {
-      this.#escape = 4
-    } else {
-      this.isValid &&= SHORT_ESCAPES.includes(String.fromCharCode(code))
-      this.#escape = PLAIN
+      return isDigit ? escape - 1 : PLAIN
     }
+    if (code === 0x75) {
+      return 4
+    }
+    this.isValid &&= SHORT_ESCAPES.includes(String.fromCharCode(code))
+    return PLAIN
   }
 
   /** A number or a word: everything up to white space, a comma or a closing bracket. */
@@ -460,26 +464,32 @@ export function* findExceededBound(
   bounds: JsonBounds,
 ): Generator<undefined, keyof JsonBounds | undefined> {
   const scanner = new JsonScanner(text)
-  const counts = { depthMax: 0, fieldsMax: 0, elementsMax: 0, numbersMax: 0 }
-  let count = 0
+  const { depthMax, fieldsMax, elementsMax, numbersMax } = bounds
+  let [fields, elements, numbers, closed] = [0, 0, 0, 0]
   for (let token = scanner.next(); token !== MORE && scanner.isValid; token = scanner.next()) {
-    const { code, depth } = scanner
-    const isNumber = token === SCALAR && code !== QUOTE
-    counts.depthMax = depth
-    counts.fieldsMax += token === NAME && depth === 1 ? 1 : 0
-    counts.elementsMax += token === CLOSE || isNumber ? 0 : 1
-    counts.numbersMax += isNumber ? 1 : 0
-    for (const name of BOUNDS) {
-      if (counts[name] > bounds[name]) {
-        return name
+    if (token === CLOSE) {
+      closed += 1
+    } else if (token === SCALAR && scanner.code !== QUOTE) {
+      numbers += 1
+      if (numbers > numbersMax) {
+        return 'numbersMax'
+      }
+    } else {
+      elements += 1
+      fields += token === NAME && scanner.depth === 1 ? 1 : 0
+      if (scanner.depth > depthMax) {
+        return 'depthMax'
+      }
+      if (fields > fieldsMax) {
+        return 'fieldsMax'
+      }
+      if (elements > elementsMax) {
+        return 'elementsMax'
       }
     }
-    count += 1
-    if (count % STEP_TOKENS === 0) {
+    if ((numbers + elements + closed) % STEP_TOKENS === 0) {
       yield
     }
   }
   return undefined
 }
-
-const BOUNDS = ['depthMax', 'fieldsMax', 'elementsMax', 'numbersMax'] as const
