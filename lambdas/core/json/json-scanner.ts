@@ -271,35 +271,35 @@ export class JsonScanner {
     const text = this.piece
     const { length } = text
     let at = this.at
-    let escape: number = this.#escape
+    let missing: number = this.#escape
     while (at < length) {
       const code = text.charCodeAt(at)
       at += 1
-      if (escape !== PLAIN) {
-        escape = this.#readEscape(code, escape)
+      if (missing !== PLAIN) {
+        missing = this.#readEscape(code, missing)
       } else if (code === QUOTE) {
         this.at = at
         this.#escape = PLAIN
         return true
       } else if (code === BACKSLASH) {
         this.hasEscape = true
-        escape = ESCAPING
+        missing = ESCAPING
       } else if (code < 0x20) {
         this.isValid = false
       }
     }
-    this.#escape = escape
+    this.#escape = missing
     this.at = at
     return false
   }
 
   /** @returns what is missing of the escape after this character. */
-  #readEscape(code: number, escape: number): number {
-    if (escape !== ESCAPING) {
+  #readEscape(code: number, missing: number): number {
+    if (missing !== ESCAPING) {
       const isDigit = (code >= 0x30 && code <= 0x39) || ((code | 0x20) >= 0x61 && (code | 0x20) <= 0x66)
       this.isValid &&= isDigit
       // A quote ends what is no escape.
-      return isDigit ? escape - 1 : PLAIN
+      return isDigit ? missing - 1 : PLAIN
     }
     if (code === 0x75) {
       return 4
