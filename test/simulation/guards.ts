@@ -1,90 +1,137 @@
-/** A condition that the product relies on, by the words of its expression; taken out to see that the simulation notices. */
+import * as z from 'zod'
+import { type TableKey, tableKeys } from '#store/table/table-keys.ts'
+
+/** A condition that the product relies on, by what it says; taken out to see that the simulation notices. */
 export type Guard = {
   readonly name: string
-  /** Part of the sort key of the item that the condition guards. */
-  readonly item: string
-  /** The clause; the rest of the condition stays. */
-  readonly clause: string
+  /** The kind of the item that the condition guards. */
+  readonly item: keyof typeof tableKeys
+  /** What is taken out of each condition that has all of it: clauses by the names of attributes, with `?` for values. */
+  readonly clauses: readonly string[]
+  /** A clause that such a condition has too, where others say the same; null for no other clause. */
+  readonly beside?: string | null
+  /** Whether the write changes the item or deletes it, where both have such a condition. */
+  readonly write?: 'change' | 'delete'
   /** The first history that noticed its absence when this was written: where the search begins. */
   readonly noticedIn: number
 }
 
+const RESOLUTION_KEY = {
+  name: 'resolution key',
+  item: 'ledgerResolution',
+  clauses: ['attribute_not_exists(PK)'],
+  noticedIn: 1,
+} as const
+
+const ACTIVE_KEY = {
+  name: 'key check',
+  item: 'apiKey',
+  clauses: ['state = ?', 'attribute_not_exists(suspended)'],
+} as const
+
+const FUNDS = { item: 'balance', clauses: ['available >= ?'], beside: 'attribute_exists(PK)' } as const
+
 export const GUARDS = {
-  funds: { name: 'funds check', item: '', clause: 'available >= :amount', noticedIn: 11 },
-  activeKey: {
-    name: 'key check',
-    item: '',
-    clause: '#state = :active AND attribute_not_exists(suspended)',
-    noticedIn: 40,
-  },
+  funds: { name: 'funds check', ...FUNDS, noticedIn: 11 },
+  activeKey: { ...ACTIVE_KEY, noticedIn: 40 },
   openJobs: {
     name: 'open job limit',
-    item: '',
-    clause: '(attribute_not_exists(openJobsMax) OR openJobs < openJobsMax)',
+    item: 'balance',
+    clauses: ['(attribute_not_exists(openJobsMax) OR openJobs < openJobsMax)'],
     noticedIn: 1,
   },
-  submitClaim: { name: 'submit claim', item: 'JOB#', clause: 'attribute_not_exists(submitState)', noticedIn: 16 },
-  channelSlot: { name: 'channel slot', item: '0', clause: '#open < :max', noticedIn: 1 },
-  resolutionKey: { name: 'resolution key', item: '#2', clause: 'attribute_not_exists(PK)', noticedIn: 1 },
-  reservationState: { name: 'reservation state', item: 'RESERVATION#', clause: '#state = :held', noticedIn: 1 },
-  jobStatus: { name: 'job status', item: 'JOB#', clause: '#status IN (:from0', noticedIn: 1 },
-  webhookClaim: { name: 'webhook claim', item: 'JOB#', clause: 'attribute_not_exists(callbackState)', noticedIn: 189 },
+  submitClaim: { name: 'submit claim', item: 'job', clauses: ['attribute_not_exists(submitState)'], noticedIn: 16 },
+  channelSlot: {
+    name: 'channel slot',
+    item: 'channel',
+    clauses: ['attribute_not_exists(open) OR open < ?'],
+    noticedIn: 1,
+  },
+  resolutionKey: RESOLUTION_KEY,
+  reservationState: { name: 'reservation state', item: 'reservation', clauses: ['state = ?'], noticedIn: 1 },
+  jobStatus: { name: 'job status', item: 'job', clauses: ['status IN (?)'], noticedIn: 1 },
+  webhookClaim: {
+    name: 'webhook claim',
+    item: 'job',
+    clauses: ['attribute_not_exists(callbackState)'],
+    noticedIn: 189,
+  },
 } as const satisfies Record<string, Guard>
 
 /** A suspension is kept by the mark of each key and by the state of the tenant: either is enough. */
 export const SUSPENSION_GUARDS = [
-  { name: 'mark of a key', item: '', clause: 'attribute_not_exists(suspended)', noticedIn: 141 },
-  { name: 'state of a tenant', item: '', clause: 'attribute_exists(PK) AND #state = :active', noticedIn: 141 },
+  { name: 'mark of a key', item: 'apiKey', clauses: ['attribute_not_exists(suspended)'], noticedIn: 141 },
+  { name: 'state of a tenant', item: 'balance', clauses: ['attribute_exists(PK)', 'state = ?'], noticedIn: 141 },
 ] as const satisfies readonly Guard[]
 
 /** What stands behind a transaction of relayed requests, beside the key check and the resolution key that jobs have too. */
 export const RELAY_GUARDS = {
-  funds: { name: 'funds check of a group', item: '0', clause: 'available >= :needed', noticedIn: 6 },
-  holdVersion: { name: 'version of a hold', item: 'PROC#', clause: 'version = :known', noticedIn: 2 },
-  newHold: { name: 'proof that a hold is new', item: 'PROC#', clause: 'attribute_not_exists(PK)', noticedIn: 117 },
-  releasedHold: {
-    name: 'version of a hold that is given back',
-    item: 'PROC#',
-    clause: '#version = :was_version',
+  funds: { name: 'funds check of a group', ...FUNDS, noticedIn: 6 },
+  holdVersion: {
+    name: 'version of a hold',
+    item: 'relayHold',
+    clauses: ['version = ?'],
+    write: 'change',
     noticedIn: 2,
   },
-  keyRevision: { name: 'revision of a key', item: '0', clause: 'attribute_not_exists(revision)', noticedIn: 24 },
-  resolutionKey: { name: 'resolution key', item: '#2', clause: 'attribute_not_exists(PK)', noticedIn: 1 },
-  activeKey: {
-    name: 'key check',
-    item: '0',
-    clause: '#state = :active AND attribute_not_exists(suspended)',
-    noticedIn: 41,
+  newHold: {
+    name: 'proof that a hold is new',
+    item: 'relayHold',
+    clauses: ['attribute_not_exists(PK)'],
+    noticedIn: 117,
   },
+  releasedHold: {
+    name: 'version of a hold that is given back',
+    item: 'relayHold',
+    clauses: ['version = ?'],
+    write: 'delete',
+    noticedIn: 2,
+  },
+  keyRevision: {
+    name: 'revision of a key',
+    item: 'apiKey',
+    clauses: ['attribute_not_exists(revision)'],
+    noticedIn: 24,
+  },
+  resolutionKey: RESOLUTION_KEY,
+  activeKey: { ...ACTIVE_KEY, noticedIn: 41 },
 } as const satisfies Record<string, Guard>
 
 /** What keeps budgets, corrections and alerts right. */
 export const BUDGET_GUARDS = {
-  keyRoom: { name: 'room in the budget of a key', item: '0', clause: '#left >= :budgetNeeded', noticedIn: 3 },
+  keyRoom: { name: 'room in the budget of a key', item: 'keyBudget', clauses: ['left >= ?'], noticedIn: 3 },
   keyRoomOfNewPeriod: {
     name: 'room in a new period of it',
-    item: '0',
-    clause: '#free >= :budgetNeeded',
+    item: 'keyBudget',
+    clauses: ['free >= ?'],
     noticedIn: 141,
   },
   tenantRoom: {
     name: 'room in the budget of a tenant',
-    item: '0',
-    clause: 'budgetLeft >= :budgetNeeded',
+    item: 'balance',
+    clauses: ['budgetLeft >= ?'],
     noticedIn: 1,
   },
   noTenantBudget: {
     name: 'proof that a tenant has no budget',
-    item: '0',
-    clause: 'attribute_not_exists(budgetPeriodId)',
+    item: 'balance',
+    clauses: ['attribute_not_exists(budgetPeriodId)'],
     noticedIn: 1,
   },
-  correction: { name: 'funds check of a correction', item: '0', clause: 'available >= :taken', noticedIn: 10 },
-  correctionId: { name: 'id of a correction', item: 'adjust#', clause: 'attribute_not_exists(PK)', noticedIn: 1 },
+  correction: {
+    name: 'funds check of a correction',
+    item: 'balance',
+    clauses: ['available >= ?'],
+    beside: null,
+    noticedIn: 10,
+  },
+  correctionId: {
+    name: 'id of a correction',
+    item: 'ledgerAdjustment',
+    clauses: ['attribute_not_exists(PK)'],
+    noticedIn: 1,
+  },
 } as const satisfies Record<string, Guard>
-
-/** True in place of a clause. */
-const ALWAYS = 'attribute_not_exists(neverThere)'
 
 type Names = Readonly<Record<string, unknown>>
 type Guarded = {
@@ -96,7 +143,7 @@ type Guarded = {
   readonly ExpressionAttributeValues?: Names
 }
 
-/** The same request with the clauses of the missing guards replaced by something that is always true. */
+/** The same request without the clauses of the missing guards. */
 export function withoutGuards<Input extends object>(input: Input, missing: readonly Guard[]): Input {
   if (missing.length === 0) {
     return input
@@ -111,23 +158,30 @@ export function withoutGuards<Input extends object>(input: Input, missing: reado
   return weaken(input)
 }
 
+/** True in place of a condition: a check must have one. */
+const ALWAYS = 'attribute_not_exists(neverThere)'
+
 function weakened<Part extends Guarded>(part: Part, missing: readonly Guard[]): Part {
-  const { ConditionExpression } = part
+  const { ConditionExpression, ExpressionAttributeNames } = part
   if (ConditionExpression === undefined) {
     return part
   }
-  const clauses = missing.filter(
-    ({ item, clause }) => sortKeyOf(part).includes(item) && ConditionExpression.includes(clause),
-  )
-  if (clauses.length === 0) {
+  const clauses = clausesOf(ConditionExpression).map((clause) => ({
+    clause,
+    plain: plainClause(clause, ExpressionAttributeNames),
+  }))
+  const all = clauses.map(({ plain }) => plain)
+  const gone = missing.filter((guard) => isGuardOf(guard, part, all)).flatMap((guard) => guard.clauses)
+  if (gone.length === 0) {
     return part
   }
-  const condition = clauses.reduce((rest, { clause }) => replaceClause(rest, clause), ConditionExpression)
+  const left = clauses.filter(({ plain }) => !gone.includes(plain)).map(({ clause }) => clause)
+  const condition = left.length === 0 ? ALWAYS : left.join(' AND ')
   const text = `${part.UpdateExpression ?? ''} ${condition}`
   return {
     ...part,
     ConditionExpression: condition,
-    ExpressionAttributeNames: stillUsed(part.ExpressionAttributeNames, text),
+    ExpressionAttributeNames: stillUsed(ExpressionAttributeNames, text),
     ExpressionAttributeValues: stillUsed(part.ExpressionAttributeValues, text),
   }
 }
@@ -138,21 +192,45 @@ function stillUsed(names: Names | undefined, text: string): Names | undefined {
   return used.length === 0 ? undefined : Object.fromEntries(used)
 }
 
-/** The clause may be the beginning of a longer one: it ends at the next AND or OR outside of brackets, or at the end. */
-function replaceClause(condition: string, clause: string): string {
-  const start = condition.indexOf(clause)
+/** The parts of a condition that all must hold. */
+function clausesOf(condition: string): readonly string[] {
+  const clauses: string[] = []
   let depth = 0
-  let end = start
-  for (; end < condition.length; end += 1) {
-    depth += condition[end] === '(' ? 1 : condition[end] === ')' ? -1 : 0
-    if (depth < 0 || (depth === 0 && end >= start + clause.length && /^ (AND|OR) /.test(condition.slice(end)))) {
-      break
+  for (const word of condition.split(' ')) {
+    if (word === 'AND' && depth === 0) {
+      clauses.push('')
+    } else {
+      clauses.push(`${clauses.pop() ?? ''} ${word}`.trimStart())
     }
+    depth += word.split('(').length - word.split(')').length
   }
-  return condition.slice(0, start) + ALWAYS + condition.slice(end)
+  return clauses
 }
 
-function sortKeyOf({ Key, Item }: Guarded): string {
-  const key = Key ?? Item
-  return typeof key === 'object' && key !== null && 'SK' in key ? String(key.SK) : ''
+/** A clause with the attributes' own names, and with `?` for each value and each list of values. */
+function plainClause(clause: string, names: Names | undefined): string {
+  return clause
+    .replaceAll(/#\w+/g, (name) => String(names?.[name] ?? name))
+    .replaceAll(/:\w+/g, '?')
+    .replaceAll(/\?(, \?)+/g, '?')
 }
+
+function isGuardOf({ item, clauses, beside, write }: Guard, part: Guarded, all: readonly string[]): boolean {
+  const isWrite = write === undefined || (write === 'change') === (part.UpdateExpression !== undefined)
+  const isBeside = beside === null ? all.length === clauses.length : beside === undefined || all.includes(beside)
+  return isWrite && isBeside && clauses.every((clause) => all.includes(clause)) && isOfKind(part, item)
+}
+
+/** Whether a request is for an item of this kind, by its key. */
+function isOfKind({ Key, Item }: Guarded, kind: Guard['item']): boolean {
+  const { PK, SK } = tableKey.parse(Key ?? Item)
+  const keyOf = tableKeys[kind] as (...ids: readonly string[]) => TableKey
+  const pattern = keyOf(...Array.from(keyOf, () => ANY_ID))
+  return [
+    [PK, pattern.PK],
+    [SK, pattern.SK],
+  ].every(([text = '', form = '']) => new RegExp(`^${form.replaceAll(ANY_ID, '.+')}$`).test(text))
+}
+
+const ANY_ID = '\0'
+const tableKey = z.object({ PK: z.string(), SK: z.string() })
