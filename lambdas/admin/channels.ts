@@ -29,7 +29,7 @@ export async function readChannelState({
   config: open,
   figures,
   nowMilliseconds,
-}: ReadServices & Pick<Clock, 'nowMilliseconds'>): Promise<ChannelState> {
+}: Omit<ReadServices, 'tenants'> & Pick<Clock, 'nowMilliseconds'>): Promise<ChannelState> {
   const config = await open()
   const video = config.channels.filter(({ provider }) => provider !== 'openai').slice(0, CHANNELS_MAX)
   const [{ switches }, items, read] = await Promise.all([

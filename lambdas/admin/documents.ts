@@ -4,16 +4,18 @@ import { CHANNEL_DOCUMENTS, CHANNEL_SCHEMAS } from './channels.docs.ts'
 import type { DocumentedOperation } from './document.ts'
 import { KEY_DOCUMENTS, KEY_SCHEMAS } from './keys.docs.ts'
 import { routeOf } from './operation.ts'
+import { TENANT_DOCUMENTS, TENANT_SCHEMAS } from './tenants.docs.ts'
 
 /** Every defined operation of the admin API, with its documentation. */
 export const ADMIN_DOCUMENTS: readonly DocumentedOperation[] = [
+  ...Object.values(TENANT_DOCUMENTS),
   ...Object.values(KEY_DOCUMENTS),
   revealCallbackSecretDocument,
   ...Object.values(CHANNEL_DOCUMENTS),
 ]
 
 /** The common parts of responses, by their names in `admin-openapi.json`. */
-export const ADMIN_SCHEMAS = { ...KEY_SCHEMAS, ...CHANNEL_SCHEMAS }
+export const ADMIN_SCHEMAS = { ...TENANT_SCHEMAS, ...KEY_SCHEMAS, ...CHANNEL_SCHEMAS }
 
 /** The row of every operation, for the document and for tests. Functions on AWS have their own rows alone. */
 export const ALL_ADMIN_ROUTES: readonly AdminRoute[] = [

@@ -11,6 +11,7 @@ import type { Actor } from '#store/audit/audit-entry.ts'
 import type { RefusalCode } from '#store/store-refusal.ts'
 import type { Table } from '#store/table/table.ts'
 import { isSortKey } from '#store/table/table-keys.ts'
+import type { TenantListing } from '#store/tenants/tenants.ts'
 
 /** Who asks, and when. */
 type Caller = Pick<Clock, 'nowMilliseconds'> & {
@@ -25,6 +26,8 @@ export type ReadServices = ConfigService & {
   readonly table: Pick<Table, 'readItem' | 'readItems' | 'queryPage'>
   /** Errors and latency of channels; undefined if they cannot be read. */
   readonly figures: (channels: readonly string[], nowMilliseconds: number) => Promise<AllFigures | undefined>
+  /** Every tenant by id, as of a time in Unix milliseconds. @throws SummaryNotWrittenError before the first summary. */
+  readonly tenants: () => Promise<{ readonly asOf: number; readonly tenants: readonly TenantListing[] }>
 }
 
 type ConfigService = {

@@ -77,6 +77,15 @@ export function atLeastOne(cost: Microcredits, isFree: boolean): Microcredits {
   return isFree || cost > 0n ? cost : (1n as Microcredits)
 }
 
+/** Reads a decimal string above zero. @throws InvalidAmountError as {@link parseCredits}, and for zero. */
+export function parsePositiveCredits(text: string): Microcredits {
+  const amount = parseCredits(text)
+  if (amount === ZERO) {
+    throw new InvalidAmountError(`${text}: use an amount above zero`)
+  }
+  return amount
+}
+
 const SIGNED_DECIMAL = /^-?\d+(\.\d{1,6})?$/
 
 /**

@@ -173,13 +173,11 @@ async function readTenants(
 }
 
 function summarized(item: Item, balance: Item, known: ReadonlyMap<string, SummarizedTenant>): SummarizedTenant {
-  const { id, name, suspension, createdAt } = readTenantRecord(item)
+  const record = readTenantRecord(item)
+  const { id } = record
   const countedAt = known.get(id)?.countedAt
   return {
-    id,
-    name,
-    createdAt,
-    suspendedReason: suspension?.reason ?? null,
+    ...record,
     ...readBalance(balance),
     lowBalance: lowBalanceOf(balance) ?? null,
     countedSpent: known.get(id)?.countedSpent ?? null,

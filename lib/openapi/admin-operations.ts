@@ -7,25 +7,13 @@ import {
   ledgerListResponse,
   ledgerVerificationResponse,
   overviewResponse,
-  tenantDetailResponse,
-  tenantListResponse,
   tenantName,
   videoDetailResponse,
   videoListResponse,
 } from '#core/admin/read-responses.ts'
-import {
-  adjustmentRequest,
-  changeTenantRequest,
-  createTenantRequest,
-  grantRequest,
-  suspensionRequest,
-} from '#core/admin/requests.ts'
 import type { AdminOperationOf } from '#core/admin/routes.ts'
 import { createSessionRequest } from '#core/admin/sign-in.ts'
 import {
-  adjustmentResponse,
-  changedTenantResponse,
-  grantResponse,
   sessionListResponse,
   sessionResponse,
   signInResponse,
@@ -113,15 +101,6 @@ export const ADMIN_READ_OPERATIONS = {
     summary: 'Fetch a video job',
     response: { description: 'The job.', schema: 'VideoDetail' },
   },
-  'list-tenants': {
-    summary: 'List the tenants',
-    description: 'From the summary of the last minute.',
-    response: { description: 'Tenants by id.', schema: 'TenantList' },
-  },
-  'get-tenant': {
-    summary: 'Fetch a tenant',
-    response: { description: 'The tenant.', schema: 'TenantDetail' },
-  },
   'list-ledger': {
     summary: 'List the ledger of a tenant',
     description: 'In the order in which jobs and requests began.',
@@ -143,46 +122,8 @@ export const ADMIN_READ_OPERATIONS = {
   },
 } as const satisfies Readonly<Record<AdminOperationOf<'read'>, AdminOperationDocument>>
 
-const TENANT = { description: 'The tenant.', schema: 'ChangedTenant' } as const
-
 /** The function that changes things. A new row of its routes does not compile without a description here. */
 export const ADMIN_WRITE_OPERATIONS = {
-  'create-tenant': {
-    summary: 'Make a tenant',
-    description: 'It has no credits before a grant.',
-    request: 'CreateTenantRequest',
-    response: TENANT,
-  },
-  'change-tenant': {
-    summary: 'Change a tenant',
-    description: 'All of the changes or none. Fields that are left out stay as they are.',
-    request: 'ChangeTenantRequest',
-    response: TENANT,
-  },
-  'grant-credits': {
-    summary: 'Grant credits',
-    description: 'Once for each `id`. The same `id` with another amount is a 409 with code `id_taken`.',
-    request: 'GrantRequest',
-    response: { description: 'The grant, and the tenant after it.', schema: 'Grant' },
-  },
-  'adjust-credits': {
-    summary: 'Correct a balance',
-    description:
-      'Moves what is available and what was granted alike, once for each `id`. Below zero is a 409 with code `below_zero`, unless `allow_debt` is true.',
-    request: 'AdjustmentRequest',
-    response: { description: 'The correction, and the tenant after it.', schema: 'Adjustment' },
-  },
-  'suspend-tenant': {
-    summary: 'Suspend a tenant',
-    description: 'Every key is refused from its next request on. Jobs and requests that run end as usual.',
-    request: 'SuspensionRequest',
-    response: TENANT,
-  },
-  'resume-tenant': {
-    summary: 'End a suspension',
-    description: 'Keys that are neither revoked nor expired work again.',
-    response: TENANT,
-  },
   'cancel-video': {
     summary: 'Cancel a video job',
     description: 'The job fails, its reservation is released, its upstream is asked to stop, and its callback is sent.',
@@ -208,11 +149,6 @@ export const ADMIN_WRITE_OPERATIONS = {
 /** The request bodies of the admin API, by their names in the document. */
 export const ADMIN_REQUEST_SCHEMAS = {
   CreateSession: createSessionRequest,
-  CreateTenantRequest: createTenantRequest,
-  ChangeTenantRequest: changeTenantRequest,
-  GrantRequest: grantRequest,
-  AdjustmentRequest: adjustmentRequest,
-  SuspensionRequest: suspensionRequest,
 } as const
 
 /** The responses of the admin API and their common parts, by their names in the document. */
@@ -225,16 +161,11 @@ export const ADMIN_RESPONSE_SCHEMAS = {
   VideoList: videoListResponse,
   VideoDetail: videoDetailResponse,
   VideoReceipt: videoReceiptResponse,
-  TenantDetail: tenantDetailResponse,
-  TenantList: tenantListResponse,
   LedgerList: ledgerListResponse,
   LedgerVerification: ledgerVerificationResponse,
   AuditList: auditListResponse,
   CallbackAttempt: callbackAttemptResponse,
   CallbackAttemptList: callbackAttemptListResponse,
-  ChangedTenant: changedTenantResponse,
-  Grant: grantResponse,
-  Adjustment: adjustmentResponse,
   VideoCancellation: videoCancellationResponse,
   VideoRedrive: videoRedriveResponse,
   VideoCallback: videoCallbackAttemptResponse,

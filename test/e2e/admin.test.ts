@@ -40,6 +40,7 @@ describe('npm run admin, against a running local host', () => {
       state: 'active',
       open_jobs: 0,
       open_jobs_max: 10,
+      created_at: expect.stringMatching(/Z$/),
     })
     await gateway.admin('tenant', 'grant', '--tenant', made.id, '--credits', '0.000001')
     const { webhook_secret, ...shown } = made
@@ -47,6 +48,7 @@ describe('npm run admin, against a running local host', () => {
       ...shown,
       available: '10.000001',
       granted: '10.000001',
+      alerts: { thresholds: [50, 80, 100], low_balance: null, url_host: null },
     })
     expect(await gateway.admin('ledger', '--tenant', made.id)).toEqual({
       entries: [

@@ -50,7 +50,7 @@ describe('the summary of all tenants:', () => {
         name: 'Test',
         state: 'active',
         openJobs: { count: 0 },
-        suspendedReason: null,
+        suspension: null,
       })
       expect(costOf(summary, tenant?.tenantId)).toEqual(['0.1'])
     })
@@ -220,7 +220,7 @@ describe('writeSummary for 6,000 tenants', () => {
           id: crypto.randomUUID(),
           name: `Tenant ${index}`,
           state: 'active',
-          suspendedReason: null,
+          suspension: null,
           createdAt: index,
         },
         balance: { available: amount, held: amount, spent: amount, granted: amount },

@@ -7,12 +7,13 @@ import {
   SummaryNotWrittenError,
 } from '#core/admin/summary.ts'
 import { allUsage, parseAllUsageQuery } from '#core/admin/usage.ts'
+import { balanceAmounts, budgetView } from '#core/api/balance.ts'
 import { parseUsageQuery, usageReport } from '#core/api/usage.ts'
 import { InvalidRequestError } from '#core/errors.ts'
 import { formatCredits, type Microcredits } from '#core/money.ts'
 import { addUsageSums, dayOf, NO_USAGE, type UsageSums } from '#core/pricing/usage.ts'
 import { channelHealth, figuresFrom, readChannelState, trafficOf } from '#lambdas/admin/channels.ts'
-import { tenantView } from '#lambdas/admin/tenants.ts'
+import { visibleTenant } from '#lambdas/admin/tenants.ts'
 import { type AdminResponse, sessionOf } from '#middleware/admin-chain.ts'
 import type { ApiEvent } from '#middleware/api-event.ts'
 import { alertViewOf } from '#store/alerts/alert-settings.ts'
@@ -27,7 +28,6 @@ import {
   type ReadSummary,
   tenantIdIfGiven,
   unknownTenant,
-  visibleTenant,
 } from './read-context.ts'
 
 /** GET /admin/v1/overview: of one tenant by two requests to the table after that of the session, of all tenants from the summary. */
@@ -98,11 +98,9 @@ async function overviewOfTenant(event: ApiEvent, tenantId: string, { table, now 
     throw unknownTenant(tenantId)
   }
   const record = visibleTenant(sessionOf(event), { ...readTenantRecord(item), ...readBalance(balanceItem) })
-  const view = tenantView(record, now())
   const attention = attentionOf(
     {
       ...record,
-      suspendedReason: record.suspension?.reason ?? null,
       lowBalance: alertViewOf(item, balanceItem).lowBalance ?? null,
       failedJobs: failedJobsOf(failedItems, now()),
       nearBudgets: nearBudgetsOf(nearItem, tenantId),
@@ -111,11 +109,11 @@ async function overviewOfTenant(event: ApiEvent, tenantId: string, { table, now 
   )
   return {
     as_of: Math.trunc(now() / 1000),
-    tenant: { id: view.id, name: view.name },
-    spend: { ...spendOfCounters(latest, today), budget: view.budget },
-    balance: view.balance,
+    tenant: { id: record.id, name: record.name },
+    spend: { ...spendOfCounters(latest, today), budget: budgetView(record.budget, now()) },
+    balance: balanceAmounts(record.balance),
     traffic: null,
-    open_jobs: view.open_jobs,
+    open_jobs: record.openJobs.count,
     tenants: null,
     channels: [],
     figures_from: null,

@@ -12,7 +12,6 @@ import type { OpenUrlSigner } from '#platform/cdn/video-urls.ts'
 import type { OpenBucket } from '#store/bucket/bucket.ts'
 import type { FoundTenant } from '#store/sessions/find-session.ts'
 import type { Table } from '#store/table/table.ts'
-import type { Suspension } from '#store/tenants/tenants.ts'
 
 /** The reads of the table, without its writes. */
 export type ReadableTable = Pick<Table, 'readItem' | 'readItems' | 'queryPage'>
@@ -80,17 +79,6 @@ export function visibleRow<Row extends OperatorFields>({ role }: Session, row: R
     return row
   }
   return { ...row, channel: null, ...(row.reason === undefined ? {} : { reason: null }) }
-}
-
-/**
- * A tenant as a session may see it: why it is suspended is a note of an operator too. A suspension ends the sessions of API keys one key
- * after the other, so one of them may see that it begins.
- */
-export function visibleTenant<Named extends { readonly suspension: Suspension | null }>(
-  { role }: Session,
-  tenant: Named,
-): Named {
-  return role === 'tenant' ? { ...tenant, suspension: null } : tenant
 }
 
 /** No tenant has this id. */

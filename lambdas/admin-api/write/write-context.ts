@@ -3,7 +3,6 @@ import { InvalidRequestError, VideoJobNotFoundError } from '#core/errors.ts'
 import { isJobId } from '#core/ids.ts'
 import type { VideoJob } from '#core/jobs/video-job.ts'
 import { ID_CHARACTERS_MAX, pathId } from '#lambdas/admin/serve-operation.ts'
-import { tenantView } from '#lambdas/admin/tenants.ts'
 import type { StepContext } from '#lambdas/pipeline/step-context.ts'
 import type { AdminResponse } from '#middleware/admin-chain.ts'
 import type { ApiEvent } from '#middleware/api-event.ts'
@@ -12,7 +11,6 @@ import type { Clock } from '#platform/clock.ts'
 import type { OpenBucket } from '#store/bucket/bucket.ts'
 import { getVideoJob } from '#store/jobs/job-reader.ts'
 import type { Table } from '#store/table/table.ts'
-import { getTenant, type Tenant } from '#store/tenants/tenants.ts'
 
 /** What the operations that change something take from outside. */
 export type WriteContext = Pick<Clock, 'nowMilliseconds'> &
@@ -27,16 +25,6 @@ export type WriteContext = Pick<Clock, 'nowMilliseconds'> &
 
 /** One operation that changes something. */
 export type WriteOperation = (event: ApiEvent, context: WriteContext) => Promise<AdminResponse>
-
-/** A tenant after a change. */
-export function tenantBody(tenant: Tenant, { nowMilliseconds }: WriteContext) {
-  return { object: 'tenant', ...tenantView(tenant, nowMilliseconds()) }
-}
-
-/** Reads a tenant after a change. @throws StoreRefusal `not_found`. */
-export async function respondWithTenant(tenantId: string, context: WriteContext): Promise<AdminResponse> {
-  return { body: tenantBody(await getTenant(context.table, tenantId), context) }
-}
 
 /**
  * The job that a request names, in the path and by its tenant: jobs are stored by tenant.

@@ -5,19 +5,13 @@ import { CHANNEL_WRITES } from '#lambdas/admin/channels.writes.ts'
 import { KEY_WRITES } from '#lambdas/admin/keys.writes.ts'
 import type { WriteServices } from '#lambdas/admin/operation.ts'
 import { responseTo, serveWrite } from '#lambdas/admin/serve-operation.ts'
+import { TENANT_WRITES } from '#lambdas/admin/tenants.writes.ts'
 import type { ServedOperation } from '#middleware/admin-chain.ts'
 import type { ApiEvent } from '#middleware/api-event.ts'
 import { StoreRefusal } from '#store/store-refusal.ts'
-import { adjustCredits, changeTenant, createTenant, grantCredits, resumeTenant, suspendTenant } from './tenants.ts'
 import type { WriteContext, WriteOperation } from './write-context.ts'
 
 const OPERATIONS = {
-  'create-tenant': createTenant,
-  'change-tenant': changeTenant,
-  'grant-credits': grantCredits,
-  'adjust-credits': adjustCredits,
-  'suspend-tenant': suspendTenant,
-  'resume-tenant': resumeTenant,
   // Loaded when they are first asked for: they bring clients of Step Functions, the bucket and receivers, which nothing else needs.
   'cancel-video': async (...request) => (await import('./videos.ts')).cancelVideo(...request),
   'redrive-video': async (...request) => (await import('./videos.ts')).redriveVideo(...request),
@@ -25,7 +19,7 @@ const OPERATIONS = {
   'delete-video': async (...request) => (await import('./videos.ts')).deleteVideo(...request),
 } as const satisfies Readonly<Record<AdminOperationOf<'write'>, WriteOperation>>
 
-const WRITES = [...KEY_WRITES, ...CALLBACK_SECRET_WRITES, ...CHANNEL_WRITES]
+const WRITES = [...TENANT_WRITES, ...KEY_WRITES, ...CALLBACK_SECRET_WRITES, ...CHANNEL_WRITES]
 
 /** Every operation that changes something; what a store refuses becomes a 404 or a 409. */
 export function writeOperations(context: WriteContext): readonly ServedOperation[] {

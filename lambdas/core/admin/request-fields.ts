@@ -60,6 +60,20 @@ export function reasonField() {
   return lineField(500, 'Why, for the audit log.')
 }
 
+const ROW_ID_ALLOWED = 'use 1 to 64 letters, digits, and . : _ -'
+
+/** Names a grant or an adjustment, so that a repeated request moves money once. */
+export function rowIdField() {
+  return z
+    .string(ROW_ID_ALLOWED)
+    .check(
+      z.regex(/^[\w.:-]{1,64}$/, ROW_ID_ALLOWED),
+      z.describe(
+        'Makes the request safe to repeat: the same id moves money once. Such as a UUID or the number of an invoice.',
+      ),
+    )
+}
+
 /** How long what is replaced keeps working where nobody says otherwise. */
 export const OVERLAP_MILLISECONDS = 24 * 60 * 60 * 1000
 

@@ -42,23 +42,6 @@ export const READ_ROUTES = [
     query: ['tenant'],
   },
   {
-    operation: 'list-tenants',
-    method: 'GET',
-    path: '/admin/v1/tenants',
-    access: 'viewer',
-    successStatus: 200,
-    errorStatuses: READ_ERRORS,
-    query: ['after', 'limit'],
-  },
-  {
-    operation: 'get-tenant',
-    method: 'GET',
-    path: '/admin/v1/tenants/{tenant_id}',
-    access: 'tenant',
-    successStatus: 200,
-    errorStatuses: READ_ERRORS,
-  },
-  {
     operation: 'list-ledger',
     method: 'GET',
     path: '/admin/v1/ledger',
@@ -186,54 +169,6 @@ const ERRORS_WITHOUT_CONFLICT = [400, 401, 403, 404, 413, 500, 503] as const
 
 /** Operations of the function that changes things. */
 export const WRITE_ROUTES = [
-  {
-    operation: 'create-tenant',
-    method: 'POST',
-    path: '/admin/v1/tenants',
-    access: 'owner',
-    successStatus: 201,
-    errorStatuses: ERRORS_WITHOUT_CONFLICT,
-  },
-  {
-    operation: 'change-tenant',
-    method: 'PATCH',
-    path: '/admin/v1/tenants/{tenant_id}',
-    access: 'owner',
-    successStatus: 200,
-    errorStatuses: WRITE_ERRORS,
-  },
-  {
-    operation: 'grant-credits',
-    method: 'POST',
-    path: '/admin/v1/tenants/{tenant_id}/grants',
-    access: 'owner',
-    successStatus: 200,
-    errorStatuses: WRITE_ERRORS,
-  },
-  {
-    operation: 'adjust-credits',
-    method: 'POST',
-    path: '/admin/v1/tenants/{tenant_id}/adjustments',
-    access: 'owner',
-    successStatus: 200,
-    errorStatuses: WRITE_ERRORS,
-  },
-  {
-    operation: 'suspend-tenant',
-    method: 'POST',
-    path: '/admin/v1/tenants/{tenant_id}/suspension',
-    access: 'owner',
-    successStatus: 200,
-    errorStatuses: WRITE_ERRORS,
-  },
-  {
-    operation: 'resume-tenant',
-    method: 'DELETE',
-    path: '/admin/v1/tenants/{tenant_id}/suspension',
-    access: 'owner',
-    successStatus: 200,
-    errorStatuses: WRITE_ERRORS,
-  },
   {
     operation: 'cancel-video',
     method: 'POST',

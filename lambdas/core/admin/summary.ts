@@ -11,7 +11,8 @@ export type SummarizedTenant = {
   readonly id: string
   readonly name: string
   readonly state: 'active' | 'suspended'
-  readonly suspendedReason: string | null
+  /** Null for an active tenant. */
+  readonly suspension: { readonly at: number; readonly by: string; readonly reason: string | null } | null
   readonly createdAt: number
   readonly balance: Readonly<Record<'available' | 'held' | 'spent' | 'granted', Microcredits>>
   readonly openJobs: { readonly count: number; readonly max: number | null }
@@ -112,7 +113,7 @@ type WatchedTenant = {
   readonly id: string
   readonly name: string
   readonly state: 'active' | 'suspended'
-  readonly suspendedReason: string | null
+  readonly suspension: { readonly reason: string | null } | null
   readonly balance: { readonly available: Microcredits }
   readonly budget: Budget | null
   readonly lowBalance: Microcredits | null
@@ -143,7 +144,7 @@ function spentPercent(stored: Budget, nowMilliseconds: number): number {
 
 /** What needs a person at one tenant. */
 export function attentionOf(tenant: WatchedTenant, nowMilliseconds: number): readonly Attention[] {
-  const { id, name, state, suspendedReason, balance, lowBalance, failedJobs, nearBudgets = [] } = tenant
+  const { id, name, state, suspension, balance, lowBalance, failedJobs, nearBudgets = [] } = tenant
   const about = { tenant: { id, name }, target: null }
   const percent = tenant.budget === null ? 0 : spentPercent(tenant.budget, nowMilliseconds)
   const found: Attention[] = []
@@ -161,7 +162,7 @@ export function attentionOf(tenant: WatchedTenant, nowMilliseconds: number): rea
     found.push({ kind: 'low_balance', level, message: `the balance of ${name} is below its mark`, ...about })
   }
   if (state === 'suspended') {
-    const reason = suspendedReason === null ? '' : `: ${suspendedReason}`
+    const reason = suspension?.reason ? `: ${suspension.reason}` : ''
     found.push({ kind: 'suspended', level: 'warning', message: `${name} is suspended${reason}`, ...about })
   }
   return found

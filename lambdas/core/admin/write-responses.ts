@@ -1,28 +1,5 @@
 import * as z from 'zod'
-import { amountField, pageOf, tenantName, tenantResponse, timeField } from './read-responses.ts'
-
-/** A tenant after a change. */
-export const changedTenantResponse = z.strictObject({ object: z.literal('tenant'), ...tenantResponse.shape })
-
-const repeated = z.boolean().describe('True for an id that was used before for the same amount: nothing was moved.')
-
-/** A grant. */
-export const grantResponse = z.strictObject({
-  object: z.literal('grant'),
-  id: z.string(),
-  credits: amountField,
-  repeated,
-  tenant: changedTenantResponse,
-})
-
-/** A correction of what was granted. */
-export const adjustmentResponse = z.strictObject({
-  object: z.literal('adjustment'),
-  id: z.string(),
-  amount: amountField.describe('With its sign.'),
-  repeated,
-  tenant: changedTenantResponse,
-})
+import { pageOf, tenantName, timeField } from './read-responses.ts'
 
 /** The end of a job by an owner. */
 export const videoCancellationResponse = z.strictObject({

@@ -21,30 +21,12 @@ import { KEY_COMMANDS } from './keys.ts'
 import { ledgerExport, ledgerShow, ledgerVerify } from './ledger.ts'
 import { secretList, secretRemove, secretSet } from './secrets.ts'
 import { stackTrace } from './stack-trace.ts'
-import {
-  tenantAdjust,
-  tenantBudget,
-  tenantCreate,
-  tenantGrant,
-  tenantLimit,
-  tenantList,
-  tenantResume,
-  tenantShow,
-  tenantSuspend,
-} from './tenants.ts'
+import { TENANT_COMMANDS } from './tenants.ts'
 import { usage } from './usage.ts'
 
 /** Every command of `npm run admin`, in the order of the help. */
 export const COMMANDS: readonly Command[] = [
-  tenantCreate,
-  tenantShow,
-  tenantList,
-  tenantGrant,
-  tenantAdjust,
-  tenantSuspend,
-  tenantResume,
-  tenantLimit,
-  tenantBudget,
+  ...TENANT_COMMANDS,
   tenantAlerts,
   alertList,
   ...KEY_COMMANDS,

@@ -2,7 +2,9 @@ import * as z from 'zod/mini'
 import { nearestName } from '#core/nearest-name.ts'
 import type { DocumentedOperation } from '#lambdas/admin/document.ts'
 import type { AdminOperation, OutputOf } from '#lambdas/admin/operation.ts'
+import { once } from '#platform/cache.ts'
 import type { Table } from '#store/table/table.ts'
+import { listTenants } from '#store/tenants/tenants.ts'
 import { formatTable, type Output } from '../output.ts'
 import { UsageError } from '../terminal.ts'
 import { readDeployedConfig } from './catalogue.ts'
@@ -15,6 +17,8 @@ export type FieldOption = CommandOption & {
   readonly field?: string
   /** The field from the text of the option. @throws UsageError. */
   readonly read?: (text: string) => unknown
+  /** The field where the option is left out, if the schema has no default. */
+  readonly default?: () => unknown
   /** The same for an id, which may be given as a name: looked up after all other options were read. */
   readonly find?: (table: Table, text: string) => Promise<string>
 }
@@ -126,18 +130,20 @@ async function readInput(
   { context, values, fixed }: Given,
 ): Promise<object> {
   const input: Record<string, unknown> = { ...fixed }
-  for (const [option, { field = option, read, value }] of Object.entries(options)) {
+  for (const [option, { field = option, read, value, default: absent }] of Object.entries(options)) {
     const text = values.text(option)
     if (value === undefined && values.has(option)) {
       input[field] = true
     } else if (text !== undefined) {
       input[field] = read === undefined ? text : read(text)
+    } else if (absent !== undefined) {
+      input[field] = absent()
     }
   }
   if (fixed === undefined) {
     requireChange(operation, options, values)
   }
-  const parsed = withParsedFields(operation, options, input)
+  const parsed = withParsedFields(operation, options, { input, fixed })
   const found: Record<string, string> = {}
   for (const [option, { field = option, find }] of Object.entries(options)) {
     const text = values.text(option)
@@ -164,13 +170,14 @@ function requireChange(
 function withParsedFields(
   { query = {}, body }: AdminOperation,
   options: Readonly<Record<string, FieldOption>>,
-  input: Readonly<Record<string, unknown>>,
+  { input, fixed = {} }: { readonly input: Readonly<Record<string, unknown>>; readonly fixed: object | undefined },
 ): object {
   const shape: Readonly<Record<string, z.ZodMiniType>> = Object(body?.()).shape ?? {}
   const optionOf = new Map(Object.entries(options).map(([option, each]) => [each.field ?? option, { option, ...each }]))
   const parsed = Object.entries(shape).flatMap(([field, schema]) => {
     const option = optionOf.get(field)
-    if (option?.find !== undefined || (field in input && option?.read !== undefined && option.read !== Number)) {
+    const isRead = field in input && option?.read !== undefined && option.read !== Number
+    if (field in fixed || option?.find !== undefined || isRead) {
       return []
     }
     const result = schema.safeParse(input[field])
@@ -216,6 +223,7 @@ async function servicesOf({ method }: AdminOperation, context: AdminContext) {
     table: await context.table(),
     config: () => readDeployedConfig(context),
     figures: (channels: readonly string[], now: number) => readFigures(context, channels, now),
+    tenants: once(async () => ({ asOf: Date.now(), tenants: await listTenants(await context.table()) })),
     checkModels: async (models: readonly string[] | null | undefined) => {
       for (const warning of await unknownModels(context, models ?? null)) {
         context.warn(warning)

@@ -1,5 +1,5 @@
 import { OVERLAP_MILLISECONDS } from '#core/admin/request-fields.ts'
-import { InvalidAmountError, type Microcredits, parseCredits, parseSignedCredits } from '#core/money.ts'
+import { InvalidAmountError, type Microcredits, parseCredits } from '#core/money.ts'
 import { isPrintable, withoutSecrets } from '#core/redaction.ts'
 import { StoreRefusal } from '#store/store-refusal.ts'
 import type { Table } from '#store/table/table.ts'
@@ -58,32 +58,10 @@ export function readName(name: string): string {
   if (!isPrintable(name)) {
     throw new UsageError('--name contains a control character')
   }
-  requireNoSecret('name', name)
+  if (withoutSecrets(name) !== name) {
+    throw new UsageError('--name contains a key, a secret or a digest: leave it out')
+  }
   return name
-}
-
-/** The longest reason or other line that the ledger and the audit log keep. */
-const LINE_CHARACTERS_MAX = 500
-
-/** A line for people, such as a reason. @throws UsageError for an empty or long one, control characters and secrets. */
-export function readLine(option: string, text: string): string {
-  if (text.trim() === '' || text.length > LINE_CHARACTERS_MAX || !isPrintable(text)) {
-    throw new UsageError(`--${option}: use one line of 1 to ${LINE_CHARACTERS_MAX} visible characters`)
-  }
-  requireNoSecret(option, text)
-  return text
-}
-
-/** Names and reasons are shown in lists and exports. */
-function requireNoSecret(option: string, text: string): void {
-  if (withoutSecrets(text) !== text) {
-    throw new UsageError(`--${option} contains a key, a secret or a digest: leave it out`)
-  }
-}
-
-/** The same for a required name. */
-export function requireName(values: CommandValues): string {
-  return readName(values.required('name'))
 }
 
 const UNIT_MILLISECONDS: Readonly<Record<string, number>> = {
@@ -163,16 +141,6 @@ function parseTime(text: string): number | undefined {
     !Number.isNaN(milliseconds) &&
     new Date(`${text.slice(0, 10)}T00:00:00Z`).toISOString().startsWith(text.slice(0, 10))
   return isReal ? milliseconds : undefined
-}
-
-/** The amount of `--credits`. @throws UsageError if it is not an amount. */
-export function readCredits(values: CommandValues): Microcredits {
-  return readAmount('credits', values.required('credits'))
-}
-
-/** The amount of `--amount`, which may be negative, such as `-5`. @throws UsageError if it is zero or not an amount. */
-export function readSignedCredits(values: CommandValues): Microcredits {
-  return readAmount('amount', values.required('amount'), parseSignedCredits)
 }
 
 /** The amount in the value of an option. @throws UsageError that names the option if it is not an amount. */

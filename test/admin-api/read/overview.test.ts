@@ -1,7 +1,8 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
-import { overviewResponse, tenantListResponse } from '#core/admin/read-responses.ts'
+import { overviewResponse } from '#core/admin/read-responses.ts'
 import type { AllFigures } from '#core/measures.ts'
 import { dayOf, daysBefore } from '#core/pricing/usage.ts'
+import { TENANT_DOCUMENTS } from '#lambdas/admin/tenants.docs.ts'
 import { summarySource } from '#lambdas/admin-api/read/overview.ts'
 import { countFailedJob } from '#store/jobs/failed-jobs.ts'
 import { buildSummary, keepNearBudgets } from '#store/summary.ts'
@@ -134,7 +135,7 @@ describe('get-overview', () => {
 describe('list-tenants', () => {
   it('list-tenants 200: pages by id', async () => {
     const first = await read('/tenants', { limit: '1' })
-    expect([first.status, tenantListResponse.safeParse(first.body).error]).toEqual([200, undefined])
+    expect([first.status, TENANT_DOCUMENTS.listTenants.output.safeParse(first.body).error]).toEqual([200, undefined])
     const second = await read('/tenants', { limit: '1', after: String(first.body.next) })
     expect([first.body.has_more, second.body.has_more, second.body.next]).toEqual([true, false, null])
     expect(JSON.stringify([first.body, second.body])).toContain(tenant.tenantId)

@@ -8,7 +8,6 @@ import {
   callbackAttemptListResponse,
   ledgerListResponse,
   ledgerVerificationResponse,
-  tenantDetailResponse,
   videoListResponse,
 } from '#core/admin/read-responses.ts'
 import type { Session } from '#core/admin/session.ts'
@@ -17,6 +16,7 @@ import { timeOrderedId } from '#core/ids.ts'
 import { formatCredits, microcredits, parseCredits } from '#core/money.ts'
 import { KEY_DOCUMENTS } from '#lambdas/admin/keys.docs.ts'
 import { allowedTenant } from '#lambdas/admin/operation.ts'
+import { TENANT_DOCUMENTS } from '#lambdas/admin/tenants.docs.ts'
 import { VerificationRate, visibleRow } from '#lambdas/admin-api/read/read-context.ts'
 import { resolveReservation } from '#store/job-ledger/resolve-reservation.ts'
 import { RelayLedger } from '#store/relay-ledger/relay-ledger.ts'
@@ -191,7 +191,7 @@ describe('read operations', () => {
   describe('get-tenant', () => {
     it('get-tenant 200: balance, state and alerts in one request, and no secret', async () => {
       const { status, body, requests } = await read(`/tenants/${tenant.tenantId}`)
-      expect([status, tenantDetailResponse.safeParse(body).error, requests]).toEqual([200, undefined, 2])
+      expect([status, TENANT_DOCUMENTS.getTenant.output.safeParse(body).error, requests]).toEqual([200, undefined, 2])
       expect(JSON.stringify(body)).not.toContain('whsec_')
       expect((await read(`/tenants/${tenant.tenantId}`, {}, keyOf(tenant.tenantId))).status).toBe(200)
     })

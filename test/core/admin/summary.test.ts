@@ -39,7 +39,7 @@ describe('firstSummaryDay', () => {
 
 describe('leftOutOf', () => {
   const tenant = (id: string, spent: number, countedSpent: number | null) => ({
-    ...({ id, name: id, state: 'active', suspendedReason: null, createdAt: 1, budget: null } as const),
+    ...({ id, name: id, state: 'active', suspension: null, createdAt: 1, budget: null } as const),
     balance: { available: NOTHING, held: NOTHING, spent: microcredits(spent), granted: NOTHING },
     ...{ openJobs: { count: 0, max: null }, lowBalance: null },
     countedSpent: countedSpent === null ? null : microcredits(countedSpent),
@@ -62,7 +62,7 @@ const budget = (spent: number, id = '2026-11'): Budget => ({
 describe('attentionOf', () => {
   type Tenant = Parameters<typeof attentionOf>[0]
   const tenant = (changes: Partial<Tenant> = {}): Tenant => ({
-    ...{ id: 't', name: 'Acme', state: 'active', suspendedReason: null, budget: null, lowBalance: null },
+    ...{ id: 't', name: 'Acme', state: 'active', suspension: null, budget: null, lowBalance: null },
     balance: { available: microcredits(50) },
     ...changes,
   })
@@ -89,7 +89,7 @@ describe('attentionOf', () => {
   })
 
   it('a suspended tenant, with the reason', () => {
-    expect(attentionOf(tenant({ state: 'suspended', suspendedReason: 'unpaid' }), NOW)).toMatchObject([
+    expect(attentionOf(tenant({ state: 'suspended', suspension: { reason: 'unpaid' } }), NOW)).toMatchObject([
       { kind: 'suspended', message: 'Acme is suspended: unpaid', tenant: { id: 't', name: 'Acme' } },
     ])
   })

@@ -27,7 +27,7 @@ export function NeedsTenant({ url, children }: NeedsTenantProps) {
   if (tenants.isError) {
     return <Failure error={tenants.error} onRetry={() => void tenants.refetch()} />
   }
-  const rows = tenants.data?.data
+  const rows = tenants.data?.tenants
   if (rows === undefined) {
     return <Skeleton />
   }

@@ -35,7 +35,7 @@ export function TenantFilter({ url, any = ALL }: { readonly url: UrlFilters; rea
   if (!seesAll) {
     return null
   }
-  const rows = tenants.data?.data ?? []
+  const rows = tenants.data?.tenants ?? []
   // The only tenant needs no choice.
   if (rows.length === 1 && url.filters.tenant === undefined && any !== ALL) {
     return null

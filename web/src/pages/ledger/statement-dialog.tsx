@@ -43,8 +43,7 @@ export function StatementDialog({ tenant, filters, list, isWhole, onClose }: Sta
         {read.data === undefined ? null : <Lines tenant={tenant} read={read.data} />}
         {isWhole && detail.data !== undefined ? (
           <p class="hint">
-            Available now: <Amount value={detail.data.balance.available} />. Reservations that are still open are part
-            of it.
+            Available now: <Amount value={detail.data.available} />. Reservations that are still open are part of it.
           </p>
         ) : (
           <p class="hint">Of the rows that the filters leave.</p>

@@ -21,7 +21,7 @@ export function ChangeBalance({ tenant, isGrant, onClose }: ChangeBalanceProps) 
   const [note, setNote] = useState('')
   const [allowsDebt, setAllowsDebt] = useState(false)
   const millionths = parseAmount(amount)
-  const after = sumAmounts([tenant.balance.available, amount])
+  const after = sumAmounts([tenant.available, amount])
   const isDebt = (parseAmount(after) ?? 0n) < 0n
   const confirm = async () => {
     const path = { tenant_id: tenant.id }
@@ -41,7 +41,7 @@ export function ChangeBalance({ tenant, isGrant, onClose }: ChangeBalanceProps) 
       verb={verbOf(isGrant, millionths === undefined ? '' : amount)}
       consequence={
         <span>
-          Available: <Amount value={tenant.balance.available} /> → <Amount value={after} />
+          Available: <Amount value={tenant.available} /> → <Amount value={after} />
         </span>
       }
       blockedBecause={blocked({ millionths, isGrant, note, isRefusedDebt: !isGrant && isDebt && !allowsDebt })}

@@ -34,7 +34,6 @@ export default function TenantPage() {
 function Tenant({ tenant }: { readonly tenant: TenantDetail }) {
   const [action, setAction] = useState<TenantAction | null>(null)
   const mayWrite = useMay('owner')
-  const { balance } = tenant
   return (
     <Page
       title={tenant.name}
@@ -43,16 +42,16 @@ function Tenant({ tenant }: { readonly tenant: TenantDetail }) {
     >
       <dl class="stats">
         <Stat title="Available" note="what new requests may reserve">
-          <Amount value={balance.available} />
+          <Amount value={tenant.available} />
         </Stat>
         <Stat title="Held" note="reserved by open requests and jobs">
-          <Amount value={balance.held} />
+          <Amount value={tenant.held} />
         </Stat>
         <Stat title="Spent" note="settled since the beginning">
-          <Amount value={balance.spent} />
+          <Amount value={tenant.spent} />
         </Stat>
         <Stat title="Granted" note="available, held and spent together">
-          <Amount value={balance.granted} />
+          <Amount value={tenant.granted} />
         </Stat>
       </dl>
       <section class="card">
@@ -78,7 +77,7 @@ function Summary({ tenant }: { readonly tenant: TenantDetail }) {
     <span class="summary">
       <Status state={tenant.state} />
       <Id value={tenant.id} label="tenant id" />
-      {tenant.suspended_reason === null ? null : <span>{tenant.suspended_reason}</span>}
+      {tenant.suspension?.reason ? <span>{tenant.suspension.reason}</span> : null}
       <span>
         created <Time at={tenant.created_at} />
       </span>

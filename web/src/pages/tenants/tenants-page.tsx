@@ -67,5 +67,5 @@ const COLUMNS: readonly TableColumn<TenantRow>[] = [
 ]
 
 function balanceColumn(id: 'available' | 'held' | 'spent', title: string): TableColumn<TenantRow> {
-  return amountColumn({ id, title }, ({ balance }) => balance[id])
+  return amountColumn({ id, title }, (tenant) => tenant[id])
 }

@@ -1,0 +1,180 @@
+import * as z from 'zod/mini'
+import { changeObject, requestObject } from '#core/admin/parse-request.ts'
+import { amountField, budgetField, nameField, reasonField, rowIdField } from '#core/admin/request-fields.ts'
+import { OPEN_JOBS_DEFAULT } from '#core/limits.ts'
+import { parseCredits, parsePositiveCredits, parseSignedCredits, ZERO } from '#core/money.ts'
+import { changeTenant as change } from '#store/tenants/change-tenant.ts'
+import { adjustTenant, grantTenant } from '#store/tenants/credits.ts'
+import { makeTenant, resumeTenant as resume, suspendTenant as suspend } from '#store/tenants/tenant-lifecycle.ts'
+import { getTenant, type Tenant } from '#store/tenants/tenants.ts'
+import { defineOperation, type OperationContext } from './operation.ts'
+import { tenantJson } from './tenants.ts'
+
+type TenantContext = OperationContext<'POST'>
+
+/** The tenant after a change. */
+async function changedTenant(tenantId: string, { table, nowMilliseconds }: TenantContext) {
+  return tenantJson(await getTenant(table, tenantId), nowMilliseconds())
+}
+
+const OPEN_JOBS_ALLOWED = 'use a whole number from 0 to 1000000, or null for no limit'
+
+/** What a tenant may do, as requests for new and existing tenants name it. */
+function tenantFields() {
+  return {
+    name: nameField(),
+    open_jobs_max: z
+      .nullable(
+        z.int(OPEN_JOBS_ALLOWED).check(z.minimum(0, OPEN_JOBS_ALLOWED), z.maximum(1_000_000, OPEN_JOBS_ALLOWED)),
+      )
+      .check(z.describe('Video jobs that may be open at a time; null for no limit.')),
+    budget: z.nullable(budgetField()).check(z.describe('Null for no budget.')),
+  }
+}
+
+/** The callback secret is shown on request alone. */
+export const createTenant = defineOperation({
+  name: 'create-tenant',
+  method: 'POST',
+  path: '/admin/v1/tenants',
+  access: 'owner',
+  status: 201,
+  audit: 'tenant create',
+  body() {
+    const { name, open_jobs_max, budget } = tenantFields()
+    return requestObject({
+      name,
+      credits: z.optional(amountField(parseCredits, 'The first grant. Default: nothing.')),
+      open_jobs_max: z._default(open_jobs_max, OPEN_JOBS_DEFAULT),
+      budget: z._default(budget, null),
+    })
+  },
+  async run({ name, credits = ZERO, open_jobs_max: openJobsMax, budget }, { table, actor, nowMilliseconds }) {
+    const tenant = await makeTenant(table, { name, credits, openJobsMax, budgetLimit: budget }, actor)
+    return tenantJson(tenant, nowMilliseconds())
+  },
+})
+
+/** All of the changes or none. Fields that are left out stay as they are. */
+export const changeTenant = defineOperation({
+  name: 'change-tenant',
+  method: 'PATCH',
+  path: '/admin/v1/tenants/{tenant_id}',
+  access: 'owner',
+  conflicts: ['changed_meanwhile'],
+  audit: 'tenant set',
+  body() {
+    const { name, open_jobs_max, budget } = tenantFields()
+    return changeObject({
+      name: z.optional(name),
+      open_jobs_max: z.optional(open_jobs_max),
+      budget: z.optional(budget),
+    })
+  },
+  async run({ tenant_id: tenantId, name, open_jobs_max: openJobsMax, budget }, context) {
+    const { table, actor, warn } = context
+    const { isChanged, isExact } = await change(table, { tenantId, settings: { name, openJobsMax, budget }, actor })
+    if (budget !== undefined && !isChanged) {
+      warn(`tenant ${tenantId} has this budget already: nothing was changed`)
+    }
+    if (!isExact) {
+      warn('requests were settled meanwhile: the starting amount may be slightly high')
+    }
+    return await changedTenant(tenantId, context)
+  },
+})
+
+type Posted = { readonly tenant: Tenant; readonly isNew: boolean }
+
+function postedJson({ tenant, isNew }: Posted, { nowMilliseconds }: TenantContext) {
+  return { ...tenantJson(tenant, nowMilliseconds()), repeated: !isNew }
+}
+
+/** Adds credits, once for each id. */
+export const grantCredits = defineOperation({
+  name: 'grant-credits',
+  method: 'POST',
+  path: '/admin/v1/tenants/{tenant_id}/grants',
+  access: 'owner',
+  conflicts: ['id_taken'],
+  audit: 'tenant grant',
+  body: () =>
+    requestObject({
+      credits: amountField(parsePositiveCredits, 'Credits above zero, as a decimal string.'),
+      id: rowIdField(),
+      note: z.optional(reasonField()),
+    }),
+  async run({ tenant_id: tenantId, credits, id, note: reason }, context) {
+    const { table, actor, warn } = context
+    const posted = await grantTenant(table, tenantId, { id, credits, reason, actor })
+    if (!posted.isNew) {
+      warn(`grant ${id} already exists: nothing was added`)
+    }
+    return postedJson(posted, context)
+  },
+})
+
+/** Moves what is available and what was granted alike, once for each id. */
+export const adjustCredits = defineOperation({
+  name: 'adjust-credits',
+  method: 'POST',
+  path: '/admin/v1/tenants/{tenant_id}/adjustments',
+  access: 'owner',
+  conflicts: ['id_taken', 'below_zero'],
+  audit: 'tenant adjust',
+  body: () =>
+    requestObject({
+      amount: amountField(
+        parseSignedCredits,
+        'Credits with a sign, other than zero, as a decimal string such as `"-5"`.',
+      ),
+      reason: reasonField(),
+      id: rowIdField(),
+      allow_debt: z
+        ._default(z.boolean('use true or false'), false)
+        .check(z.describe('Whether the available balance may fall below zero; otherwise that is a 409.')),
+    }),
+  async run({ tenant_id: tenantId, amount, reason, id, allow_debt: isDebtAllowed }, context) {
+    const { table, actor, warn } = context
+    const posted = await adjustTenant(table, tenantId, { id, amount, reason, isDebtAllowed, actor })
+    if (!posted.isNew) {
+      warn(`adjustment ${id} already exists: nothing was changed`)
+    }
+    return postedJson(posted, context)
+  },
+})
+
+/** Every key is refused from its next request on. A tenant that is suspended already stays as it is. */
+export const suspendTenant = defineOperation({
+  name: 'suspend-tenant',
+  method: 'POST',
+  path: '/admin/v1/tenants/{tenant_id}/suspension',
+  access: 'owner',
+  conflicts: ['changed_meanwhile'],
+  audit: 'tenant suspend',
+  body: () => requestObject({ reason: z.optional(reasonField()) }),
+  async run({ tenant_id: tenantId, reason }, context) {
+    await suspend(context.table, tenantId, { actor: context.actor, reason })
+    return await changedTenant(tenantId, context)
+  },
+})
+
+/** Keys that are neither revoked nor expired work again. */
+export const resumeTenant = defineOperation({
+  name: 'resume-tenant',
+  method: 'DELETE',
+  path: '/admin/v1/tenants/{tenant_id}/suspension',
+  access: 'owner',
+  conflicts: ['changed_meanwhile'],
+  audit: 'tenant resume',
+  async run({ tenant_id: tenantId }, context) {
+    await resume(context.table, tenantId, { actor: context.actor })
+    return await changedTenant(tenantId, context)
+  },
+})
+
+/** The operations of tenants that write. */
+export const TENANT_WRITES = [
+  ...[createTenant, changeTenant, grantCredits],
+  ...[adjustCredits, suspendTenant, resumeTenant],
+] as const
