@@ -1,4 +1,5 @@
 import { ADMIN_ROUTES, type AdminRoute } from '#core/admin/routes.ts'
+import { AUDIT_SCHEMAS, listAuditDocument } from './audit.docs.ts'
 import { revealCallbackSecretDocument } from './callback-secrets.docs.ts'
 import { CHANNEL_DOCUMENTS, CHANNEL_SCHEMAS } from './channels.docs.ts'
 import type { DocumentedOperation } from './document.ts'
@@ -12,10 +13,11 @@ export const ADMIN_DOCUMENTS: readonly DocumentedOperation[] = [
   ...Object.values(KEY_DOCUMENTS),
   revealCallbackSecretDocument,
   ...Object.values(CHANNEL_DOCUMENTS),
+  listAuditDocument,
 ]
 
 /** The common parts of responses, by their names in `admin-openapi.json`. */
-export const ADMIN_SCHEMAS = { ...TENANT_SCHEMAS, ...KEY_SCHEMAS, ...CHANNEL_SCHEMAS }
+export const ADMIN_SCHEMAS = { ...TENANT_SCHEMAS, ...KEY_SCHEMAS, ...CHANNEL_SCHEMAS, ...AUDIT_SCHEMAS }
 
 /** The row of every operation, for the document and for tests. Functions on AWS have their own rows alone. */
 export const ALL_ADMIN_ROUTES: readonly AdminRoute[] = [

@@ -27,11 +27,13 @@ type AdminParameter = Parameter & { readonly required?: boolean }
 type Described = { readonly description: string; readonly schema: JsonSchema }
 
 const text = (description: string): Described => ({ description, schema: { type: 'string' } })
-const time = (description: string): Described => ({ description, schema: { type: 'integer', minimum: 0 } })
+const time = (description: string): Described => ({ description, schema: { type: 'string', format: 'date-time' } })
 const choice = (description: string, values: readonly string[]): Described => ({
   description,
   schema: { type: 'string', enum: values },
 })
+
+const SECONDS: JsonSchema = { type: 'integer', minimum: 0 }
 
 const PATH: Readonly<Record<string, Described>> = {
   job_id: text('Id of the video job.'),
@@ -45,17 +47,17 @@ const PATH: Readonly<Record<string, Described>> = {
 /** Every query parameter. */
 const QUERY: Readonly<Record<string, Described>> = {
   tenant: text('Id of the tenant. An API key may name its own alone.'),
-  from: text('First moment: a day in UTC, or Unix seconds where the rows are times.'),
+  from: text('First moment: a day in UTC, or a time where the rows are times.'),
   to: text('Last moment, in the same form; a day is included.'),
   group_by: text('Some of `day`, `model`, `key`, `operation` and, for all tenants, `tenant`, separated by commas.'),
   status: choice('Jobs with this status.', ['queued', 'processing', 'succeeded', 'failed', 'expired']),
   model: text('Jobs of this model.'),
-  created_after: time('Jobs made at this time or later, Unix seconds.'),
-  created_before: time('Jobs made before this time, Unix seconds.'),
+  created_after: { description: 'Jobs made at this time or later, Unix seconds.', schema: SECONDS },
+  created_before: { description: 'Jobs made before this time, Unix seconds.', schema: SECONDS },
   kind: choice('Rows of this kind.', ['grant', 'adjust', 'reserve', 'settle', 'release']),
   id: text('Rows of this job, request, grant or correction.'),
-  since: time('Entries at this time or later, Unix seconds.'),
-  until: time('Entries before this time, Unix seconds.'),
+  since: time('Entries at this time or later.'),
+  until: time('Entries before this time.'),
   actor: text('Entries whose actor contains this string.'),
   target: text('Entries about this target, or about a key or job of this tenant.'),
   action: text('Entries with this action, such as `key revoke`.'),
@@ -82,8 +84,8 @@ const OF_OPERATION: Readonly<Record<string, Readonly<Record<string, Described>>>
     limit: { description: 'Groups per page.', schema: { type: 'integer', minimum: 1, maximum: 1_000, default: 1_000 } },
   },
   'list-ledger': {
-    from: time('Rows of jobs and requests that began at this time or later, Unix seconds.'),
-    to: time('Rows of jobs and requests that began before this time, Unix seconds.'),
+    from: time('Rows of jobs and requests that began at this time or later.'),
+    to: time('Rows of jobs and requests that began before this time.'),
   },
 }
 

@@ -1,6 +1,5 @@
 import {
   adminUsageResponse,
-  auditListResponse,
   budgetResponse,
   callbackAttemptListResponse,
   callbackAttemptResponse,
@@ -111,10 +110,6 @@ export const ADMIN_READ_OPERATIONS = {
     description: 'Reads the whole tenant. A tenant that is too large is a 400 that names the command.',
     response: { description: 'The result.', schema: 'LedgerVerification' },
   },
-  'list-audit': {
-    summary: 'List the audit log',
-    response: { description: 'Effects, newest first.', schema: 'AuditList' },
-  },
   'list-callback-attempts': {
     summary: 'List callback attempts of a tenant',
     description: 'Of its newest jobs.',
@@ -163,7 +158,6 @@ export const ADMIN_RESPONSE_SCHEMAS = {
   VideoReceipt: videoReceiptResponse,
   LedgerList: ledgerListResponse,
   LedgerVerification: ledgerVerificationResponse,
-  AuditList: auditListResponse,
   CallbackAttempt: callbackAttemptResponse,
   CallbackAttemptList: callbackAttemptListResponse,
   VideoCancellation: videoCancellationResponse,

@@ -1,10 +1,10 @@
 import { type AdminOperationOf, READ_ROUTES } from '#core/admin/routes.ts'
+import { listAudit } from '#lambdas/admin/audit.ts'
 import { CHANNEL_READS } from '#lambdas/admin/channels.ts'
 import { KEY_READS } from '#lambdas/admin/keys.ts'
 import { serveRead } from '#lambdas/admin/serve-operation.ts'
 import { TENANT_READS } from '#lambdas/admin/tenants.ts'
 import type { AdminOperation, ServedOperation } from '#middleware/admin-chain.ts'
-import { listAudit } from './audit.ts'
 import { listLedger, verifyTenantLedger } from './ledger.ts'
 import { getOverview, getUsage } from './overview.ts'
 import type { ReadContext } from './read-context.ts'
@@ -16,7 +16,6 @@ export function readOperations(context: ReadContext): readonly ServedOperation[]
     'get-overview': (event) => getOverview(event, context),
     'get-usage': (event) => getUsage(event, context),
     'get-video': (event) => getVideo(event, context),
-    'list-audit': (event) => listAudit(event, context),
     'list-callback-attempts': (event) => listCallbackAttempts(event, context),
     'list-ledger': (event) => listLedger(event, context),
     'list-videos': (event) => listVideos(event, context),
@@ -31,6 +30,6 @@ export function readOperations(context: ReadContext): readonly ServedOperation[]
   })
   return [
     ...rows,
-    ...[...TENANT_READS, ...KEY_READS, ...CHANNEL_READS].map((operation) => serveRead(operation, services)),
+    ...[...TENANT_READS, ...KEY_READS, ...CHANNEL_READS, listAudit].map((operation) => serveRead(operation, services)),
   ]
 }

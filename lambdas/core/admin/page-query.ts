@@ -5,8 +5,8 @@ import { parseJsonText } from '../json/parse-json-text.ts'
 /** Rows of a page. */
 const LIMIT = { default: 50, max: 200 } as const
 
-/** Unix seconds of the year 2500. */
-const SECONDS_MAX = 16_725_225_600
+/** A time with its zone. */
+export const ISO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,3})?)?(Z|[+-]\d\d:\d\d)$/
 
 /** Query parameters of the admin API, each given once. */
 export type PageQuery = Readonly<Record<string, string | undefined>>
@@ -31,13 +31,11 @@ export function readQueryTime(query: PageQuery, name: string): number | undefine
   if (value === undefined) {
     return undefined
   }
-  const seconds = /^\d{1,11}$/.test(value) ? Number(value) : Number.NaN
-  if (!(seconds <= SECONDS_MAX)) {
-    throw new InvalidRequestError([
-      { path: name, message: `\`${name}\` must be Unix seconds, a whole number such as 1795263797` },
-    ])
+  const time = ISO_TIME.test(value) ? Date.parse(value) : Number.NaN
+  if (!(time >= 0)) {
+    throw new InvalidRequestError([{ path: name, message: `\`${name}\` must be a time such as 2027-01-31T12:00:00Z` }])
   }
-  return seconds * 1000
+  return time
 }
 
 /** One of a few values; undefined if it is not given. @throws InvalidRequestError naming the parameter and the values. */

@@ -2,6 +2,7 @@ import * as z from 'zod/mini'
 import { type BudgetLimit, PERIOD_KINDS } from '../budgets.ts'
 import { InvalidAmountError, type Microcredits, parseCredits } from '../money.ts'
 import { isPrintable, withoutSecrets } from '../redaction.ts'
+import { ISO_TIME } from './page-query.ts'
 import { requestObject } from './parse-request.ts'
 
 // Fields of requests are functions, so that a bundle contains those of its own operations alone.
@@ -103,7 +104,7 @@ const TIME_ALLOWED = 'use a time such as 2027-01-31T12:00:00Z'
 export function endField() {
   return z.pipe(
     z.string(TIME_ALLOWED).check(
-      z.regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,3})?)?(Z|[+-]\d\d:\d\d)$/, TIME_ALLOWED),
+      z.regex(ISO_TIME, TIME_ALLOWED),
       z.refine((text) => Date.parse(text) >= 0, { error: TIME_ALLOWED, abort: true }),
       z.refine((text) => Date.parse(text) < Date.UTC(2500, 0), 'use a time before the year 2500'),
     ),

@@ -62,15 +62,6 @@ export const READ_ROUTES = [
     readsTenant: true,
   },
   {
-    operation: 'list-audit',
-    method: 'GET',
-    path: '/admin/v1/audit',
-    access: 'viewer',
-    successStatus: 200,
-    errorStatuses: READ_ERRORS,
-    query: ['since', 'until', 'actor', 'target', 'action', 'after', 'limit'],
-  },
-  {
     operation: 'list-callback-attempts',
     method: 'GET',
     path: '/admin/v1/webhooks',

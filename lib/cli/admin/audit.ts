@@ -1,3 +1,5 @@
+import { listAuditDocument } from '#lambdas/admin/audit.docs.ts'
+import { auditEntryJson } from '#lambdas/admin/audit.ts'
 import { type NewAuditEntry, recordAudit } from '#store/audit/audit-entry.ts'
 import { type AuditEntry, type AuditWish, readAudit } from '#store/audit/read-audit.ts'
 import { listApiKeys } from '#store/keys/api-keys.ts'
@@ -54,7 +56,7 @@ const COLUMNS = ['at', 'actor', 'role', 'action', 'kind', 'target', 'tenant', 'b
 /** Shows who did what, newest first. */
 export const audit: Command = {
   name: 'audit',
-  summary: 'show who changed what, newest first',
+  summary: listAuditDocument.summary,
   details: `Every command with an effect writes one entry, in the transaction of the effect where there is one. Entries are never changed or
 deleted, and hold no key and no secret.`,
   options: {
@@ -111,15 +113,10 @@ async function listEntries(context: AdminContext, table: Table, wish: AuditWish)
   if (next !== undefined && entries.length < wish.limit) {
     context.warn('not every entry was searched: name a shorter time with --since, or use --csv, which reads everything')
   }
-  const rows = entries.map((entry) => [
-    new Date(entry.at).toISOString(),
-    entry.actor,
-    entry.action,
-    entry.target,
-    describeChange(entry),
-  ])
+  const shown = entries.map(auditEntryJson)
+  const rows = shown.map((entry) => [entry.at, entry.actor, entry.action, entry.target, describeChange(entry)])
   return {
-    json: { entries: entries.map(toJson) },
+    json: { entries: shown },
     text: rows.length === 0 ? 'no entries' : formatTable(['AT', 'ACTOR', 'ACTION', 'TARGET', 'CHANGE'], rows),
   }
 }
@@ -140,14 +137,11 @@ async function exportEntries(context: AdminContext, table: Table, wish: AuditWis
   return { json: undefined, text: '' }
 }
 
-function toJson({ at, actor, role, action, kind, target, tenant, before, after, requestId }: AuditEntry) {
-  const time = new Date(at).toISOString()
-  return { at: time, actor, role, action, kind, target, tenant, before, after, request_id: requestId }
-}
-
 function toCsvLine(entry: AuditEntry): string {
-  const cells = Object.values(toJson(entry))
-  return csvLine(cells.map((cell) => (cell === null ? '' : typeof cell === 'object' ? JSON.stringify(cell) : cell)))
+  const { id: _, ...cells } = auditEntryJson(entry)
+  return csvLine(
+    Object.values(cells).map((cell) => (cell === null ? '' : typeof cell === 'object' ? JSON.stringify(cell) : cell)),
+  )
 }
 
 /**

@@ -31,6 +31,7 @@ describe('audit', () => {
     expect(targets(json)).toEqual(['k2', 'k1', 'k0'])
     expect(text.split('\n')[1]).toMatch(/Z {2}alice +key set {2}k2 +models all -> chat\+video$/)
     expect(Object(json).entries[1]).toEqual({
+      id: expect.any(String),
       at: expect.stringMatching(/Z$/),
       actor: 'bob',
       role: 'operator',

@@ -5,6 +5,7 @@ import {
   absoluteTime,
   clockTime,
   daysBetween,
+  dayTimes,
   duration,
   endOfDay,
   isoTime,
@@ -45,6 +46,8 @@ describe('time', () => {
 
   it('ends a day where the next one begins', () => {
     expect([endOfDay('2026-12-31'), endOfDay('')]).toEqual([startOfDay('2027-01-01'), undefined])
+    expect(dayTimes('2026-12-31')).toEqual({ start: '2026-12-31T00:00:00.000Z', end: '2027-01-01T00:00:00.000Z' })
+    expect(dayTimes('')).toEqual({ start: undefined, end: undefined })
   })
 
   it('writes durations with two units at most', () => {

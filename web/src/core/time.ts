@@ -99,6 +99,12 @@ export function endOfDay(day: string): number | undefined {
   return start === undefined ? undefined : start + DAY
 }
 
+/** The begin and the end of a UTC day as requests have times, in ISO 8601; undefined if the string is no day. */
+export function dayTimes(day: string): { readonly start: string | undefined; readonly end: string | undefined } {
+  const [start, end] = [startOfDay(day), endOfDay(day)].map((at) => isoTime(at ?? null) ?? undefined)
+  return { start, end }
+}
+
 /** A chart of more days cannot be read. */
 const DAYS_MAX = 366
 

@@ -10,7 +10,7 @@ import { FilterBar, TextFilter } from '../../components/filter-bar.tsx'
 import { Page } from '../../components/page.tsx'
 import type { TableColumn } from '../../components/table-column.ts'
 import { changedFields } from '../../core/change-summary.ts'
-import { endOfDay, startOfDay } from '../../core/time.ts'
+import { dayTimes } from '../../core/time.ts'
 import { useUrlFilters } from '../../state/url-filters.ts'
 import { AuditSheet } from './audit-sheet.tsx'
 
@@ -20,13 +20,7 @@ export default function AuditPage() {
   const [opened, setOpened] = useState<AuditRow | null>(null)
   const { actor, target, action, since = '', until = '' } = url.filters
   const list = useAdminList('/audit', {
-    query: {
-      actor,
-      target,
-      action,
-      since: startOfDay(since),
-      until: endOfDay(until),
-    },
+    query: { actor, target, action, since: dayTimes(since).start, until: dayTimes(until).end },
   })
   return (
     <Page title="Audit" lead="One row for each effect, written together with it. Secrets are never part of a row.">
@@ -62,10 +56,10 @@ function auditColumns(onOpen: (row: AuditRow) => void): readonly TableColumn<Aud
     {
       id: 'target',
       title: 'Target',
-      value: ({ target }) => `${target.kind} ${target.id}`,
-      cell: ({ target }) => (
+      value: ({ kind, target }) => `${kind} ${target}`,
+      cell: ({ kind, target }) => (
         <span class="nowrap">
-          {target.kind} <Id value={target.id} label={`${target.kind} id`} />
+          {kind} <Id value={target} label={`${kind} id`} />
         </span>
       ),
     },

@@ -21,7 +21,7 @@ export function AuditSheet({ row, onClose }: { readonly row: AuditRow; readonly 
           </dd>
           <dt>Target</dt>
           <dd>
-            {row.target.kind} <Id value={row.target.id} label={`${row.target.kind} id`} />
+            {row.kind} <Id value={row.target} label={`${row.kind} id`} />
           </dd>
           <dt>Tenant</dt>
           <dd>{row.tenant ?? <Nothing />}</dd>

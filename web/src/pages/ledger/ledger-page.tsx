@@ -7,7 +7,7 @@ import { Empty } from '../../components/feedback.tsx'
 import { FilterBar, SelectFilter, TextFilter } from '../../components/filter-bar.tsx'
 import { Page } from '../../components/page.tsx'
 import type { Filters } from '../../core/filters.ts'
-import { endOfDay, startOfDay } from '../../core/time.ts'
+import { dayTimes } from '../../core/time.ts'
 import { NeedsTenant } from '../../shell/needs-tenant.tsx'
 import { TenantFilter } from '../../shell/tenant-scope.tsx'
 import { useUrlFilters } from '../../state/url-filters.ts'
@@ -77,5 +77,5 @@ function LedgerOfTenant({ tenant, filters, onClear }: LedgerOfTenantProps) {
 
 /** Days of the url as the times of the API; `to` includes its day. */
 function ledgerQuery({ kind, id, from = '', to = '' }: Filters) {
-  return { kind, id, from: startOfDay(from), to: endOfDay(to) }
+  return { kind, id, from: dayTimes(from).start, to: dayTimes(to).end }
 }
