@@ -225,9 +225,9 @@ const ROLES = {
 
 const DESCRIPTION = `The API of the console. The console and its operations are of one version, so fields may change with any release.
 
-Amounts are credits, as decimal strings. Times are Unix seconds. Unknown parameters and fields are a 400. No response may be stored.
+Amounts are credits, as decimal strings. Times are ISO 8601 in UTC, or Unix seconds where the schema says so. Unknown parameters and fields are a 400. No response may be stored.
 
-Lists have \`data\`, \`has_more\`, \`next\` and \`as_of\`. The next page has \`next\` as its \`after\`.`
+Lists have their rows, such as \`tenants\`, and \`has_more\`, \`next\` and \`as_of\`. The next page has \`next\` as its \`after\`.`
 
 /** The OpenAPI 3.1 document of the admin API. */
 export function adminDocument(): OpenapiDocument {

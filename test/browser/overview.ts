@@ -6,6 +6,7 @@ import { parseCredits } from '#core/money.ts'
 import { countFailedJob } from '#store/jobs/failed-jobs.ts'
 import type { Table } from '#store/table/table.ts'
 import { makeTenant } from '#store/tenants/tenant-lifecycle.ts'
+import { isoTime, unixSecondsOf } from '#web/core/time.ts'
 import { loadGatewayConfig } from '../../lib/config/load-gateway-config.ts'
 import { REPOSITORY } from '../e2e/child-environment.ts'
 import { type PastRequest, PastTraffic, type PastVideo } from '../engines/past-traffic.ts'
@@ -19,7 +20,9 @@ async function age(page: Page, paths: string): Promise<void> {
   await page.route(paths, async (route) => {
     const response = await route.fetch()
     const body = await response.json()
-    await route.fulfill({ response, json: { ...body, as_of: body.as_of - 600 } })
+    const asOf = unixSecondsOf(body.as_of) - 600
+    const old = typeof body.as_of === 'string' ? isoTime(asOf) : asOf
+    await route.fulfill({ response, json: { ...body, as_of: old } })
   })
 }
 
