@@ -1,8 +1,22 @@
 import { lstatSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Document, isPair, isScalar, isSeq, LineCounter, type Node, type Pair, parseDocument, visit } from 'yaml'
+import {
+  type Document,
+  isMap,
+  isPair,
+  isScalar,
+  isSeq,
+  LineCounter,
+  type Node,
+  type Pair,
+  parse,
+  parseDocument,
+  visit,
+} from 'yaml'
 import * as z from 'zod'
+import { credentialName } from '#core/catalogue/catalogue.ts'
 import { type GatewayConfig, gatewayConfigSchema } from '#core/catalogue/gateway-config.ts'
+import { type ConfigProblem, configProblems, formatPath, isRecord, listAt } from './config-problems.ts'
 import { OperatorError } from './operator-error.ts'
 import type { Environment } from './platform-facts.ts'
 
@@ -29,6 +43,12 @@ export function configurationFile(directory = '.'): string {
  */
 export const CONFIGURATION_METADATA = 'ReelgateConfiguration'
 
+/** The shipped file, from which own files take the models that they do not define. */
+const SHIPPED_FILE = join(import.meta.dirname, '..', '..', CONFIGURATION_FILE)
+
+/** The word in a channel's `base_url` that asks for a simulated upstream. */
+export const SIMULATOR = 'simulator'
+
 /** All problems of a configuration file: where they are, what is wrong, and what is allowed. */
 export class GatewayConfigError extends OperatorError {
   override readonly name = 'GatewayConfigError'
@@ -37,8 +57,11 @@ export class GatewayConfigError extends OperatorError {
 type LoadOptions = {
   readonly file: string
   readonly environment: Environment
-  /** `synth` leaves out channels with a simulated upstream, which a deployment does not have. */
-  readonly mode: 'local' | 'synth'
+  /**
+   * `start` needs the key of every upstream in the environment. `simulated` simulates every upstream, whatever the file and the environment
+   * say of it. `synth` leaves out channels with a simulated upstream, which a deployment does not have.
+   */
+  readonly mode: 'local' | 'start' | 'simulated' | 'synth'
 }
 
 export type LoadedConfig = {
@@ -50,25 +73,35 @@ export type LoadedConfig = {
 }
 
 /**
- * Reads `config/gateway.yaml` (or JSON, which is YAML), substitutes variables and validates it.
- * @throws GatewayConfigError with one line per problem.
+ * Reads a configuration file in YAML (or JSON, which is YAML), substitutes variables, adds the shipped models that it uses, and validates it.
+ * @throws GatewayConfigError with one line per problem, in the order of the file.
  */
 export function loadGatewayConfig(options: LoadOptions): LoadedConfig {
   const { file, environment, mode } = options
   const lines = new LineCounter()
   const document = readDocument(file, lines)
-  const unset = fillInVariables(document, environment)
-  const parsed = gatewayConfigSchema.safeParse(toValue(document, file), { error: configIssueText })
-  if (parsed.success && unset.length === 0) {
-    const loaded =
-      mode === 'synth' ? withoutSimulators(parsed.data) : { config: parsed.data, leftOut: [], warnings: [] }
-    return { ...loaded, warnings: [...loaded.warnings, ...baseUrlWarnings(loaded.config)] }
+  if (mode === 'simulated') {
+    simulateUpstreams(document)
   }
-  const problems = [...unset, ...(parsed.success ? [] : issuesBeyond(unset, parsed.error.issues))]
-  const described = problems.map(
-    ({ path, message }) => `  ${file}:${lineOf(document, lines, path)} ${formatPath(path)}: ${message}`,
-  )
-  throw new GatewayConfigError(`the configuration is not valid\n${described.join('\n')}`)
+  const unset = fillInVariables(document, environment, mode === 'simulated')
+  const shipped = shippedModels()
+  const value = withShippedModels(toValue(document, file), shipped)
+  const reported = new Set(unset.map(({ path }) => formatPath(path)))
+  const others = configProblems(value, [...shipped.keys()]).filter(({ path }) => !reported.has(formatPath(path)))
+  const keys = mode === 'start' ? missingKeys(value, environment) : []
+  const problems = [...unset, ...others, ...keys].map((problem) => ({
+    ...problem,
+    line: lineOf(document, lines, problem.path),
+  }))
+  if (problems.length > 0) {
+    const described = problems
+      .toSorted((left, right) => left.line - right.line)
+      .map(({ line, path, message }) => `  ${file}:${line} ${formatPath(path)}: ${message}`)
+    throw new GatewayConfigError(`the configuration is not valid\n${described.join('\n')}`)
+  }
+  const config = gatewayConfigSchema.parse(value)
+  const loaded = mode === 'synth' ? withoutSimulators(config) : { config, leftOut: [], warnings: [] }
+  return { ...loaded, warnings: [...loaded.warnings, ...baseUrlWarnings(loaded.config)] }
 }
 
 function readDocument(file: string, lines: LineCounter): Document {
@@ -79,10 +112,11 @@ function readDocument(file: string, lines: LineCounter): Document {
     throw new GatewayConfigError(`cannot read the configuration file ${file}`, { cause: error })
   }
   const document = parseDocument(text, { lineCounter: lines })
-  const [syntaxError] = document.errors
-  if (syntaxError !== undefined) {
-    const { line } = lines.linePos(syntaxError.pos[0])
-    throw new GatewayConfigError(`${file}:${line} not valid YAML: ${syntaxError.message}`, { cause: syntaxError })
+  if (document.errors.length > 0) {
+    const described = document.errors.map(
+      ({ pos, message }) => `${file}:${lines.linePos(pos[0]).line} not valid YAML: ${message}`,
+    )
+    throw new GatewayConfigError(described.join('\n'), { cause: document.errors[0] })
   }
   return document
 }
@@ -98,38 +132,63 @@ function toValue(document: Document, file: string): unknown {
   }
 }
 
+type ModelRows = ReadonlyMap<string, object>
+
+/** The models of the shipped file by id, as they are written there. */
+function shippedModels(): ModelRows {
+  const rows = listAt(parse(readFileSync(SHIPPED_FILE, 'utf8')), 'models')
+  return new Map(rows.map((row) => [String(row.id), row]))
+}
+
+/**
+ * Completes `models` from the shipped file, so that own files need no copy of it: a row without `kind` changes the shipped model with its id,
+ * and a shipped model that a channel serves needs no row.
+ */
+function withShippedModels(value: unknown, shipped: ModelRows): unknown {
+  const models = isRecord(value) ? (value.models ?? []) : undefined
+  if (!(isRecord(value) && Array.isArray(models))) {
+    return value
+  }
+  const rows = models.map((row: unknown) =>
+    isRecord(row) && row.kind === undefined ? { ...shipped.get(String(row.id)), ...row } : row,
+  )
+  const defined = new Set(listAt(value, 'models').map(({ id }) => id))
+  const served = listAt(value, 'channels').flatMap((channel) =>
+    isRecord(channel.models) ? Object.keys(channel.models) : [],
+  )
+  const added = [...shipped].filter(([id]) => served.includes(id) && !defined.has(id)).map(([, row]) => row)
+  // Names of models that do not exist are reported themselves.
+  return value.models === undefined && served.length === 0 ? value : { ...value, models: [...rows, ...added] }
+}
+
+/** A channel of a real upstream without its key would refuse every request, so the start is refused instead. */
+function missingKeys(value: unknown, environment: Environment): ConfigProblem[] {
+  return listAt(value, 'channels').flatMap(({ id, base_url, api_key }, index) => {
+    const name = typeof api_key === 'string' ? credentialName({ api_key }) : undefined
+    if (base_url === SIMULATOR || name === undefined || environment[name]) {
+      return []
+    }
+    const message = `channel ${id} has an upstream and no key: set ${name} in the environment, or start with --simulators`
+    return [{ path: ['channels', index, 'api_key'], message }]
+  })
+}
+
 function withoutSimulators(config: GatewayConfig): LoadedConfig {
-  const simulated = config.channels.filter((channel) => channel.base_url === 'simulator')
+  const simulated = config.channels.filter((channel) => channel.base_url === SIMULATOR)
   return {
-    config: { ...config, channels: config.channels.filter((channel) => channel.base_url !== 'simulator') },
+    config: { ...config, channels: config.channels.filter((channel) => channel.base_url !== SIMULATOR) },
     leftOut: simulated.map(({ id }) => id),
     warnings: simulated.map(({ id }) => `channel ${id} has no upstream (base_url is simulator) and is left out`),
   }
 }
 
-/** The issues of values whose variables are set; an unset variable has been reported. */
-function issuesBeyond(unset: readonly ConfigProblem[], issues: readonly z.core.$ZodIssue[]): ConfigProblem[] {
-  const reported = new Set(unset.map(({ path }) => formatPath(path)))
-  return issues.flatMap(flattenIssue).filter(({ path }) => !reported.has(formatPath(path)))
-}
-
-/** A union reports its branches inside one issue; the branch that matched the deepest is most likely the one that was meant. */
-function flattenIssue(issue: z.core.$ZodIssue): ConfigProblem[] {
-  if (issue.code === 'unrecognized_keys') {
-    return [{ path: [...issue.path, ...issue.keys.slice(0, 1)], message: issue.message }]
-  }
-  if (issue.code !== 'invalid_union' || issue.errors.length === 0) {
-    return [{ path: issue.path, message: issue.message }]
-  }
-  const depth = (branch: z.core.$ZodIssue[]) => Math.max(...branch.map((each) => each.path.length))
-  const [best = []] = issue.errors.toSorted((left, right) => depth(right) - depth(left))
-  return best.flatMap(flattenIssue).map((inner) => ({ ...inner, path: [...issue.path, ...inner.path] }))
-}
-
-/** The line of the value at a path; of the nearest enclosing block if the value is missing. */
+/** The line of the key or list entry at a path; of the nearest enclosing block if there is none. */
 function lineOf(document: Document, lines: LineCounter, path: readonly PropertyKey[]): number {
   for (let length = path.length; length > 0; length -= 1) {
-    const node = document.getIn(path.slice(0, length), true)
+    const parent = length === 1 ? document.contents : document.getIn(path.slice(0, length - 1), true)
+    const key = path[length - 1]
+    const pair = isMap(parent) ? parent.items.find((item) => keyOf(item) === String(key)) : undefined
+    const node = pair === undefined ? document.getIn(path.slice(0, length), true) : pair.key
     if (hasRange(node)) {
       return lines.linePos(node.range[0]).line
     }
@@ -141,22 +200,24 @@ function hasRange(node: unknown): node is { range: [number, number, number] } {
   return typeof node === 'object' && node !== null && 'range' in node && Array.isArray(node.range)
 }
 
-/** `channels[0].poll.first_seconds`. */
-function formatPath(path: readonly PropertyKey[]): string {
-  const parts = path.map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`))
-  return parts.join('').replace(/^\./, '') || '(file)'
-}
-
-/** A problem at one place of a configuration file. */
-type ConfigProblem = { readonly path: readonly PropertyKey[]; readonly message: string }
-
 const VARIABLE = /\$\{([A-Z][A-Z0-9_]*)(?::-([^}]*))?\}/g
+
+/** Lets the local host simulate the upstream of every channel. */
+function simulateUpstreams(document: Document): void {
+  const channels = document.get('channels', true)
+  for (const channel of isSeq(channels) ? channels.items : []) {
+    if (isMap(channel)) {
+      channel.set('base_url', SIMULATOR)
+    }
+  }
+}
 
 /**
  * Substitutes `${NAME}` and `${NAME:-default}` in every string except for `api_key`, which keeps the name of its secret.
+ * @param isSimulated prefers the defaults of channels to the environment, which is about upstreams.
  * @returns a problem per unset variable.
  */
-function fillInVariables(document: Document, environment: Environment): ConfigProblem[] {
+function fillInVariables(document: Document, environment: Environment, isSimulated: boolean): ConfigProblem[] {
   const problems: ConfigProblem[] = []
   visit(document, {
     Pair(_, pair) {
@@ -166,11 +227,13 @@ function fillInVariables(document: Document, environment: Environment): ConfigPr
       if (typeof node.value !== 'string' || role === 'key') {
         return
       }
+      const path = pathOf([...ancestors, node])
       node.value = node.value.replace(VARIABLE, (whole, name: string, fallback: string | undefined) => {
-        const value = environment[name] || fallback
+        const isOfUpstream = isSimulated && path[0] === 'channels'
+        const value = (isOfUpstream && fallback) || environment[name] || fallback
         if (value === undefined) {
           const message = `\${${name}} is used but ${name} is not set; set it or write \${${name}:-default}`
-          problems.push({ path: pathOf([...ancestors, node]), message })
+          problems.push({ path, message })
         }
         return value ?? whole
       })
@@ -191,47 +254,6 @@ function pathOf(nodes: readonly (Document | Node | Pair)[]): PropertyKey[] {
     const child = nodes[index + 1]
     return isSeq(node) && child !== undefined ? [node.items.indexOf(child)] : []
   })
-}
-
-/** What an operator writes for each type. */
-const THINGS: Readonly<Record<string, string>> = {
-  string: 'a string',
-  number: 'a number',
-  int: 'an integer',
-  boolean: 'true or false',
-  array: 'a list',
-  object: 'a block of keys',
-  record: 'a block of keys',
-}
-
-/** The message for an operator; undefined keeps the message of the schema or of zod. */
-function configIssueText(issue: z.core.$ZodRawIssue): string | undefined {
-  switch (issue.code) {
-    case 'invalid_type': {
-      const thing = THINGS[String(issue.expected)] ?? String(issue.expected)
-      return issue.input === undefined ? `is missing; write ${thing}` : `write ${thing}`
-    }
-    case 'invalid_value':
-      return `not allowed; allowed: ${listed(issue.values)}`
-    case 'invalid_union':
-      return issue.options === undefined ? undefined : `not allowed; allowed: ${listed(issue.options)}`
-    case 'too_small':
-      return issue.inclusive === false
-        ? `must be above ${issue.minimum}`
-        : `must be at least ${issue.minimum}${unit(issue.origin)}`
-    case 'too_big':
-      return `must be at most ${issue.maximum}${unit(issue.origin)}`
-    default:
-      return undefined
-  }
-}
-
-function listed(values: unknown): string {
-  return Array.isArray(values) ? values.join(', ') : String(values)
-}
-
-function unit(origin: unknown): string {
-  return origin === 'array' ? ' entries long' : origin === 'string' ? ' characters long' : ''
 }
 
 /** A version, as in `/v1`, `/openai/v1` or `/v1beta/openai`. */
@@ -255,14 +277,18 @@ function baseUrlWarnings({ channels }: Pick<GatewayConfig, 'channels'>): string[
 /** A variable, which is substituted before validation. */
 const VARIABLE_PATTERN = '\\$\\{[A-Z][A-Z0-9_]*(:-[^}]*)?\\}'
 
+/** A row that changes fields of a shipped model. */
+const CHANGED_MODEL = { type: 'object', properties: { kind: { not: {} } }, required: ['id'] }
+
 /**
  * The JSON Schema of `config/gateway.yaml` for editors. It describes the file before the substitution of `${NAME}`, and does
  * not include the rules between rows, which are checked at start and at synth.
  */
 export function configJsonSchema(): string {
-  const schema = z.toJSONSchema(gatewayConfigSchema, { io: 'input', target: 'draft-7' })
-  const { $schema, ...rest } = schema
-  const titled = { $schema, title: 'Reelgate gateway configuration', ...rest }
+  const { $schema, ...schema } = z.toJSONSchema(gatewayConfigSchema, { io: 'input', target: 'draft-7' })
+  const models = Object(schema.properties?.models)
+  const properties = { ...schema.properties, models: { ...models, items: { anyOf: [models.items, CHANGED_MODEL] } } }
+  const titled = { $schema, title: 'Reelgate gateway configuration', ...schema, properties, required: ['channels'] }
   return `${JSON.stringify(admitVariables(titled, ''), null, 2)}\n`
 }
 

@@ -3,7 +3,6 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { isLoopbackHost } from '#core/admin/console-site.ts'
 import type { AllowedOrigins } from '#core/api/cross-origin.ts'
-import { credentialName } from '#core/catalogue/catalogue.ts'
 import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
 import type { Microcredits } from '#core/money.ts'
 import { MISDIRECTED, sendGatewayError } from '#platform/http-server/gateway-error.ts'
@@ -11,7 +10,7 @@ import { type HttpServer, listen } from '#platform/http-server/http-server.ts'
 import { PROCESS_ID } from '#store/relay-ledger/hold.ts'
 import { makeSignInLink } from '#store/sessions/sessions.ts'
 import type { FunctionEnvironment } from '../config/function-variables.ts'
-import { GatewayConfigError, loadGatewayConfig } from '../config/load-gateway-config.ts'
+import { loadGatewayConfig } from '../config/load-gateway-config.ts'
 import { keepTokenizerRanks } from '../config/tokenizer-ranks.ts'
 import { buildConsole } from '../console/build-console.ts'
 import { ApiFront, loadApiHandlers } from './api-front.ts'
@@ -81,8 +80,7 @@ export type LocalHost = DemoAccess & {
  * @throws OperatorError with a sentence for the operator.
  */
 export async function startLocalHost(options: LocalHostOptions): Promise<LocalHost> {
-  const { config, warnings } = loadGatewayConfig({ file: options.configFile, environment: process.env, mode: 'local' })
-  requireCredentials(config)
+  const { config, warnings } = loadGatewayConfig({ file: options.configFile, environment: process.env, mode: 'start' })
   // Table, bucket and journals hold prompts and balances, so other users may not read any file of this process and its engines.
   process.umask(0o077)
   const data = new DataDirectory(options.dataDirectory)
@@ -99,16 +97,6 @@ export async function startLocalHost(options: LocalHostOptions): Promise<LocalHo
   } catch (error) {
     await close()
     throw error
-  }
-}
-
-/** A channel of a real upstream without its key would refuse every job, so the start is refused instead. */
-function requireCredentials(config: GatewayConfig): void {
-  for (const channel of config.channels) {
-    const name = credentialName(channel)
-    if (channel.base_url !== 'simulator' && name !== undefined && !process.env[name]) {
-      throw new GatewayConfigError(`channel ${channel.id} has an upstream and no key: set ${name} in the environment`)
-    }
   }
 }
 

@@ -1,13 +1,11 @@
 import * as z from 'zod'
 import type { Channel } from '#core/catalogue/channel.ts'
 import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
+import { SIMULATOR } from '../config/load-gateway-config.ts'
 import { startOpenAiSimulator } from '../simulators/openai.ts'
 import type { Simulator } from '../simulators/server.ts'
 import { startVideoSimulator } from '../simulators/video-simulators.ts'
 import type { DataDirectory } from './data-directory.ts'
-
-/** The word in a channel's `base_url` that asks for a simulated upstream. */
-const SIMULATOR = 'simulator'
 
 const PORTS_FILE = 'simulator-ports.json'
 const ports = z.record(z.string(), z.int().min(1).max(65_535))

@@ -17,7 +17,7 @@ export const SAMPLE_FILE = fileURLToPath(new URL('../fixtures/config/gateway.yam
 /** The text of it. */
 export const sample = readFileSync(SAMPLE_FILE, 'utf8')
 
-export type Mode = 'local' | 'synth'
+export type Mode = Parameters<typeof loadGatewayConfig>[0]['mode']
 export type Setting = { environment?: Record<string, string>; mode?: Mode }
 
 export function load(text: string, { environment = {}, mode = 'local' }: Setting = {}) {

@@ -2,7 +2,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { parse } from 'yaml'
 import { VIDEO_PROVIDERS } from '#core/providers/registry.ts'
-import { changed, lineOf, problemsOf, sample } from './edited-config.ts'
+import { changed, lineOf, load, problemsOf, sample } from './edited-config.ts'
 
 const PROVIDERS = [...VIDEO_PROVIDERS.map(({ name }) => name), 'openai'].join(', ')
 
@@ -12,26 +12,26 @@ describe('a problem', () => {
       'an unknown key',
       'queue_minutes: 60',
       'queue_minute: 60',
-      'queue_minute: unknown key "queue_minute"; allowed: $schema, unit, callback_allowlist,',
+      'queue_minute: unknown key "queue_minute"; did you mean queue_minutes? allowed: $schema, unit, callback_allowlist,',
     ],
     [
       'an unknown key inside a row',
       'max_open_jobs: 100',
       'max_open_job: 100',
-      'channels[0].max_open_job: unknown key "max_open_job"; allowed: id, base_url,',
+      'channels[0].max_open_job: unknown key "max_open_job"; did you mean max_open_jobs? allowed: id, base_url,',
     ],
     [
       'a wrong word',
       'route: direct',
       'route: directly',
-      'channels[1].route: not allowed; allowed: direct, international, proxy',
+      'channels[1].route: not allowed; did you mean direct? allowed: direct, international, proxy',
     ],
     ['a wrong provider', 'provider: p1', 'provider: p9', `channels[0].provider: not allowed; allowed: ${PROVIDERS}`],
     [
       'a wrong kind',
       'kind: chat',
       'kind: chatty',
-      'models[5].kind: not allowed; allowed: video, chat, embedding, image',
+      'models[5].kind: not allowed; did you mean chat? allowed: video, chat, embedding, image',
     ],
     ['a wrong unit', 'unit: credit', 'unit: euro', 'unit: not allowed; allowed: credit'],
     [
@@ -211,6 +211,79 @@ describe('a problem', () => {
 
   it.each(['X Async', 'X:', 'X\r\nY', 'É'])('of the header name %j is one', (name) => {
     expect(problemsOf(sample, { environment: { P1_ASYNC_HEADER: name } })[0]).toContain('use a header name')
+  })
+
+  it('in a row does not hide what is wrong between rows', () => {
+    const text = changed('max_open_jobs: 100', 'max_open_jobs: "100"')
+      .replace('famA-1-pro: famA-1-pro', 'famA-1-prp: famA-1-pro')
+      .replace('id: p2-direct', 'id: p1-main')
+    expect(problemsOf(text).map((line) => line.replace(/^\d+ /, ''))).toStrictEqual([
+      'channels[0].max_open_jobs: write a number',
+      'channels[1].id: "p1-main" is used twice; every id must be unique',
+      expect.stringMatching(
+        /^channels\[1\]\.models\.famA-1-prp: no model "famA-1-prp" in models; did you mean famA-1-pro\? allowed: famA-2,/,
+      ),
+    ])
+  })
+
+  it('with the provider of a channel does not hide those of its other fields', () => {
+    const text =
+      'channels:\n  - id: Mine\n    provider: opnai\n    base_url: api.example.com\n    timeout: {}\n    models: {}\n'
+    expect(
+      problemsOf(`${text}models: []\n`).map((line) => line.replace(/; allowed: .*|\? allowed: .*/, '')),
+    ).toStrictEqual([
+      '2 channels[0].id: use 2 to 63 lower-case letters, digits and hyphens',
+      '3 channels[0].provider: not allowed; did you mean openai',
+      '4 channels[0].base_url: use an http(s) url without query, or the word simulator',
+      '5 channels[0].timeout: unknown key "timeout"; did you mean timeouts',
+      '7 models: must be at least 1 entries long',
+    ])
+    const unknown = problemsOf(`${text.replace('opnai', 'acme')}models: []\n`)
+    expect(unknown.map((line) => line.split(': ')[0])).toStrictEqual([
+      '2 channels[0].id',
+      '3 channels[0].provider',
+      '4 channels[0].base_url',
+      '5 channels[0].timeout',
+      '7 models',
+    ])
+  })
+
+  it.each([
+    ['chanels: []', 'did you mean channels?'],
+    ['QueueMinutes: 60', 'did you mean queue_minutes?'],
+    ['answer-seconds: 60', 'did you mean answer_seconds?'],
+    ['callback: []', 'did you mean callback_allowlist?'],
+  ])('with a mistyped key says what was meant: %s', (line, expected) => {
+    expect(problemsOf(`${line}\n${sample}`)[0]).toContain(`1 ${line.split(':')[0]}: unknown key`)
+    expect(problemsOf(`${line}\n${sample}`)[0]).toContain(expected)
+  })
+
+  it('with a key that is like no other lists what is allowed', () => {
+    expect(problemsOf(`nonsense: 1\n${sample}`)[0]).toContain(
+      '1 nonsense: unknown key "nonsense"; allowed: $schema, unit,',
+    )
+  })
+
+  it('with two unknown keys has a line for each', () => {
+    const places = problemsOf(`chanels: []\nmodles: []\n${sample}`).map((line) => line.split(':')[0])
+    expect(places).toStrictEqual(['1 chanels', '2 modles'])
+  })
+
+  it('of syntax is told with its line, and so is the next one', () => {
+    expect(() => load('channels: [}\nmodels: [}\n')).toThrow(
+      /gateway\.yaml:1 not valid YAML: [\s\S]*gateway\.yaml:2 not valid YAML: /,
+    )
+  })
+
+  it('of keys that an upstream needs at the start names every one with its channel', () => {
+    const environment = { P1_BASE_URL: 'https://one.example.com', P2_DIRECT_BASE_URL: 'https://two.example.com' }
+    expect(problemsOf(sample, { environment, mode: 'start' })).toStrictEqual([
+      expect.stringContaining('channels[0].api_key: channel p1-main has an upstream and no key: set P1_API_KEY in the'),
+      expect.stringContaining(
+        'channels[1].api_key: channel p2-direct has an upstream and no key: set P2_DIRECT_API_KEY',
+      ),
+    ])
+    expect(problemsOf(sample, { environment, mode: 'simulated' })).toStrictEqual([])
   })
 
   it('does not hide the next one', () => {

@@ -181,7 +181,7 @@ describe('prices of images', () => {
     )
     const at = `models[${indexOf('image-v3')}].prices[1]`
     expect(withoutLines(text)).toStrictEqual([
-      `${at}.size: not allowed; allowed: any, 1024x1024, 1792x1024, 1024x1792`,
+      `${at}.size: not allowed; did you mean 1024x1024? allowed: any, 1024x1024, 1792x1024, 1024x1792`,
       `${at}.quality: not allowed; allowed: any, standard, hd`,
     ])
   })

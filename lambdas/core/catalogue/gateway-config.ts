@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { type Channel, channelSchema, FIELD_PATH } from './channel.ts'
+import { channelSchema, FIELD_PATH } from './channel.ts'
 import {
   type ChatModel,
   type EmbeddingModel,
@@ -58,39 +58,48 @@ export type OidcSettings = z.infer<typeof oidc>
 /** A problem of the configuration. */
 export type ConfigIssue = { path: (string | number)[]; message: string }
 
+/** The fields of a channel that rows of models are compared with; also of a row that breaks its schema. */
+type ChannelRow = { readonly id?: string | undefined; readonly provider?: string | undefined; readonly models: object }
+
+/** A model, or the id of a row that breaks its schema. */
+type ModelRow = Model | { readonly id?: string | undefined; readonly kind?: undefined }
+
 /** Checks what the schema of a single row cannot: unique ids, references between rows, and prices without gaps. */
-export function crossCheck(config: { channels: readonly Channel[]; models: readonly Model[] }): ConfigIssue[] {
+export function crossCheck(config: { channels: readonly ChannelRow[]; models: readonly ModelRow[] }): ConfigIssue[] {
   return [
     ...duplicates(config.channels, 'channels'),
     ...duplicates(config.models, 'models'),
     ...config.channels.flatMap((channel, index) => channelModels(channel, index, config.models)),
     ...config.models.flatMap((model, index) =>
-      modelIssues(model).map(({ path, message }) => ({ path: ['models', index, ...path], message })),
+      model.kind === undefined
+        ? []
+        : modelIssues(model).map(({ path, message }) => ({ path: ['models', index, ...path], message })),
     ),
   ]
 }
 
-function duplicates(rows: readonly { id: string }[], section: string): ConfigIssue[] {
+function duplicates(rows: readonly { readonly id?: string | undefined }[], section: string): ConfigIssue[] {
   const seen = new Set<string>()
-  return rows.flatMap((row, index) => {
-    const isRepeated = seen.has(row.id)
-    seen.add(row.id)
-    return isRepeated
-      ? [{ path: [section, index, 'id'], message: `"${row.id}" is used twice; every id must be unique` }]
-      : []
+  return rows.flatMap(({ id }, index) => {
+    if (id === undefined || !seen.has(id)) {
+      seen.add(id ?? '')
+      return []
+    }
+    return [{ path: [section, index, 'id'], message: `"${id}" is used twice; every id must be unique` }]
   })
 }
 
-function channelModels(channel: Channel, index: number, models: readonly Model[]): ConfigIssue[] {
-  return Object.keys(channel.models).flatMap((id) => {
+function channelModels({ provider, models: served }: ChannelRow, index: number, models: readonly ModelRow[]) {
+  return Object.keys(served).flatMap((id): ConfigIssue[] => {
     const path = ['channels', index, 'models', id]
     const model = models.find((candidate) => candidate.id === id)
     if (model === undefined) {
-      return [{ path, message: `no model "${id}" in models; allowed: ${models.map((each) => each.id).join(', ')}` }]
+      const ids = models.flatMap((each) => each.id ?? [])
+      return [{ path, message: `no model "${id}" in models${ids.length === 0 ? '' : `; allowed: ${ids.join(', ')}`}` }]
     }
-    const servesVideo = channel.provider !== 'openai'
-    if ((model.kind === 'video') !== servesVideo) {
-      return [{ path, message: `a ${channel.provider} channel cannot serve a model of kind ${model.kind}` }]
+    const isChecked = provider !== undefined && model.kind !== undefined
+    if (isChecked && (model.kind === 'video') !== (provider !== 'openai')) {
+      return [{ path, message: `a ${provider} channel cannot serve a model of kind ${model.kind}` }]
     }
     return []
   })
