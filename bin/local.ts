@@ -1,17 +1,30 @@
 import { parseCredits } from '#core/money.ts'
-import { startLocalHost } from '#local/local-host.ts'
+import { type LocalHost, startLocalHost } from '#local/local-host.ts'
+import { firstRequest } from '../lib/cli/first-request.ts'
 import { outliveLostOutput, parseOptions, readInteger, stopSignal } from '../lib/cli/terminal.ts'
 import { configurationFile, DEFAULT_CONFIGURATION, OWN_CONFIGURATION_FILE } from '../lib/config/load-gateway-config.ts'
 import { buildConsole } from '../lib/console/build-console.ts'
 import { printFailure } from './print-failure.ts'
 
-const USAGE = `npm start -- [--port 8787] [--config FILE] [--data-dir .data] [--api-key KEY] [--credits 100] [--allowed-host NAME]
+const USAGE = `npm start -- [options]
 
 Runs the whole gateway on this machine: API, state machine, table, bucket and simulated upstreams.
-The configuration is ${DEFAULT_CONFIGURATION}.
-Requests to a host other than localhost are refused; --allowed-host adds a name, such as that of a proxy in front, and may be repeated.`
 
-/** `npm start`. Exits 0 after SIGINT or SIGTERM, with every engine stopped. */
+  --port 8787                0 for a free port
+  --config FILE              ${DEFAULT_CONFIGURATION}
+  --data-dir .data           where table, bucket and keys survive a restart
+  --api-key KEY              a key of the demo tenant, beside the printed one
+  --credits 100              the first grant of the demo tenant
+  --allowed-host NAME        answers to this name too, such as that of a proxy in front; may be repeated
+  --simulators               simulates every upstream, and ignores upstream and AWS variables of the shell
+  --video-milliseconds N     how long a simulated video takes; polls and retries come every quarter of that
+  --webhook-secret SECRET    signs the callbacks of the demo tenant: whsec_ and the base64 of 24 to 64 bytes
+  --json                     prints one line of JSON when it is ready, and everything else to stderr
+  --json-logs                logs requests as JSON, as a deployment does; LOG_LEVEL=DEBUG shows the stacks of upstream failures`
+
+const SECONDS_A_DAY = 86_400
+
+/** `npm start`. Exits 0 after SIGINT or SIGTERM, or when the program that started it is gone, with every engine stopped. */
 async function main(): Promise<void> {
   const { values } = parseOptions({
     options: {
@@ -21,6 +34,11 @@ async function main(): Promise<void> {
       'api-key': { type: 'string' },
       credits: { type: 'string', default: '100' },
       'allowed-host': { type: 'string', multiple: true, default: [] },
+      simulators: { type: 'boolean', default: false },
+      'video-milliseconds': { type: 'string' },
+      'webhook-secret': { type: 'string' },
+      json: { type: 'boolean', default: false },
+      'json-logs': { type: 'boolean', default: false },
       help: { type: 'boolean', short: 'h' },
     },
   })
@@ -29,12 +47,13 @@ async function main(): Promise<void> {
     return
   }
   outliveLostOutput()
-  const stopped = stopSignal()
+  const { stopped, ready } = stopSignal()
   const configFile = values.config ?? configurationFile()
   const consoleBuilt = buildConsole().then(
     () => undefined,
     (error: unknown) => error,
   )
+  const milliseconds = values['video-milliseconds']
   const host = await startLocalHost({
     port: readInteger('--port', values.port, { min: 0, max: 65_535, free: ' (a free port)' }),
     configFile,
@@ -42,6 +61,13 @@ async function main(): Promise<void> {
     apiKey: values['api-key'],
     credits: parseCredits(values.credits),
     allowedHosts: values['allowed-host'].map((name) => name.toLowerCase()),
+    simulators: values.simulators,
+    videoMilliseconds:
+      milliseconds === undefined
+        ? undefined
+        : readInteger('--video-milliseconds', milliseconds, { min: 4, max: SECONDS_A_DAY * 1000 }),
+    webhookSecret: values['webhook-secret'],
+    log: values['json-logs'] ? 'json' : 'lines',
   })
   for (const warning of host.warnings) {
     console.error(`warning: ${warning}`)
@@ -49,22 +75,42 @@ async function main(): Promise<void> {
   if ((await consoleBuilt) !== undefined) {
     console.error('warning: the console could not be built; /console says why')
   }
-  console.log(`listening on ${host.url}`)
-  if (configFile === OWN_CONFIGURATION_FILE) {
-    console.log(`configuration   ${configFile}`)
-  }
-  console.log(`console         ${host.consoleLink}`)
-  console.log(`demo key        ${host.key}`)
-  if (host.isTenantNew) {
-    console.log(`webhook secret  ${host.tenant.webhookSecret}`)
-  }
-  console.log(`\ncurl -s ${host.url}/v1/video/generations -H 'Authorization: Bearer ${host.key}' \\`)
-  console.log(
-    `  -H 'Content-Type: application/json' -d '{"model":"famB-1.1-t2v","prompt":"a paper city lights up at night"}'\n`,
-  )
+  console.log(values.json ? readyLine(host, configFile) : readyText(host, configFile))
+  ready()
   await stopped
   await host.close()
   process.exit(0)
+}
+
+function readyLine(
+  { url, key, tenant, consoleLink, channels, externalEngines }: LocalHost,
+  configFile: string,
+): string {
+  const facts = { url, base_url: `${url}/v1`, api_key: key, webhook_secret: tenant.webhookSecret, console: consoleLink }
+  return JSON.stringify({ ...facts, configuration: configFile, channels, external_engines: externalEngines })
+}
+
+function readyText(host: LocalHost, configFile: string): string {
+  const { url, key, channels, externalEngines } = host
+  const width = Math.max(...channels.map(({ id }) => id.length))
+  const upstreams = channels.map(
+    ({ id, base_url, simulated }) => `${id.padEnd(width)}  ${simulated ? 'simulated' : base_url}`,
+  )
+  const engines = externalEngines.map((endpoint) => `${endpoint}, as AWS_ENDPOINT_URL or its like says`)
+  return [
+    `listening on ${url}`,
+    ...(configFile === OWN_CONFIGURATION_FILE ? [`configuration   ${configFile}`] : []),
+    `console         ${host.consoleLink}`,
+    `demo key        ${key}`,
+    ...(host.isTenantNew ? [`webhook secret  ${host.tenant.webhookSecret}`] : []),
+    ...labelled('channels', upstreams),
+    ...labelled('table, bucket', engines),
+    `\n${firstRequest(host)}\n`,
+  ].join('\n')
+}
+
+function labelled(label: string, lines: readonly string[]): string[] {
+  return lines.map((line, index) => `${(index === 0 ? label : '').padEnd(16)}${line}`)
 }
 
 main().catch((error: unknown) => printFailure(error, { usage: USAGE }))

@@ -28,7 +28,7 @@ async function main(): Promise<void> {
     return
   }
   outliveLostOutput()
-  const stopped = stopSignal()
+  const { stopped, ready } = stopSignal()
   const simulators = await serveSimulators({
     configFile: values.config ?? configurationFile(),
     dataDirectory: values['data-dir'],
@@ -40,6 +40,7 @@ async function main(): Promise<void> {
     console.log(`export ${variable}`)
   }
   console.log('# Ctrl-C stops them')
+  ready()
   await stopped
   await simulators.close()
 }

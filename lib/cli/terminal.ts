@@ -1,6 +1,7 @@
 import type { Writable } from 'node:stream'
 import { type ParseArgsConfig, parseArgs } from 'node:util'
 import { OperatorError } from '../config/operator-error.ts'
+import { watchParent } from './parent-process.ts'
 
 /** A wrong command line: one sentence. The usage of the command is printed below it; exit code 2. */
 export class UsageError extends OperatorError {
@@ -32,12 +33,19 @@ export function readInteger(option: string, text: string, { min, max, free = '' 
 
 type IntegerBounds = { readonly min: number; readonly max: number; readonly free?: string }
 
-/** Resolves at SIGINT or SIGTERM. Call it before the start, so that a signal during the start counts. A second signal ends the process. */
-export function stopSignal(): Promise<void> {
-  return new Promise((resolve) => {
+/**
+ * Resolves at SIGINT or SIGTERM, and when the program that started this one is gone. Call it before the start, so that a signal during the
+ * start counts. A second signal ends the process.
+ * @returns `ready` is to be called after the start.
+ */
+export function stopSignal(): { readonly stopped: Promise<void>; ready(): void } {
+  const signalled = new Promise<void>((resolve) => {
     process.once('SIGINT', () => resolve())
     process.once('SIGTERM', () => resolve())
   })
+  const { ended, ready } = watchParent()
+  void ended.then(() => console.error('stopping: the program that started this one is gone'))
+  return { stopped: Promise.race([signalled, ended]), ready }
 }
 
 const WIDTH = 30

@@ -15,7 +15,7 @@ import {
 } from 'yaml'
 import * as z from 'zod'
 import { credentialName } from '#core/catalogue/catalogue.ts'
-import { type GatewayConfig, gatewayConfigSchema } from '#core/catalogue/gateway-config.ts'
+import { type GatewayConfig, gatewayConfigSchema, LOOPBACK_CALLBACKS } from '#core/catalogue/gateway-config.ts'
 import { type ConfigProblem, configProblems, formatPath, isRecord, listAt } from './config-problems.ts'
 import { OperatorError } from './operator-error.ts'
 import type { Environment } from './platform-facts.ts'
@@ -176,7 +176,12 @@ function missingKeys(value: unknown, environment: Environment): ConfigProblem[] 
 function withoutSimulators(config: GatewayConfig): LoadedConfig {
   const simulated = config.channels.filter((channel) => channel.base_url === SIMULATOR)
   return {
-    config: { ...config, channels: config.channels.filter((channel) => channel.base_url !== SIMULATOR) },
+    config: {
+      ...config,
+      channels: config.channels.filter((channel) => channel.base_url !== SIMULATOR),
+      // On AWS, loopback is that of a function.
+      callback_allowlist: config.callback_allowlist.filter((entry) => !LOOPBACK_CALLBACKS.includes(entry)),
+    },
     leftOut: simulated.map(({ id }) => id),
     warnings: simulated.map(({ id }) => `channel ${id} has no upstream (base_url is simulator) and is left out`),
   }

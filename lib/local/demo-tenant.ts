@@ -1,11 +1,13 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { bearerKey, isPlausibleKey, keyIdOf } from '#core/api-key.ts'
 import type { Microcredits } from '#core/money.ts'
+import { signCallback } from '#platform/callback-signature.ts'
 import { generateApiKey, storeApiKey } from '#store/keys/key-changes.ts'
 import { isRefusal } from '#store/store-refusal.ts'
 import type { Table } from '#store/table/table.ts'
 import { makeTenant } from '#store/tenants/tenant-lifecycle.ts'
 import { getTenant, type Tenant } from '#store/tenants/tenants.ts'
+import { readWebhookSecrets, rotateWebhookSecret } from '#store/tenants/webhook-secrets.ts'
 import { OperatorError } from '../config/operator-error.ts'
 import { replaceFile } from '../config/replace-file.ts'
 import type { DataDirectory } from './data-directory.ts'
@@ -17,16 +19,38 @@ const DEMO_TENANT_ID = 'demo'
 /** The demo tenant with a valid key, and whether this start created the tenant. */
 export type DemoAccess = { readonly tenant: Tenant; readonly key: string; readonly isTenantNew: boolean }
 
+type DemoTenantOptions = {
+  /** The first grant. */
+  readonly credits: Microcredits
+  readonly apiKey: string | undefined
+  /** Signs the callbacks of the tenant; undefined leaves it the secret that it has. */
+  readonly webhookSecret?: string | undefined
+  readonly data: DataDirectory
+}
+
 /** Creates the demo tenant at the first start, with the given key, or with one that stays the same over restarts. */
 export async function openDemoTenant(
   table: Table,
-  { credits, apiKey, data }: { credits: Microcredits; apiKey: string | undefined; data: DataDirectory },
+  { credits, apiKey, webhookSecret, data }: DemoTenantOptions,
 ): Promise<DemoAccess> {
+  requireSigning(webhookSecret)
   const isTenantNew = await createDemoTenant(table, credits)
   const key = apiKey ?? keptKey(data.file('demo-key'))
   requireUsable(key)
   await storeApiKey(table, { key, tenantId: DEMO_TENANT_ID, models: null }, localActor())
+  if (webhookSecret !== undefined) {
+    await useWebhookSecret(table, webhookSecret)
+  }
   return { tenant: await getTenant(table, DEMO_TENANT_ID), key, isTenantNew }
+}
+
+/** Signs callbacks with this secret alone from now on. */
+async function useWebhookSecret(table: Table, secret: string): Promise<void> {
+  const { current } = await readWebhookSecrets(table, DEMO_TENANT_ID, { nowMilliseconds: Date.now() })
+  if (current !== secret) {
+    const rotation = { replaces: current, secret, previousUntil: undefined, actor: localActor() }
+    await rotateWebhookSecret(table, DEMO_TENANT_ID, rotation)
+  }
 }
 
 async function createDemoTenant(table: Table, credits: Microcredits): Promise<boolean> {
@@ -50,6 +74,17 @@ function requireUsable(key: string): void {
     throw new OperatorError(
       '--api-key: a key that begins with rg_live_ needs the checksum of one; leave it out to get a new key',
     )
+  }
+}
+
+function requireSigning(secret: string | undefined): void {
+  if (secret === undefined) {
+    return
+  }
+  try {
+    signCallback({ secrets: [secret], id: '', timestampSeconds: 0, body: '' })
+  } catch (error) {
+    throw new OperatorError(`--webhook-secret: ${error instanceof Error ? error.message : error}`, { cause: error })
   }
 }
 

@@ -53,7 +53,7 @@ function randomHost(): string {
 }
 
 /** A DynamoDB engine, started here or external. */
-export type DynamoDbEngine = { readonly endpoint: string; close(): Promise<void> }
+export type DynamoDbEngine = { readonly endpoint: string; readonly isExternal: boolean; close(): Promise<void> }
 
 /** The engine responds within tens of milliseconds; a machine under load may need longer. */
 const START_MILLISECONDS_MAX = 10_000
@@ -74,7 +74,7 @@ export async function startDynamoDbEngine(
 ): Promise<DynamoDbEngine> {
   const endpoint = environment.AWS_ENDPOINT_URL_DYNAMODB || environment.AWS_ENDPOINT_URL
   if (endpoint) {
-    return { endpoint, close: async () => undefined }
+    return { endpoint, isExternal: true, close: async () => undefined }
   }
   const binary = findBinary(environment)
   if (binary === undefined) {
@@ -85,7 +85,7 @@ export async function startDynamoDbEngine(
   for (let attempt = 1; ; attempt += 1) {
     const engine = new EngineProcess(binary, databaseFile, await nextAddress())
     if (await engine.isListening()) {
-      return { endpoint: engine.url, close: () => engine.close() }
+      return { endpoint: engine.url, isExternal: false, close: () => engine.close() }
     }
     await engine.close()
     if (!engine.lacksPort || attempt === ADDRESSES_MAX) {

@@ -49,6 +49,13 @@ export function signWith({ accessKeyId, secretAccessKey }: EngineCredentials): v
   }
 }
 
+/** Lets engines start here, and no client use what the shell knows of an AWS account. */
+export function forgetAws(environment: Environment): void {
+  for (const name of Object.keys(environment).filter((each) => each.startsWith('AWS_'))) {
+    Reflect.deleteProperty(environment, name)
+  }
+}
+
 /** An incoming request; the path includes the query. */
 export type SignedRequest = Pick<IncomingMessage, 'method' | 'url' | 'headers'>
 

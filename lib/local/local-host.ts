@@ -3,14 +3,15 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { isLoopbackHost } from '#core/admin/console-site.ts'
 import type { AllowedOrigins } from '#core/api/cross-origin.ts'
-import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
+import { type GatewayConfig, LOOPBACK_CALLBACKS } from '#core/catalogue/gateway-config.ts'
 import type { Microcredits } from '#core/money.ts'
 import { MISDIRECTED, sendGatewayError } from '#platform/http-server/gateway-error.ts'
 import { type HttpServer, listen } from '#platform/http-server/http-server.ts'
 import { PROCESS_ID } from '#store/relay-ledger/hold.ts'
 import { makeSignInLink } from '#store/sessions/sessions.ts'
 import type { FunctionEnvironment } from '../config/function-variables.ts'
-import { loadGatewayConfig } from '../config/load-gateway-config.ts'
+import { loadGatewayConfig, SIMULATOR } from '../config/load-gateway-config.ts'
+import { OperatorError } from '../config/operator-error.ts'
 import { keepTokenizerRanks } from '../config/tokenizer-ranks.ts'
 import { buildConsole } from '../console/build-console.ts'
 import { ApiFront, loadApiHandlers } from './api-front.ts'
@@ -21,11 +22,13 @@ import { createConsoleFront, isConsoleRequest } from './console-front.ts'
 import { DataDirectory } from './data-directory.ts'
 import { type DemoAccess, openDemoTenant } from './demo-tenant.ts'
 import { createTable, startDynamoDbEngine } from './dynamodb-engine.ts'
-import { engineCredentials, giveSimulatorKey, signWith } from './engine-credentials.ts'
+import { engineCredentials, forgetAws, giveSimulatorKey, signWith } from './engine-credentials.ts'
 import { invokeFunction } from './lambda-runtime.ts'
 import { localActor } from './local-actor.ts'
+import type { LogForm } from './log-lines.ts'
 import { RelayFront } from './relay-front.ts'
 import { startS3Engine } from './s3-engine.ts'
+import { withSimulatedFailure } from './simulated-failures.ts'
 import { seedSimulatedTimes } from './simulated-times.ts'
 import { startSimulators } from './start-simulators.ts'
 import { createVideoMachine, loadPipelineHandlers, RECONCILE, startReconciling } from './video-machine.ts'
@@ -62,7 +65,18 @@ export type LocalHostOptions = {
   readonly credits: Microcredits
   /** Names besides those of this machine by which clients may call it, such as that of a proxy in front. */
   readonly allowedHosts: readonly string[]
+  /** Simulates every upstream and starts every engine, whatever configuration and environment say. */
+  readonly simulators?: boolean
+  /** How long a simulated video takes; its polls and retries come every quarter of that. Needs simulated upstreams only. */
+  readonly videoMilliseconds?: number | undefined
+  /** Signs the callbacks of the demo tenant. */
+  readonly webhookSecret?: string | undefined
+  /** Writes the log to stderr, with a line for each request; by default, warnings and errors as a deployment writes them. */
+  readonly log?: LogForm
 }
+
+/** What a channel talks to. */
+export type ChannelUpstream = { readonly id: string; readonly base_url: string; readonly simulated: boolean }
 
 /** A running host. `close` resolves when everything that it started has ended. */
 export type LocalHost = DemoAccess & {
@@ -71,6 +85,11 @@ export type LocalHost = DemoAccess & {
   readonly consoleLink: string
   /** A sentence for each setting that is valid and probably a mistake. */
   readonly warnings: readonly string[]
+  readonly channels: readonly ChannelUpstream[]
+  /** Endpoints of engines that were not started here. */
+  readonly externalEngines: readonly string[]
+  /** Those that clients see. */
+  readonly models: GatewayConfig['models']
   close(): Promise<void>
 }
 
@@ -80,7 +99,17 @@ export type LocalHost = DemoAccess & {
  * @throws OperatorError with a sentence for the operator.
  */
 export async function startLocalHost(options: LocalHostOptions): Promise<LocalHost> {
-  const { config, warnings } = loadGatewayConfig({ file: options.configFile, environment: process.env, mode: 'start' })
+  if (options.simulators === true) {
+    forgetAws(process.env)
+  }
+  const mode = options.simulators === true ? 'simulated' : 'start'
+  const { config: read, warnings } = loadGatewayConfig({ file: options.configFile, environment: process.env, mode })
+  const config = asLocal(read, options)
+  if (options.log !== undefined) {
+    process.env.LOG_LEVEL ??= 'INFO'
+    const { writeLog } = await import('./log-lines.ts')
+    writeLog(options.log, (line) => process.stderr.write(`${line}\n`))
+  }
   // Table, bucket and journals hold prompts and balances, so other users may not read any file of this process and its engines.
   process.umask(0o077)
   const data = new DataDirectory(options.dataDirectory)
@@ -100,19 +129,39 @@ export async function startLocalHost(options: LocalHostOptions): Promise<LocalHo
   }
 }
 
+/** The configuration with callbacks to any port of this machine and, for fast videos, without the waits of its channels. */
+function asLocal(config: GatewayConfig, { videoMilliseconds }: LocalHostOptions): GatewayConfig {
+  if (videoMilliseconds !== undefined && !isSimulated(config)) {
+    throw new OperatorError('--video-milliseconds is for simulated upstreams: add --simulators')
+  }
+  const poll = { first_seconds: 1, interval_seconds: 1 }
+  return {
+    ...config,
+    callback_allowlist: [...config.callback_allowlist, ...LOOPBACK_CALLBACKS],
+    channels: config.channels.map((channel) =>
+      channel.provider === 'openai' || videoMilliseconds === undefined ? channel : { ...channel, poll },
+    ),
+  }
+}
+
+function isSimulated({ channels }: GatewayConfig): boolean {
+  return channels.every(({ base_url }) => base_url === SIMULATOR)
+}
+
 type Closers = (() => Promise<void> | void)[]
 
 /** Starts table, bucket, simulated upstreams and state machine, and sets the environment for the functions. */
-async function startEngines(config: GatewayConfig, data: DataDirectory, closers: Closers) {
+async function startEngines(options: LocalHostOptions, config: GatewayConfig, data: DataDirectory, closers: Closers) {
+  const { videoMilliseconds } = options
   const { isGiven, ...credentials } = engineCredentials(process.env)
   const [dynamoDb, s3, upstreams, cdnKey] = await Promise.all([
     startDynamoDbEngine(data.file('table.sqlite'), process.env),
     startS3Engine({ directory: data.file('bucket'), bucketName: BUCKET_NAME, credentials }, process.env),
-    startSimulators(config, data, { apiKey: giveSimulatorKey() }),
+    startSimulators(config, data, { apiKey: giveSimulatorKey(), videoMilliseconds }),
     openCdnKey(data.file('cdn-key.pem')),
   ])
   closers.push(dynamoDb.close, s3.close, ...upstreams.simulators.map((simulator) => () => simulator.close()))
-  const machine = createVideoMachine()
+  const machine = createVideoMachine(videoMilliseconds === undefined ? undefined : videoMilliseconds / 4)
   // Known once the relay is loaded.
   const channels = { describe: (): object => ({ channels: {} }) }
   const aws = await startAwsFront(machine, credentials, () => channels.describe())
@@ -155,16 +204,18 @@ async function startEngines(config: GatewayConfig, data: DataDirectory, closers:
     // Credentials of the environment are not written to a file.
     ...(isGiven ? {} : { credentials }),
   }
-  return { machine, channels, cdnKey, announcement }
+  const externalEngines = [dynamoDb, s3].flatMap(({ endpoint, isExternal }) => (isExternal ? [endpoint] : []))
+  return { machine, channels, cdnKey, announcement, facts: { channels: upstreams.addresses, externalEngines } }
 }
 
 async function startParts(options: LocalHostOptions, config: GatewayConfig, data: DataDirectory, closers: Closers) {
-  const { machine, channels, cdnKey, announcement } = await startEngines(config, data, closers)
+  const { machine, channels, cdnKey, announcement, facts } = await startEngines(options, config, data, closers)
   await createTable(TABLE_NAME)
   const apiFront = new ApiFront()
   const relayFront = new RelayFront((request, response) => apiFront.serve(request, response))
   const { port, allowedHosts } = options
-  const server = await serve({ port, allowedHosts, cdnKey, relayFront, corsOrigins: config.cors.origins })
+  const corsOrigins = config.cors.origins
+  const server = await serve({ port, allowedHosts, cdnKey, relayFront, corsOrigins, isSimulated: isSimulated(config) })
   const requestsSettled = async () => {
     await Promise.all([
       apiFront.invocationsEnded(REQUESTS_END_MILLISECONDS_MAX),
@@ -181,35 +232,48 @@ async function startParts(options: LocalHostOptions, config: GatewayConfig, data
   const url = `http://127.0.0.1:${server.port}`
   const consoleLink = `${url}/console#link=${await makeSignInLink(openTable(), localActor().name, Date.now())}`
   data.announce({ pid: process.pid, url, ...announcement })
-  return { ...access, url, consoleLink }
+  const models = config.models.filter(
+    ({ id, enabled }) => enabled && config.channels.some((channel) => Object.hasOwn(channel.models, id)),
+  )
+  return { ...access, ...facts, models, url, consoleLink }
 }
 
 type ServeOptions = Pick<LocalHostOptions, 'port' | 'allowedHosts'> & {
+  /** Whether every upstream is. */
+  readonly isSimulated: boolean
   readonly cdnKey: CdnKey
   readonly relayFront: RelayFront
   readonly corsOrigins: AllowedOrigins
 }
 
 /** One port for the API, the CDN and the console. Handlers are loaded after this, because they read the CDN's address when they sign. */
-async function serve({ port, allowedHosts, cdnKey, relayFront, corsOrigins }: ServeOptions): Promise<HttpServer> {
+async function serve(options: ServeOptions): Promise<HttpServer> {
+  const { port, allowedHosts, cdnKey, relayFront, corsOrigins, isSimulated } = options
+  const { logRequest } = await import('./log-lines.ts')
   const cdnUrl = () => process.env.CDN_BASE_URL ?? ''
   const serveCdnRequest = createCdnFront({ bucketName: BUCKET_NAME, key: cdnKey, baseUrl: cdnUrl, corsOrigins })
   // Built at the first request, if nothing has built it before: a host without a browser needs no console.
   const serveConsoleRequest = createConsoleFront({ directory: () => buildConsole(), videoOrigin: cdnUrl })
-  const serve = (request: IncomingMessage, response: ServerResponse) => {
-    if (isConsoleRequest(request.url)) {
-      return serveConsoleRequest(request, response)
-    }
-    return request.url?.startsWith(CDN_PATH_PREFIX) && !request.url.startsWith('/v1/')
-      ? serveCdnRequest(request, response)
-      : relayFront.serve(request, response)
-  }
-  const server = await listen((request, response) => {
+  const serve = async (request: IncomingMessage, response: ServerResponse) => {
     if (!isServedHost(request.headers.host, allowedHosts)) {
       sendGatewayError(response, randomUUID(), MISDIRECTED)
       return
     }
-    serve(request, response).catch(() => response.destroy())
+    if (request.url?.startsWith(CDN_PATH_PREFIX) && !request.url.startsWith('/v1/')) {
+      await serveCdnRequest(request, response)
+      return
+    }
+    const asked = await withSimulatedFailure(request, response, { isSimulated, requestId: randomUUID() })
+    if (asked !== undefined) {
+      await relayFront.serve(asked, response)
+    }
+  }
+  const server = await listen((request, response) => {
+    // A page of the console is a dozen files, which nobody looks for in a log.
+    const served = isConsoleRequest(request.url)
+      ? serveConsoleRequest(request, response)
+      : logRequest(request, response, () => serve(request, response))
+    served.catch(() => response.destroy())
   }, port)
   process.env.CDN_BASE_URL = `http://127.0.0.1:${server.port}`
   return server

@@ -126,7 +126,7 @@ function ignoreAbsence(error: NodeJS.ErrnoException): undefined {
 }
 
 /** An S3 engine, started here or external. */
-export type S3Engine = { readonly endpoint: string; close(): Promise<void> }
+export type S3Engine = { readonly endpoint: string; readonly isExternal: boolean; close(): Promise<void> }
 
 type BucketPlace = {
   readonly directory: string
@@ -145,7 +145,7 @@ export async function startS3Engine(
 ): Promise<S3Engine> {
   const endpoint = environment.AWS_ENDPOINT_URL_S3 || environment.AWS_ENDPOINT_URL
   if (endpoint) {
-    return { endpoint, close: async () => undefined }
+    return { endpoint, isExternal: true, close: async () => undefined }
   }
   mkdirSync(directory, { recursive: true })
   await discardUnfinishedWrites(directory, bucketName)
@@ -165,6 +165,7 @@ export async function startS3Engine(
   const stopSweeping = startSweeping(join(directory, bucketName))
   return {
     endpoint: `http://127.0.0.1:${port}`,
+    isExternal: false,
     close: async () => {
       await stopSweeping()
       await server.close()

@@ -4,6 +4,7 @@ import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
 import { SIMULATOR } from '../config/load-gateway-config.ts'
 import { startOpenAiSimulator } from '../simulators/openai.ts'
 import type { Simulator } from '../simulators/server.ts'
+import type { TaskUpstreamOptions } from '../simulators/task-upstream.ts'
 import { startVideoSimulator } from '../simulators/video-simulators.ts'
 import type { DataDirectory } from './data-directory.ts'
 
@@ -15,6 +16,8 @@ export type SimulatedUpstreams = {
   /** The configuration with the address of every simulator, whose results are trusted. */
   readonly config: GatewayConfig
   readonly simulators: readonly Simulator[]
+  /** What each channel talks to. */
+  readonly addresses: readonly { readonly id: string; readonly base_url: string; readonly simulated: boolean }[]
 }
 
 /** The addresses and the key of simulated upstreams. */
@@ -25,6 +28,8 @@ export type SimulatorPlace = {
   readonly portBase?: number
   /** The only accepted key, and the environment variable in which the gateway finds it; without it, any key is accepted. */
   readonly apiKey?: { readonly name: string; readonly value: string }
+  /** How long a simulated video takes; four seconds by default. */
+  readonly videoMilliseconds?: number | undefined
 }
 
 /**
@@ -35,7 +40,7 @@ export type SimulatorPlace = {
 export async function startSimulators(
   config: GatewayConfig,
   data: DataDirectory,
-  { host, portBase, apiKey }: SimulatorPlace = {},
+  { host, portBase, apiKey, videoMilliseconds }: SimulatorPlace = {},
 ): Promise<SimulatedUpstreams> {
   const simulators: Simulator[] = []
   const trusted: string[] = []
@@ -50,6 +55,7 @@ export async function startSimulators(
       stateFile: data.file(`simulator-${channel.id}.json`),
       ...(host === undefined ? {} : { host }),
       ...(apiKey === undefined ? {} : { apiKey: apiKey.value }),
+      ...(videoMilliseconds === undefined ? {} : { behaviour: hurried(videoMilliseconds) }),
     }
     const lastPort = lastPorts[channel.id] ?? 0
     const simulator =
@@ -66,7 +72,16 @@ export async function startSimulators(
   }
   const channels = await allOrNone(config.channels.map(resolve), simulators)
   data.writeJson(PORTS_FILE, lastPorts)
-  return { config: { ...config, channels, trusted_origins: [...config.trusted_origins, ...trusted] }, simulators }
+  const simulatedIds = new Set(simulated.map(({ id }) => id))
+  const addresses = channels.map(({ id, base_url }) => ({ id, base_url, simulated: simulatedIds.has(id) }))
+  const running = { ...config, channels, trusted_origins: [...config.trusted_origins, ...trusted] }
+  return { config: running, simulators, addresses }
+}
+
+/** A quarter of the time in the queue, as usually, and any number of polls. */
+function hurried(videoMilliseconds: number): NonNullable<TaskUpstreamOptions['behaviour']> {
+  const seconds = videoMilliseconds / 1000
+  return { queueSeconds: seconds / 4, runSeconds: (seconds * 3) / 4, pollsPerSecond: Number.POSITIVE_INFINITY }
 }
 
 /** An open server would keep the process alive. */
@@ -80,16 +95,11 @@ async function allOrNone<Value>(starts: readonly Promise<Value>[], simulators: r
   return ends.flatMap((end) => (end.status === 'fulfilled' ? [end.value] : []))
 }
 
-type StartOptions = {
-  readonly stateFile: string
-  readonly host?: string
-  readonly port?: number
-  readonly apiKey?: string
-}
-
-function start(channel: Channel, { stateFile, ...place }: StartOptions): Promise<Simulator> {
-  // An upstream of relayed requests is stateless.
-  return channel.provider === 'openai'
-    ? startOpenAiSimulator(place)
-    : startVideoSimulator(channel, { ...place, stateFile })
+function start(channel: Channel, options: TaskUpstreamOptions): Promise<Simulator> {
+  if (channel.provider !== 'openai') {
+    return startVideoSimulator(channel, options)
+  }
+  // An upstream of relayed requests is stateless, and its time is that of its words.
+  const { stateFile: _, behaviour: __, ...place } = options
+  return startOpenAiSimulator(place)
 }

@@ -36,7 +36,7 @@ type EngineOptions = {
   readonly tasks: Readonly<Record<string, Task>>
   /** Called for every execution that did not succeed, like a rule of EventBridge. */
   readonly onBroken: (execution: Execution) => void
-  /** Waits and retry pauses by state name, for a test with its own clock. The host passes none, so waits take their time. */
+  /** Waits and retry pauses by state name, in milliseconds; without them, waits take their time. */
   readonly pauses?: Pick<NonNullable<RunOptions['overrides']>, 'waitTimeOverrides' | 'retryIntervalOverrides'>
 }
 

@@ -26,8 +26,11 @@ export const RECONCILE: LocalFunction = {
   load: () => import('#lambdas/pipeline/reconcile/handler.ts'),
 }
 
-/** The deployed definition, interpreted over the deployed handlers. Reports broken executions to Reconcile. */
-export function createVideoMachine(): StepFunctionsEngine {
+/**
+ * The deployed definition, interpreted over the deployed handlers. Reports broken executions to Reconcile.
+ * @param pauseMilliseconds of every wait and before every retry, in place of those of the definition.
+ */
+export function createVideoMachine(pauseMilliseconds?: number): StepFunctionsEngine {
   const tasks = Object.fromEntries(
     FUNCTIONS.map(([state, target]) => [state, (input: unknown) => invokeFunction(target, input)]),
   )
@@ -37,7 +40,16 @@ export function createVideoMachine(): StepFunctionsEngine {
     tasks,
     unrepeatable: ['Submit', 'Notify'],
     onBroken: (execution) => void reportBroken(execution),
+    ...(pauseMilliseconds === undefined
+      ? {}
+      : { pauses: samePauses(Object.keys(definition.States), pauseMilliseconds) }),
   })
+}
+
+/** By state; a state that does not wait has no use for its pause. */
+function samePauses(states: readonly string[], milliseconds: number) {
+  const pauses = Object.fromEntries(states.map((state) => [state, milliseconds]))
+  return { waitTimeOverrides: pauses, retryIntervalOverrides: pauses }
 }
 
 /** Loads every handler of the pipeline, so that the first job does not wait for the imports. */

@@ -45,8 +45,8 @@ export const p2DetailsSchema = z.object({
 /** The stored part of a submit. */
 export type P2Details = Readonly<z.infer<typeof p2DetailsSchema>>
 
-/** A channel may put a word such as `intl-` before the neutral model ids. */
-const MODEL_ID = /^(?:[a-z0-9]+-)*famA-(?:(1)-(?:lite|pro)|2)(?:-[a-z0-9-]+)?$/
+/** The neutral model ids, behind a word such as `intl-` or not; those of real accounts; and endpoints, which name no generation. */
+const MODEL_ID = /^(?:(?:[a-z0-9]+-)*(?:famA|seedance)-(?:(1)-(?:\d-)?(?:lite|pro)|2)|ep)(?:-[a-z0-9-]+)?$/
 
 /** The generation of a model; undefined for an unknown model. The first one has no sound, and takes neither video nor audio. */
 export function generationOf(modelId: string): Generation | undefined {

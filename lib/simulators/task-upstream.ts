@@ -137,13 +137,15 @@ class TaskUpstream<Details extends TaskDetails> {
   }
 
   async #submit(request: SimulatorRequest, exchange: Exchange): Promise<void> {
-    const submit = this.#wire.validate(request)
+    const { plain, words } = withoutMagicModel(request)
+    const submit = this.#wire.validate(plain)
     if ('status' in submit) {
       sendReply(exchange, submit)
       return
     }
-    const magic = parseMagicPrompt(submit.prompt)
-    const refusal = this.#refusal(submit.prompt, magic)
+    const prompt = `${submit.prompt}${words}`
+    const magic = parseMagicPrompt(prompt)
+    const refusal = this.#refusal(prompt, magic)
     if (magic.submitSilence === 'reset') {
       exchange.reset()
     } else if (magic.submitSilence === undefined && refusal !== undefined) {
@@ -151,7 +153,7 @@ class TaskUpstream<Details extends TaskDetails> {
     } else if (magic.submitSilence === undefined) {
       const submittedAtMs = this.#now()
       const id = this.#wire.newId(submittedAtMs)
-      this.#tasks.add({ id, submittedAtMs, prompt: submit.prompt, details: submit.details })
+      this.#tasks.add({ id, submittedAtMs, prompt, details: submit.details })
       const task = this.#tasks.find(id)
       // The response always shows the initial state, even without a queue.
       const reply = task ? this.#wire.submitted(viewOf({ ...task, phase: 'waiting' }, exchange)) : this.#wire.fail(500)
@@ -193,6 +195,13 @@ class TaskUpstream<Details extends TaskDetails> {
     }
     return reply ?? this.#wire.refuse('path')
   }
+}
+
+/** A model id such as `wide-t2v [fail]` asks for the failure in place of the prompt. */
+function withoutMagicModel(request: SimulatorRequest): { readonly plain: SimulatorRequest; readonly words: string } {
+  const { body } = request
+  const [, model, words = ''] = /^([^ []+)( ?\[.*)$/.exec(String(Object(body).model)) ?? []
+  return { plain: model === undefined ? request : { ...request, body: { ...Object(body), model } }, words }
 }
 
 /** Presigned result urls are valid for a day. */

@@ -75,7 +75,9 @@ export async function startTestTable(): Promise<TestTable> {
 /** All files of a worker share one engine. A program that is no worker has its own. */
 async function openEngine(): Promise<DynamoDbEngine> {
   const endpoint = workerEndpoint()
-  return endpoint === undefined ? await startEngineOfTests() : { endpoint, close: async () => undefined }
+  return endpoint === undefined
+    ? await startEngineOfTests()
+    : { endpoint, isExternal: true, close: async () => undefined }
 }
 
 /** What the SDK throws when the connection broke: the service may have done its work. */

@@ -251,7 +251,14 @@ const cors = strictObject({
     }),
 })
 
-const allowlistEntry = z.string().refine((text) => HOST_ENTRY.test(text) || isOrigin(text), {
+/** Any port of this machine, which only a local host can mean. */
+export const LOOPBACK_CALLBACKS: readonly string[] = LOOPBACK_NAMES.map((name) => `http://${name}:*`)
+
+function isAllowlistEntry(text: string): boolean {
+  return HOST_ENTRY.test(text) || isOrigin(text) || LOOPBACK_CALLBACKS.includes(text)
+}
+
+const allowlistEntry = z.string().refine(isAllowlistEntry, {
   message:
     'use a lower-case host (hooks.example.com), a suffix (*.partner.example) or an origin (http://127.0.0.1:9400)',
 })

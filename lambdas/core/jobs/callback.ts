@@ -27,7 +27,7 @@ const HTTPS_URL = new RegExp(`^https://((?:${LABEL}\\.)*(?=[a-z])${LABEL})(?::44
  * callback is sent. The addresses of the host are checked when the connection is made.
  *
  * Entries are an exact host (`hooks.example.com`), a suffix (`*.partner.example`, at any depth, without the suffix itself) or
- * an origin (`http://127.0.0.1:9400`), which allows urls that begin with exactly that string.
+ * an origin (`http://127.0.0.1:9400`), which allows urls that begin with exactly that string; `:*` stands for any port of it.
  */
 export function checkCallbackUrl(raw: string, allowlist: readonly string[]): CallbackUrlCheck {
   if (raw.length > CALLBACK_URL_CHARACTERS_MAX) {
@@ -36,7 +36,9 @@ export function checkCallbackUrl(raw: string, allowlist: readonly string[]): Cal
   if (!SAFE_CHARACTERS.test(raw)) {
     return refused('must be printable ASCII without "#" and "\\"')
   }
-  const origin = allowlist.find((entry) => entry.includes('://') && beginsWithOrigin(raw, entry))
+  const origin = allowlist
+    .flatMap((entry) => (entry.includes('://') ? (originIn(raw, entry) ?? []) : []))
+    .find((each) => beginsWithOrigin(raw, each))
   if (origin !== undefined) {
     return checkTrustedOrigin(raw, origin)
   }
@@ -56,6 +58,16 @@ export function checkCallbackUrl(raw: string, allowlist: readonly string[]): Cal
 
 function refused(reason: string): CallbackUrlCheck {
   return { allowed: false, reason }
+}
+
+/** The origin of an entry; of one with any port, the origin with the port of the url. */
+function originIn(raw: string, entry: string): string | undefined {
+  if (!entry.endsWith(':*')) {
+    return entry
+  }
+  const prefix = entry.slice(0, -1)
+  const port = raw.startsWith(prefix) ? /^\d{1,5}/.exec(raw.slice(prefix.length))?.[0] : undefined
+  return port === undefined ? undefined : prefix + port
 }
 
 /** Compares strings, so that no parser's idea of equal origins widens the entry. */

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { CloudFormationClient, GetTemplateCommand } from '@aws-sdk/client-cloudformation'
 import * as z from 'zod'
-import { type GatewayConfig, gatewayConfigSchema } from '#core/catalogue/gateway-config.ts'
+import { type GatewayConfig, gatewayConfigSchema, LOOPBACK_CALLBACKS } from '#core/catalogue/gateway-config.ts'
 import type { Model } from '#core/catalogue/model.ts'
 import { readState } from '#local/data-directory.ts'
 import {
@@ -85,6 +85,10 @@ export function withSimulators(running: GatewayConfig, file: GatewayConfig): Gat
   return {
     ...running,
     trusted_origins: running.trusted_origins.filter((origin) => !addresses.includes(origin)),
+    // The host adds those of this machine.
+    callback_allowlist: running.callback_allowlist.filter(
+      (entry) => !LOOPBACK_CALLBACKS.includes(entry) || file.callback_allowlist.includes(entry),
+    ),
     channels: running.channels.map((channel) => {
       const asWritten = simulated.get(channel.id)
       return asWritten === undefined

@@ -1,0 +1,124 @@
+import { IncomingMessage, type ServerResponse } from 'node:http'
+import { type GatewayError, REQUEST_REFUSED } from '#core/api/api-gateway.ts'
+import { sendGatewayError } from '#platform/http-server/gateway-error.ts'
+import { REQUEST_BYTES_MAX, readBody, refusalOf } from '#platform/http-server/request-bodies.ts'
+import { parseMagicPrompt } from '../simulators/magic-prompt.ts'
+import { parseOpenAiMagic } from '../simulators/openai-text.ts'
+
+/** Asks the simulated upstream for a failure: words as in a prompt, such as `error:500` or `fail, slow:2`, with brackets or without. */
+const HEADER = 'x-simulate'
+
+type Body = Readonly<Record<string, unknown>>
+
+/** Where the prompt of each route stands: what code that writes its own prompts cannot say there is put before it. */
+const PROMPTS: Readonly<Record<string, (body: Body, words: string) => Body>> = {
+  '/v1/video/generations': (body, words) => ({ ...body, prompt: before(body.prompt, words) }),
+  '/v1/completions': (body, words) => ({ ...body, prompt: before(body.prompt, words) }),
+  '/v1/images/generations': (body, words) => ({ ...body, prompt: before(body.prompt, words) }),
+  '/v1/embeddings': (body, words) => ({ ...body, input: before(body.input, words) }),
+  '/v1/chat/completions': (body, words) => ({ ...body, messages: beforeLastQuestion(body.messages, words) }),
+}
+
+function before(text: unknown, words: string): unknown {
+  if (Array.isArray(text) && typeof text[0] === 'string') {
+    return text.map((each) => before(each, words))
+  }
+  return typeof text === 'string' ? `${words} ${text}` : text
+}
+
+function beforeLastQuestion(messages: unknown, words: string): unknown {
+  if (!Array.isArray(messages)) {
+    return messages
+  }
+  const last = messages.findLastIndex((message) => Object(message).role === 'user')
+  return messages.map((message, index) => {
+    const content: unknown = Object(message).content
+    const parts = Array.isArray(content) ? [{ type: 'text', text: words }, ...content] : before(content, words)
+    return index === last ? { ...Object(message), content: parts } : message
+  })
+}
+
+/**
+ * The request without its header `x-simulate`, whose words stand in the prompt then. Undefined after a refusal: of a word that no simulated
+ * upstream knows on this route, or of the header where upstreams are real, which would get the words.
+ */
+export async function withSimulatedFailure(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { isSimulated, requestId }: { readonly isSimulated: boolean; readonly requestId: string },
+): Promise<IncomingMessage | undefined> {
+  const asked = request.headers[HEADER]
+  const [path = ''] = (request.url ?? '').split('?')
+  const place = PROMPTS[path]
+  if (asked === undefined || request.method !== 'POST' || place === undefined) {
+    return request
+  }
+  const words = String(asked)
+    .split(/[\s,]+/)
+    .filter((word) => word !== '')
+    .map((word) => `[${word.replace(/^\[|\]$/g, '')}]`)
+  const unknown = words.find((word) => !isKnown(word, path))
+  if (!isSimulated || unknown !== undefined) {
+    const message = isSimulated
+      ? `${HEADER}: no simulated failure ${unknown} on this route; lib/simulators/README.md lists them`
+      : `${HEADER} needs an upstream that is simulated: start the host with --simulators`
+    return refuse(response, requestId, { ...REQUEST_REFUSED, message })
+  }
+  try {
+    const body = await readBody(request, REQUEST_BYTES_MAX)
+    return repeated(
+      request,
+      withWords(body, (json) => place(json, words.join(' '))),
+    )
+  } catch (error) {
+    return refuse(response, requestId, refusalOf(error))
+  }
+}
+
+function refuse(response: ServerResponse, requestId: string, error: GatewayError): undefined {
+  sendGatewayError(response, requestId, error)
+}
+
+/** A misspelt word would be prose, and the test that asked for a failure would see a success. */
+function isKnown(word: string, path: string): boolean {
+  if (path !== '/v1/video/generations') {
+    return parseOpenAiMagic(word).prose === ''
+  }
+  const meaning = (prompt: string) =>
+    JSON.stringify(Object.entries(parseMagicPrompt(prompt)).map(([, value]) => String(value)))
+  return meaning(word) !== meaning('')
+}
+
+/** A body that is no JSON is left to the gateway's own refusal. */
+function withWords(bytes: Buffer, change: (body: Body) => Body): Buffer {
+  try {
+    return Buffer.from(JSON.stringify(change(Object(JSON.parse(bytes.toString('utf8'))))))
+  } catch {
+    return bytes
+  }
+}
+
+const REPLACED: readonly string[] = [HEADER, 'content-length', 'transfer-encoding', 'expect']
+
+/** A request that was read, with another body. Node keeps its headers in three forms. */
+function repeated(request: IncomingMessage, body: Buffer): IncomingMessage {
+  const { method, url, httpVersion, httpVersionMajor, httpVersionMinor } = request
+  const length = String(body.length)
+  const rawHeaders = request.rawHeaders.flatMap((name, index, all) =>
+    index % 2 === 1 || REPLACED.includes(name.toLowerCase()) ? [] : [name, all[index + 1] ?? ''],
+  )
+  const copy = new IncomingMessage(request.socket)
+  Object.assign(copy, {
+    ...{ method, url, httpVersion, httpVersionMajor, httpVersionMinor, complete: true },
+    rawHeaders: [...rawHeaders, 'content-length', length],
+    headers: { ...kept(request.headers), 'content-length': length },
+    headersDistinct: { ...kept(request.headersDistinct), 'content-length': [length] },
+  })
+  copy.push(body)
+  copy.push(null)
+  return copy
+}
+
+function kept<Value>(headers: Readonly<Record<string, Value>>): Record<string, Value> {
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !REPLACED.includes(name)))
+}

@@ -1,0 +1,81 @@
+import { createServer, type IncomingMessage, request as send } from 'node:http'
+import { text } from 'node:stream/consumers'
+import { describe, expect, it } from '@jest/globals'
+import { withSimulatedFailure } from '#local/simulated-failures.ts'
+import { whenTestEnds } from '../runner/when-test-ends.ts'
+
+/** Sends a request through, and answers with what was made of it: the body and headers, or the refusal. */
+async function passed(path: string, asked: string | undefined, body: unknown, isSimulated = true) {
+  const server = createServer(async (request, response) => {
+    const changed = await withSimulatedFailure(request, response, { isSimulated, requestId: 'r1' })
+    if (changed !== undefined) {
+      response.end(JSON.stringify({ headers: changed.headers, body: await text(changed) }))
+    }
+  })
+  whenTestEnds(() => new Promise<void>((resolve) => void server.close(() => resolve())))
+  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', () => resolve()))
+  const address = server.address()
+  const port = typeof address === 'object' ? address?.port : undefined
+  const headers = { authorization: 'Bearer k', ...(asked === undefined ? {} : { 'x-simulate': asked }) }
+  const response = await new Promise<IncomingMessage>((resolve, reject) => {
+    const outgoing = send({ port, path, method: 'POST', headers, agent: false }, resolve).once('error', reject)
+    outgoing.end(typeof body === 'string' ? body : JSON.stringify(body))
+  })
+  const json = JSON.parse(await text(response))
+  return { status: response.statusCode, ...json }
+}
+
+describe('the header x-simulate', () => {
+  it.each([
+    ['/v1/video/generations', { prompt: 'a cat' }, { prompt: '[fail] a cat' }, 'fail'],
+    ['/v1/completions', { prompt: ['a', 'b'] }, { prompt: ['[cut] a', '[cut] b'] }, '[cut]'],
+    ['/v1/images/generations', { prompt: 'a' }, { prompt: '[error:500] a' }, 'error:500'],
+    ['/v1/embeddings', { input: 'a' }, { input: '[hang] a' }, 'hang'],
+    ['/v1/embeddings', { input: [1, 2] }, { input: [1, 2] }, 'hang'],
+    [
+      '/v1/chat/completions',
+      { messages: [{ role: 'user', content: 'a' }, { role: 'user', content: 'b' }, { role: 'assistant', content: 'c' }] },
+      { messages: [{ role: 'user', content: 'a' }, { role: 'user', content: '[slow:1] [cut] b' }, { role: 'assistant', content: 'c' }] },
+      'slow:1, cut',
+    ],
+    [
+      '/v1/chat/completions',
+      { messages: [{ role: 'user', content: [{ type: 'text', text: 'a' }] }] },
+      { messages: [{ role: 'user', content: [{ type: 'text', text: '[cut]' }, { type: 'text', text: 'a' }] }] },
+      'cut',
+    ],
+  ])('puts its words into the prompt of %s: %j', async (path, body, expected, asked) => {
+    const { headers, body: sent } = await passed(path, asked, body)
+    expect(JSON.parse(sent)).toStrictEqual(expected)
+    expect(headers).toMatchObject({ authorization: 'Bearer k', 'content-length': String(Buffer.byteLength(sent)) })
+    expect(headers).not.toHaveProperty('x-simulate')
+  })
+
+  it('leaves a request alone that has none, or that goes elsewhere', async () => {
+    expect(await passed('/v1/embeddings', undefined, '{ "input": "a" }')).toMatchObject({ body: '{ "input": "a" }' })
+    expect(await passed('/v1/other', 'fail', '{ "input": "a" }')).toMatchObject({ body: '{ "input": "a" }' })
+  })
+
+  it('leaves a body that is no JSON to the refusal of the gateway', async () => {
+    expect(await passed('/v1/embeddings', 'hang', '{')).toMatchObject({ body: '{' })
+  })
+
+  it.each([
+    ['/v1/video/generations', 'fial'],
+    ['/v1/video/generations', 'no-done'],
+    ['/v1/chat/completions', 'moderated'],
+    ['/v1/chat/completions', 'cut, error'.replace('error', 'eror')],
+  ])('is a 400 on %s for %s, which no simulated upstream knows there', async (path, asked) => {
+    expect(await passed(path, asked, {})).toMatchObject({
+      status: 400,
+      error: { message: expect.stringContaining('no simulated failure'), type: 'invalid_request_error' },
+    })
+  })
+
+  it('is a 400 where an upstream is real, which would get its words', async () => {
+    expect(await passed('/v1/embeddings', 'hang', {}, false)).toMatchObject({
+      status: 400,
+      error: { message: expect.stringContaining('start the host with --simulators') },
+    })
+  })
+})
