@@ -225,7 +225,7 @@ function isGuardOf({ item, clauses, beside, write }: Guard, part: Guarded, all: 
 function isOfKind({ Key, Item }: Guarded, kind: Guard['item']): boolean {
   const { PK, SK } = tableKey.parse(Key ?? Item)
   const keyOf = tableKeys[kind] as (...ids: readonly string[]) => TableKey
-  const pattern = keyOf(...Array.from(keyOf, () => ANY_ID))
+  const pattern = keyOf(...Array.from({ length: keyOf.length }, () => ANY_ID))
   return [
     [PK, pattern.PK],
     [SK, pattern.SK],
