@@ -12,7 +12,11 @@ afterEach(() => {
 /** What a request writes whose function logs this. */
 async function linesOf(
   log: () => void,
-  { form = 'lines', level = 'INFO', url = '/v1/balance?token=1' }: { form?: LogForm; level?: string; url?: string } = {},
+  {
+    form = 'lines',
+    level = 'INFO',
+    url = '/v1/balance?token=1',
+  }: { form?: LogForm; level?: string; url?: string } = {},
 ): Promise<string[]> {
   process.env.LOG_LEVEL = level
   const lines: string[] = []
@@ -59,11 +63,15 @@ describe('the log of a local host', () => {
       'TIME  GET /v1/balance 502 109 ms  r1',
     ])
     const [, debugged] = await linesOf(failure, { level: 'DEBUG' })
-    expect(debugged).toMatch(/^TIME {2}ERROR request failed: UpstreamFailedError: no reply {2}requestId=r1 {2}\n {4}at /)
+    expect(debugged).toMatch(
+      /^TIME {2}ERROR request failed: UpstreamFailedError: no reply {2}requestId=r1 {2}\n {4}at /,
+    )
   })
 
   it('shows the stack of a bug at any level', async () => {
-    const [line] = await linesOf(() => logger.error('request failed', { error: new TypeError('oops') }), { level: 'ERROR' })
+    const [line] = await linesOf(() => logger.error('request failed', { error: new TypeError('oops') }), {
+      level: 'ERROR',
+    })
     expect(line).toMatch(/^TIME {2}ERROR request failed: TypeError: oops {2}\n {4}at /)
   })
 

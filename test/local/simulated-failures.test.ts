@@ -34,14 +34,36 @@ describe('the header x-simulate', () => {
     ['/v1/embeddings', { input: [1, 2] }, { input: [1, 2] }, 'hang'],
     [
       '/v1/chat/completions',
-      { messages: [{ role: 'user', content: 'a' }, { role: 'user', content: 'b' }, { role: 'assistant', content: 'c' }] },
-      { messages: [{ role: 'user', content: 'a' }, { role: 'user', content: '[slow:1] [cut] b' }, { role: 'assistant', content: 'c' }] },
+      {
+        messages: [
+          { role: 'user', content: 'a' },
+          { role: 'user', content: 'b' },
+          { role: 'assistant', content: 'c' },
+        ],
+      },
+      {
+        messages: [
+          { role: 'user', content: 'a' },
+          { role: 'user', content: '[slow:1] [cut] b' },
+          { role: 'assistant', content: 'c' },
+        ],
+      },
       'slow:1, cut',
     ],
     [
       '/v1/chat/completions',
       { messages: [{ role: 'user', content: [{ type: 'text', text: 'a' }] }] },
-      { messages: [{ role: 'user', content: [{ type: 'text', text: '[cut]' }, { type: 'text', text: 'a' }] }] },
+      {
+        messages: [
+          {
+            role: 'user',
+            content: [
+              { type: 'text', text: '[cut]' },
+              { type: 'text', text: 'a' },
+            ],
+          },
+        ],
+      },
       'cut',
     ],
   ])('puts its words into the prompt of %s: %j', async (path, body, expected, asked) => {
