@@ -132,7 +132,7 @@ export default {
       'lib/cli/terminal\\.ts$',
     ]),
     onlyTo('terminal-and-failures-stand-alone', '^lib/cli/(terminal|failures)\\.ts$', [
-      'lib/cli/(failures|terminal)\\.ts$',
+      'lib/cli/(failures|terminal|parent-process)\\.ts$',
       'lib/config/operator-error\\.ts$',
     ]),
     onlyTo('local-never-imports-the-stack', '^lib/local/', [
