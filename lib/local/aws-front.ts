@@ -37,12 +37,12 @@ const executionInput = z.object({ executionArn: z.string() })
  * `DescribeExecution` and `StopExecution`. It also serves {@link DESCRIBE_CHANNELS}. Requests that are not signed with the credentials are refused, because other users of the
  * machine can reach this port.
  */
-export function startAwsFront(
+export async function startAwsFront(
   engine: Executions,
   credentials: EngineCredentials,
   describeChannels: () => object = () => ({ channels: {} }),
 ): Promise<HttpServer> {
-  return listen((request, response) => {
+  const server = await listen((request, response) => {
     if (!isSignedWith(request, credentials)) {
       const { status, json } = failure('AccessDeniedException')
       response.writeHead(status, { ...JSON_TYPE, connection: 'close' }).end(JSON.stringify(json))
@@ -52,6 +52,8 @@ export function startAwsFront(
       response.writeHead(500).end(String(error))
     })
   }, 0)
+  server.keepIdleConnections()
+  return server
 }
 
 async function serve(request: IncomingMessage, response: ServerResponse, served: Served): Promise<void> {

@@ -162,6 +162,8 @@ export async function startS3Engine(
   account.DUMMY_ACCOUNT.createKeyPair(credentials.accessKeyId, credentials.secretAccessKey)
   server.middleware.unshift(requireSignature(credentials), abortUpload(directory), refuseOverwrite(directory))
   const { port } = await server.run()
+  // The clients of AWS pool connections, and a request on one that the engine closes at that moment is an error.
+  server.httpServer.keepAliveTimeout = 0
   const stopSweeping = startSweeping(join(directory, bucketName))
   return {
     endpoint: `http://127.0.0.1:${port}`,

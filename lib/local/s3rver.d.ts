@@ -1,6 +1,6 @@
 /** The part of s3rver (a Koa application) that the local host uses; the package has no types. */
 declare module 's3rver' {
-  import type { IncomingMessage, ServerResponse } from 'node:http'
+  import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 
   type Next = () => Promise<unknown>
   type KoaContext = {
@@ -31,6 +31,8 @@ declare module 's3rver' {
     constructor(options: S3rverOptions)
     readonly store: FilesystemStore
     readonly middleware: ((context: KoaContext, next: Next) => Promise<unknown>)[]
+    /** Known after `run`. */
+    readonly httpServer: Server
     run(): Promise<{ address: string; port: number }>
     close(): Promise<void>
     callback(): (request: IncomingMessage, response: ServerResponse) => void

@@ -58,6 +58,8 @@ export async function startServer(
       response.destroy()
     }
   })
+  // An idle connection that ends just when its client sends the next request is an error there.
+  server.keepAliveTimeout = 0
   server.listen(port, host)
   await once(server, 'listening')
   const address = server.address()

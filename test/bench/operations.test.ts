@@ -10,7 +10,7 @@ let costs: OperationCosts
 beforeAll(async () => {
   service = await startMeteredService()
   costs = await measureOperationCosts(service)
-}, 60_000)
+})
 
 afterAll(async () => {
   await service?.close()

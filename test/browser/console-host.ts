@@ -196,7 +196,7 @@ export async function reloadUntil(page: Page, shown: Locator): Promise<void> {
       await loaded(page)
       return await shown.isVisible()
     },
-    { timeout: 20_000, interval: 200 },
+    { timeout: 120_000, interval: 200 },
   )
 }
 

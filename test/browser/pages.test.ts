@@ -169,7 +169,7 @@ describe('every page of the console', () => {
     await page.getByRole('link', { name: 'Ledger' }).click()
     await page.getByText('The gateway does not respond').waitFor()
     await page.context().setOffline(false)
-    await page.getByText('The gateway does not respond').waitFor({ state: 'detached', timeout: 20_000 })
+    await page.getByText('The gateway does not respond').waitFor({ state: 'detached', timeout: 120_000 })
   })
 
   it('is reached by the keyboard: a skip link, focus on the title, a dialog that gives the focus back', async () => {

@@ -17,7 +17,7 @@ let host: ConsoleHost
 /** The first digits of the hash of the key. */
 const DEMO_KEY_ID = 'c48a01f4'
 
-const VIDEO_MILLISECONDS_MAX = 30_000
+const VIDEO_MILLISECONDS_MAX = 120_000
 
 /** Resolves when the progress bar has moved on from what it shows now. */
 async function progressMoves(page: Page): Promise<void> {
@@ -89,7 +89,7 @@ export function testPlayground(shared: () => SharedConsole): void {
       await usage.waitFor()
       expect(await usage.locator('td').allInnerTexts()).toEqual(['famB-1.1-t2v', '1', '0', '0', '0', '5', '0', '0.70'])
       expect(await host.gateway.admin('ledger', 'verify')).toMatchObject({ broken: [] })
-    }, 60_000)
+    })
 
     it('chats word by word, also when its key has ended, with the tokens and the cost of the reply', async () => {
       const page = await host.owner()

@@ -33,7 +33,7 @@ const PAGES: Readonly<Record<string, string>> = {
 
 let browser: WatchedBrowser
 let origin: string
-const server = createServer((request, response) => {
+const server = createServer({ keepAliveTimeout: 0 }, (request, response) => {
   const path = request.url ?? '/'
   const script = SCRIPTS[path]
   if (script !== undefined) {

@@ -18,7 +18,7 @@ let secret: FakeSecret
 let cloudFront: FakeCloudFront
 
 beforeAll(async () => {
-  server = createServer((request, response) => {
+  server = createServer({ keepAliveTimeout: 0 }, (request, response) => {
     const chunks: Buffer[] = []
     request.on('data', (chunk: Buffer) => chunks.push(chunk))
     request.on('end', () => {

@@ -34,7 +34,7 @@ let cloudFormation: Server
 let handler: Handler
 
 beforeAll(async () => {
-  cloudFormation = createServer(async (request, response) => {
+  cloudFormation = createServer({ keepAliveTimeout: 0 }, async (request, response) => {
     responses.push(JSON.parse(Buffer.concat(await request.toArray()).toString('utf8')))
     response.end()
   })

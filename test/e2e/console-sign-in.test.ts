@@ -5,7 +5,7 @@ import { type Gateway, startGateway } from './start-gateway.ts'
 let gateway: Gateway
 beforeAll(async () => {
   gateway = await startGateway()
-}, 60_000)
+})
 afterAll(() => void gateway.kill())
 
 const HEADERS = () => ({ origin: gateway.url, 'x-reelgate-console': '1', 'content-type': 'application/json' })

@@ -20,7 +20,7 @@ const CLIENTS = 12
 const SEED = Number(process.env.SEED ?? randomInt(1_000_000))
 
 /** Room for a start and the work between two kills, on a machine that is busy with something else. */
-const SECONDS_PER_KILL = 20
+const SECONDS_PER_KILL = 120
 /** A claim whose submit was cut off may be in flight for 45 s: the last host starts when nobody can be at work any more. */
 const LAST_START_SECONDS_LATER = 60
 

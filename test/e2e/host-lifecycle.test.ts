@@ -200,5 +200,5 @@ function brokenConfig(): string {
 function runLocal(parameters: string[], environment: Record<string, string> = {}) {
   const command = ['--import', './bin/require-node.mjs', 'bin/local.ts', ...parameters]
   const env = { ...withoutRunner(), ...environment }
-  return spawnSync(process.execPath, command, { cwd: REPOSITORY, env, encoding: 'utf8', timeout: 20_000 })
+  return spawnSync(process.execPath, command, { cwd: REPOSITORY, env, encoding: 'utf8', timeout: 240_000 })
 }

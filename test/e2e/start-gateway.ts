@@ -84,7 +84,7 @@ function ask(child: ChildProcess, request: AdminRequest): Promise<AdminAnswer> {
 }
 
 /** A start takes two seconds of processor time; this bounds a machine that does much else. */
-const START_MILLISECONDS_MAX = 50_000
+const START_MILLISECONDS_MAX = 240_000
 
 /** The channels that these tests know; another shipped one beside them could be given a job in their place. */
 const KNOWN_CHANNELS = new Set(['p1-main', 'p2-direct', 'p2-international', 'p2-proxy', 'openai-main'])

@@ -13,7 +13,7 @@ export type Answer = {
 }
 
 const JOBS = '/v1/video/generations'
-const END_MILLISECONDS_MAX = 60_000
+const END_MILLISECONDS_MAX = 240_000
 /** Between two looks: dozens of jobs are waited for side by side, and each look is work for both processes. */
 const LOOK_MILLISECONDS = 250
 
@@ -101,7 +101,7 @@ export type Received = { readonly body: string; readonly headers: Record<string,
 /** A client's server that keeps every callback. */
 export async function startReceiver(status = 204) {
   const received: Received[] = []
-  const server = createServer(async (request, response) => {
+  const server = createServer({ keepAliveTimeout: 0 }, async (request, response) => {
     const chunks: Buffer[] = []
     for await (const chunk of request) {
       chunks.push(chunk)

@@ -17,7 +17,7 @@ import { REPOSITORY } from '../e2e/child-environment.ts'
 import { keepChildOutput } from '../logs/keep-child-output.ts'
 
 /** Lambda gives up a Web Function that does not listen by then. */
-const START_MILLISECONDS_MAX = 10_000
+const START_MILLISECONDS_MAX = 60_000
 const LOOK_MILLISECONDS = 25
 
 /** A minified bundle is one line, which Node shows beside an error. */

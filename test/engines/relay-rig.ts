@@ -43,7 +43,7 @@ export const USAGE = { prompt_tokens: 9, completion_tokens: 3, total_tokens: 12 
 export async function startRelayUpstream(): Promise<RelayUpstream> {
   const calls: UpstreamCallSeen[] = []
   let answer: Answer = (response) => sendJson(response, chatAnswer())
-  const server = createServer(async (request, response) => {
+  const server = createServer({ keepAliveTimeout: 0 }, async (request, response) => {
     const chunks: Buffer[] = []
     for await (const chunk of request) {
       chunks.push(chunk)

@@ -14,7 +14,7 @@ const sample = () => new SampleEvents(service)
 
 beforeAll(async () => {
   service = await startSampleService()
-}, 180_000)
+})
 
 afterAll(async () => {
   await service?.close()

@@ -136,7 +136,7 @@ export async function startLossyProxy(target: string): Promise<LossyProxy> {
 type RawAnswer = { readonly status: number; readonly headers: Readonly<Record<string, string>>; readonly body: string }
 
 /** A gateway that does not even hang up has failed. */
-const RESPONSE_MILLISECONDS_MAX = 20_000
+const RESPONSE_MILLISECONDS_MAX = 120_000
 
 /**
  * Sends bytes that no HTTP client would send, and reads until the gateway hangs up. The request must ask for that

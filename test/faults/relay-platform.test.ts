@@ -19,7 +19,7 @@ captureTelemetry()
 
 /** A table that refuses everything in one of two ways. */
 let refusal = { status: 400, body: '{"__type":"com.amazon.coral.service#AccessDeniedException","message":"no"}' }
-const table = createServer((_, response) => {
+const table = createServer({ keepAliveTimeout: 0 }, (_, response) => {
   response.writeHead(refusal.status, { 'content-type': 'application/x-amz-json-1.0' }).end(refusal.body)
 })
 const rig = useOpened(startRelayRig)

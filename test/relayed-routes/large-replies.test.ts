@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import type { ServerResponse } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { writeTokenizerRanks } from '../../lib/config/tokenizer-ranks.ts'
 import { CHAT, openStream, type RelayRig, startRelayRig, USAGE, word } from '../engines/relay-rig.ts'
 
@@ -11,8 +11,6 @@ const BODY = { model: CHAT, messages: [{ role: 'user', content: 'hi' }], max_tok
 const directory = mkdtempSync(join(tmpdir(), 'reelgate-large-'))
 
 /** Hundreds of megabytes, on a machine that may be busy. */
-jest.setTimeout(60_000)
-
 let rig: RelayRig
 
 beforeAll(async () => {

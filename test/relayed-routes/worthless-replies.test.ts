@@ -1,4 +1,4 @@
-import { describe, expect, it, jest } from '@jest/globals'
+import { describe, expect, it } from '@jest/globals'
 import {
   CHAT,
   chatAnswer,
@@ -19,8 +19,6 @@ const BODIES = {
 const OPERATIONS = ['create-chat-completion', 'create-completion'] as const
 
 /** Many megabytes, on a machine that may be busy. */
-jest.setTimeout(60_000)
-
 const rig = useOpened(startRelayRig)
 
 async function send(operation: RelayOperation & keyof typeof BODIES, members: object) {

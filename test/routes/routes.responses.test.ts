@@ -45,7 +45,7 @@ let client: Awaited<ReturnType<RecordedApi['newClient']>>
 beforeAll(async () => {
   api = await startRecordedApi()
   client = await api.newClient()
-}, 60_000)
+})
 afterAll(async () => {
   await api.close()
 })

@@ -1,4 +1,4 @@
-import { describe, expect, it, jest } from '@jest/globals'
+import { describe, expect, it } from '@jest/globals'
 import { useOpened } from '../engines/use-opened.ts'
 import { BUDGET_GUARDS, type Guard } from './guards.ts'
 import { openSimulation } from './open-simulation.ts'
@@ -7,8 +7,6 @@ import { openSimulation } from './open-simulation.ts'
 const HISTORIES_TO_NOTICE = 40
 
 /** A test that is given up goes on beside the next one, and takes its clock. A busy machine needs several times as long as an idle one. */
-jest.setTimeout(5 * 60_000)
-
 const simulation = useOpened(openSimulation)
 
 describe('the simulation of budgets, corrections and alerts notices', () => {

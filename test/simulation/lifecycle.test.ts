@@ -1,4 +1,4 @@
-import { describe, expect, it, jest } from '@jest/globals'
+import { describe, expect, it } from '@jest/globals'
 import { useOpened } from '../engines/use-opened.ts'
 import { FAULTS } from './faults.ts'
 import { GUARDS, type Guard, SUSPENSION_GUARDS } from './guards.ts'
@@ -18,8 +18,6 @@ const HISTORIES_WITH_ONE_GUARD = 2
 const ALL_GONE_NOTICED_IN = 49
 
 /** A test that is given up goes on beside the next one, and takes its clock. A busy machine needs several times as long as an idle one. */
-jest.setTimeout(5 * 60_000)
-
 const simulation = useOpened(openSimulation)
 
 async function firstFailure(

@@ -1,4 +1,4 @@
-import { describe, expect, it, jest } from '@jest/globals'
+import { describe, expect, it } from '@jest/globals'
 import { useOpened } from '../engines/use-opened.ts'
 import { STORMS } from './faults.ts'
 import { type Guard, RELAY_GUARDS } from './guards.ts'
@@ -14,8 +14,6 @@ const HISTORIES_MAX = 20
 const HISTORIES_TO_NOTICE = 40
 
 /** A test that is given up goes on beside the next one, and takes its clock. A busy machine needs several times as long as an idle one. */
-jest.setTimeout(5 * 60_000)
-
 const simulation = useOpened(openSimulation)
 
 describe('random histories of jobs and relayed requests', () => {

@@ -50,7 +50,7 @@ beforeAll(async () => {
     request: (method, path, options) => during(folderOf(method, path), () => request(method, path, options)),
     invoke: (folder, event) => during(folder, () => invoke(folder, event)),
   })
-}, 120_000)
+})
 afterAll(async () => {
   await service.close()
 })

@@ -135,7 +135,7 @@ describe('budgets in a race of 64 chats and videos', () => {
     expect(new Set(outcomes)).toEqual(new Set(['done', 'BudgetExceededError']))
     expect(await keyBudgetOf(table, old.keyId)).toEqual(['total', '0', '14', '0', '0'])
     await inOrder()
-  }, 120_000)
+  })
 
   it('let exactly as many through as the budget of the tenant has room for, over the end of a period', async () => {
     const key = await newKey('1000/total')
@@ -158,7 +158,7 @@ describe('budgets in a race of 64 chats and videos', () => {
     const open = first.filter((result, index) => result === 'done' && index % 4 === 0).length
     expect(held).toBe(String(Number((open * 0.7).toFixed(6))))
     await inOrder()
-  }, 120_000)
+  })
 })
 
 describe('changes of budgets during a race', () => {
@@ -188,7 +188,7 @@ describe('changes of budgets during a race', () => {
     }
     await inOrder()
     expect((await keyBudgetOf(table, key.keyId))?.[2]).toBe('0')
-  }, 120_000)
+  })
 
   it('count every settlement in a budget of a tenant that begins in the middle of traffic', async () => {
     const key = await newKey('1000/total')
@@ -205,5 +205,5 @@ describe('changes of budgets during a race', () => {
     const [, spent, held] = (await tenantBudgetOf(table, tenant.tenantId)) ?? []
     expect([spent, held]).toEqual(['18', '0'])
     await inOrder()
-  }, 120_000)
+  })
 })

@@ -178,5 +178,5 @@ describe('any history of chats, videos, changes of budgets, rotations and ends o
     const batch = fc.array(event, { minLength: 1, maxLength: 5 }).map(withOneEnd)
     const batches = fc.array(batch, { minLength: 3, maxLength: 10 })
     await fc.assert(fc.asyncProperty(batches, play), { numRuns: 15 })
-  }, 300_000)
+  })
 })

@@ -28,6 +28,8 @@ export async function respondToCloudFormation(
   // A string would add a content type, which the signature of the url does not cover.
   const response = await fetch(event.ResponseURL, {
     method: 'PUT',
+    // A pooled connection has often ended before the next event, and the process slept meanwhile.
+    headers: { connection: 'close' },
     body: new TextEncoder().encode(JSON.stringify(body)),
     signal: AbortSignal.timeout(RESPONSE_TIMEOUT_MILLISECONDS),
   })

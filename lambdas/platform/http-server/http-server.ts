@@ -163,6 +163,8 @@ export type HttpServer = {
   readonly port: number
   /** Requests in flight may finish for two seconds; idle connections end now. */
   close(): Promise<void>
+  /** Ends no idle connection from now on: for clients that pool connections and send on one that ends at that moment. */
+  keepIdleConnections(): void
   /** Ends every connection, whatever is in flight. */
   closeAllConnections(): void
 }
@@ -232,6 +234,9 @@ export async function listen(
     close: async () => {
       await close(server)
       stopWatching()
+    },
+    keepIdleConnections: () => {
+      server.keepAliveTimeout = 0
     },
     closeAllConnections: () => server.closeAllConnections(),
   }

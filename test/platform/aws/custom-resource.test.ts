@@ -7,14 +7,15 @@ import { respondToCloudFormation, retryTransientErrors } from '#platform/aws/cus
 import { FakeCloudFront, FakeSecret } from '../../cdn-signing-key/key-services.ts'
 
 describe('respond-to-cloudformation', () => {
-  const received: { contentType: string | undefined; body: unknown }[] = []
+  const received: { connection: string | undefined; contentType: string | undefined; body: unknown }[] = []
   let status = 200
   let server: Server
 
   beforeAll(async () => {
-    server = createServer(async (request, response) => {
+    server = createServer({ keepAliveTimeout: 0 }, async (request, response) => {
       const body = Buffer.concat(await request.toArray()).toString('utf8')
-      received.push({ contentType: request.headers['content-type'], body: JSON.parse(body) })
+      const { connection, 'content-type': contentType } = request.headers
+      received.push({ connection, contentType, body: JSON.parse(body) })
       response.writeHead(status).end()
     })
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -40,9 +41,10 @@ describe('respond-to-cloudformation', () => {
 
   const success = { outcome: { Status: 'SUCCESS', Data: {} }, physicalResourceId: 'bucket' } as const
 
-  it('names the stack, the request and the resource, without a content type, which the url does not sign', async () => {
+  it('names the stack, the request and the resource, on a connection of its own, without a content type, which the url does not sign', async () => {
     await respondToCloudFormation(eventOf(), success)
     expect(received.at(-1)).toEqual({
+      connection: 'close',
       contentType: undefined,
       body: {
         Status: 'SUCCESS',
@@ -73,7 +75,7 @@ describe('retryPassingErrors:', () => {
   let cloudFront: FakeCloudFront
 
   beforeAll(async () => {
-    server = createServer(async (request, response) => {
+    server = createServer({ keepAliveTimeout: 0 }, async (request, response) => {
       const chunks = await request.toArray()
       answers.push(JSON.parse(Buffer.concat(chunks).toString('utf8')))
       response.end()

@@ -16,7 +16,8 @@ export type Loopback = {
 }
 
 export async function listenHttp(listener: RequestListener): Promise<Loopback> {
-  return await listen(createHttpServer(listener))
+  // A client may send on a pooled connection at the moment at which it is closed.
+  return await listen(createHttpServer({ keepAliveTimeout: 0 }, listener))
 }
 
 /** For answers that an HTTP library would not write. */

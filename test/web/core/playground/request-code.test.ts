@@ -64,7 +64,7 @@ let origin = ''
 let folder = ''
 
 beforeAll(async () => {
-  server = createServer((request: IncomingMessage, response) => {
+  server = createServer({ keepAliveTimeout: 0 }, (request: IncomingMessage, response) => {
     void text(request).then((body) => {
       received.push({ url: request.url, authorization: request.headers.authorization, body })
       const [type, reply] = REPLIES[request.url ?? ''] ?? ['text/plain', '']
