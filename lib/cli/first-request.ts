@@ -24,8 +24,11 @@ function requestOf(model: Model): { readonly path: string; readonly body: object
 
 /** A command that makes a first request of the configuration's own models: a video if one needs no reference, else what there is. */
 export function firstRequest({ url, key, models }: Pick<LocalHost, 'url' | 'key' | 'models'>): string {
+  // A video model that takes no references at all has no surprises.
+  const references = (model: Model) => (model.kind === 'video' ? model.images.max + model.videos.max : 0)
+  const simplest = models.toSorted((left, right) => references(left) - references(right))
   const byKind = ['video', 'chat', 'image', 'embedding'].flatMap((kind) =>
-    models.filter((model) => model.kind === kind),
+    simplest.filter((model) => model.kind === kind),
   )
   const request = byKind.map(requestOf).find((each) => each !== undefined)
   return request === undefined

@@ -1,8 +1,11 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, describe, expect, it } from '@jest/globals'
 import { SHIPPED_FILE } from '../core/shipped-catalogue.ts'
 import { REPOSITORY, withoutRunner } from './child-environment.ts'
@@ -64,6 +67,137 @@ describe('the local host as an operator meets it', () => {
       )
     },
   )
+
+  describe('that loses the program that started it', () => {
+    const START = ['start', '--', '--simulators', '--json', '--port', '0']
+
+    /** Runs a command that starts a host, and waits until the host is ready. */
+    async function startBy(command: string, parameters: readonly string[]) {
+      const child = spawn(command, parameters, {
+        cwd: REPOSITORY,
+        env: withoutRunner(),
+        stdio: ['pipe', 'pipe', 'inherit'],
+      })
+      for await (const line of createInterface(child.stdout)) {
+        if (line.startsWith('{')) {
+          return { child, ready: JSON.parse(line) }
+        }
+      }
+      throw new Error('the host ended before it was ready')
+    }
+
+    /** Every process of the host has ended, and its port is free. */
+    async function expectGone(data: string, url: string) {
+      await eventually(
+        async () => processesOf(data),
+        (processes) => processes.length === 0,
+      )
+      const server = createServer()
+      await new Promise<void>((resolve, reject) => {
+        server.once('error', reject).listen(Number(new URL(url).port), '127.0.0.1', () => server.close(() => resolve()))
+      })
+    }
+
+    it('ends with npm, when npm is killed', async () => {
+      const data = mkdtempSync(join(tmpdir(), 'reelgate-e2e-'))
+      const { child, ready } = await startBy('npm', [...START, '--data-dir', data])
+      child.kill('SIGKILL')
+      await expectGone(data, ready.url)
+    })
+
+    it('ends with the shell that runs npm, when the shell is killed', async () => {
+      const data = mkdtempSync(join(tmpdir(), 'reelgate-e2e-'))
+      const script = `npm ${START.join(' ')} --data-dir ${data}; echo over`
+      const { child, ready } = await startBy('sh', ['-c', script])
+      child.kill('SIGKILL')
+      await expectGone(data, ready.url)
+    })
+
+    it('outlives its shell when it was started in the background', async () => {
+      const data = mkdtempSync(join(tmpdir(), 'reelgate-e2e-'))
+      const script = `npm ${START.join(' ')} --data-dir ${data} & sleep 3`
+      const { child, ready } = await startBy('sh', ['-c', script])
+      if (child.exitCode === null) {
+        await once(child, 'exit')
+      }
+      await delay(2_000)
+      expect((await fetch(`${ready.url}/health`)).status).toBe(200)
+      const [pid] = execFileSync('pgrep', ['-f', `bin/local.ts .*${data}`], { encoding: 'utf8' }).split('\n')
+      process.kill(Number(pid), 'SIGTERM')
+      await expectGone(data, ready.url)
+    })
+
+    it('ends when the pipe closes that it got as stdin', async () => {
+      const data = mkdtempSync(join(tmpdir(), 'reelgate-e2e-'))
+      const { child, ready } = await startBy('npm', [...START, '--data-dir', data])
+      child.stdin.end()
+      expect(await once(child, 'exit')).toEqual([0, null])
+      await expectGone(data, ready.url)
+    })
+
+    it('starts with a stdin that is closed from the beginning', async () => {
+      const data = mkdtempSync(join(tmpdir(), 'reelgate-e2e-'))
+      const { child, ready } = await startBy('sh', ['-c', `sleep 0 | npm ${START.join(' ')} --data-dir ${data}`])
+      await delay(1_000)
+      expect((await fetch(`${ready.url}/health`)).status).toBe(200)
+      child.kill('SIGKILL')
+      await expectGone(data, ready.url)
+    })
+  })
+
+  it('simulates every upstream and starts its own engines with --simulators, whatever the shell says', async () => {
+    const gateway = await start({
+      parameters: ['--simulators'],
+      environment: {
+        P1_BASE_URL: 'http://127.0.0.1:9',
+        RELAY_BASE_URL: 'http://127.0.0.1:9/v1',
+        RELAY_CHAT_MODEL: 'other',
+        AWS_ENDPOINT_URL: 'http://127.0.0.1:9',
+        AWS_PROFILE: 'nobody',
+        AWS_ACCESS_KEY_ID: 'x',
+      },
+    })
+    const id = String((await gateway.api.create(GOOD)).json.id)
+    expect((await gateway.api.until(id, 'succeeded', 'failed')).status).toBe('succeeded')
+    expect(gateway.output()).toMatch(/^channels {8}p1-main +simulated\n +p2-direct +simulated$/m)
+  })
+
+  it('prints which upstream each channel talks to', async () => {
+    const environment = { P2_DIRECT_BASE_URL: 'https://two.example.com', P2_DIRECT_API_KEY: 'k' }
+    const gateway = await start({ environment })
+    expect(gateway.output()).toMatch(/^ +p2-direct +https:\/\/two\.example\.com$/m)
+  })
+
+  it('writes one line for each request, and one for a failure of an upstream', async () => {
+    const gateway = await start({ environment: { LOG_LEVEL: 'INFO', POWERTOOLS_METRICS_DISABLED: 'true' } })
+    const chat = (content: string) =>
+      fetch(`${gateway.url}/v1/chat/completions`, {
+        method: 'POST',
+        headers: { authorization: 'Bearer e2e-key' },
+        body: JSON.stringify({ model: 'chat-default', messages: [{ role: 'user', content }] }),
+      })
+    expect((await chat('Hello')).status).toBe(200)
+    expect((await chat('[error:500] my prompt')).status).toBe(502)
+    expect((await fetch(`${gateway.url}/v1/nope?key=secret`)).status).toBe(404)
+    const lines = await eventually(
+      async () =>
+        gateway
+          .output()
+          .split('\n')
+          .filter((line) => /^\d\d:\d\d:\d\d/.test(line)),
+      (found) => found.length >= 4,
+    )
+    // A relayed request has its line when it is settled, which is after its response.
+    expect(lines.map((line) => line.slice(14)).toSorted()).toEqual([
+      expect.stringMatching(/^GET \/v1\/nope 404 \d+ ms/),
+      expect.stringMatching(
+        /^POST \/v1\/chat\/completions 200 \d+ ms {2}chat-default by openai-main {2}\d+ \+ \d+ tokens {2}0\.\d+ credits {2}tenant demo/,
+      ),
+      expect.stringMatching(/^POST \/v1\/chat\/completions 502 \d+ ms {2}chat-default {2}tenant demo/),
+      expect.stringMatching(/^WARN channel failed: HTTP 500 {2}requestId=\S+ {2}channelId=openai-main/),
+    ])
+    expect(gateway.output()).not.toMatch(/my prompt|key=secret|\n\s+at /)
+  })
 
   it('continues to serve after the reader of its log disconnects', async () => {
     const gateway = await start({ environment: { LOG_LEVEL: 'INFO' } })

@@ -123,6 +123,7 @@ type Options = {
   environment?: Record<string, string>
   callbackOrigins?: string[]
   allowedHosts?: string[]
+  parameters?: string[]
   changeConfig?: (yaml: string) => string
 }
 
@@ -135,6 +136,7 @@ export async function startGateway(options: Options = {}): Promise<Gateway> {
   const key = options.key ?? 'e2e-key'
   const parameters = ['--port', '0', '--config', configFile, '--data-dir', dataDirectory, '--api-key', key]
   parameters.push(...(options.allowedHosts ?? []).flatMap((name) => ['--allowed-host', name]))
+  parameters.push(...(options.parameters ?? []))
   const child = spawn(
     process.execPath,
     ['--import', './bin/require-node.mjs', 'bin/local.ts', ...parameters, '--credits', options.credits ?? '100'],
