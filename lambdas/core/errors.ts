@@ -6,6 +6,8 @@ export type RequestIssue = { readonly path: string; readonly message: string }
 /** Base of all errors that become a 4xx or 5xx; `message` is public. */
 export abstract class HttpError extends Error {
   abstract readonly statusCode: number
+  /** What the client should do, beside `message`, whose words are fixed. */
+  readonly explanation: string | undefined = undefined
   /** Seconds for `Retry-After`, if a retry can succeed. */
   readonly retryAfterSeconds: number | undefined = undefined
   /** Fields of the OpenAI shape that do not follow from the status. */
@@ -35,8 +37,11 @@ export class InvalidRequestError extends HttpError {
 export class InvalidApiKeyError extends HttpError {
   override readonly name = 'InvalidApiKeyError'
   readonly statusCode = 401
-  constructor() {
+  override readonly explanation: string | undefined
+  /** @param explanation how to send a key, for a request that shows none. */
+  constructor(explanation?: string) {
     super('invalid api key')
+    this.explanation = explanation
   }
 }
 
@@ -52,14 +57,16 @@ export class InsufficientQuotaError extends HttpError {
   }
 }
 
-/** The model is unknown, disabled, of another kind, or not on the key's list; the response does not tell which. */
+/** The model is of another kind than the route takes, or it is unknown, disabled, or not on the key's list; the response does not tell which of these. */
 export class ModelNotFoundError extends HttpError {
   override readonly name = 'ModelNotFoundError'
   readonly statusCode = 404
   override readonly kind = { type: 'invalid_request_error', code: 'model_not_found', param: 'model' }
-  constructor(model: string) {
+  /** @param message what to do about a model of another kind. */
+  constructor(model: string, message?: string) {
     super(
-      `the model ${JSON.stringify(model.slice(0, MODEL_CHARACTERS_SHOWN))} does not exist or this api key may not use it`,
+      message ??
+        `the model ${JSON.stringify(model.slice(0, MODEL_CHARACTERS_SHOWN))} does not exist or this api key may not use it`,
     )
   }
 }
@@ -80,8 +87,11 @@ export class VideoJobNotFoundError extends HttpError {
 export class RouteNotFoundError extends HttpError {
   override readonly name = 'RouteNotFoundError'
   readonly statusCode = 404
-  constructor() {
+  override readonly explanation: string | undefined
+  /** @param explanation left out where strangers should learn nothing. */
+  constructor(explanation?: string) {
     super('not found')
+    this.explanation = explanation
   }
 }
 

@@ -52,11 +52,17 @@ export function presentedKey({ headerLines }: Pick<ReceivedRequest, 'headerLines
   const [line, second] = headerLines('authorization')
   // Proxies disagree on which of two keys counts, so a request with two has none.
   const key = second === undefined ? bearerKey(line) : undefined
-  if (key === undefined || !isPlausibleKey(key)) {
+  if (key === undefined) {
+    throw new InvalidApiKeyError(headerLines('x-api-key').length > 0 ? NOT_IN_API_KEY_HEADER : SEND_BEARER)
+  }
+  if (!isPlausibleKey(key)) {
     throw new InvalidApiKeyError()
   }
   return key
 }
+
+const SEND_BEARER = 'send it as `Authorization: Bearer <key>`'
+const NOT_IN_API_KEY_HEADER = `${SEND_BEARER}, not in \`x-api-key\``
 
 /** Counts the requests of a key. */
 export type Limiter = Pick<KeyRateLimiter, 'take'>

@@ -14,6 +14,7 @@ export type ServedRoute = {
   readonly query?: readonly string[]
   /** Left out for operations without a body. */
   readonly bodyBytesMax?: number
+  readonly takesIdempotencyKey?: true
 }
 
 type Steps = {
@@ -39,7 +40,10 @@ type Steps = {
  * chain: middy takes a streamed response as one readable stream, which would settle before the last byte and could not
  * tell that the client has left (docs/decisions/0042).
  */
-export function handlerChain({ operation, query, bodyBytesMax }: ServedRoute, { key, unknownFields }: Steps = {}) {
+export function handlerChain(
+  { operation, query, bodyBytesMax, takesIdempotencyKey }: ServedRoute,
+  { key, unknownFields }: Steps = {},
+) {
   const chain = middy<ApiEvent, ApiResult>()
   const allowed = allowedOrigins()
   if (allowed.length > 0) {
@@ -52,7 +56,7 @@ export function handlerChain({ operation, query, bodyBytesMax }: ServedRoute, { 
   if (bodyBytesMax !== undefined) {
     chain.use(jsonBody({ bytesMax: bodyBytesMax }))
   }
-  return query === undefined ? chain : chain.use(strictHandling({ query, unknownFields }))
+  return query === undefined ? chain : chain.use(strictHandling({ query, takesIdempotencyKey, unknownFields }))
 }
 
 /**

@@ -122,19 +122,20 @@ export type UnknownFields = (json: unknown) => readonly string[]
 type Options = {
   /** The query parameters that the operation reads. */
   readonly query: readonly string[]
+  readonly takesIdempotencyKey?: boolean | undefined
   /** Left out for operations without a body. */
   readonly unknownFields?: UnknownFields | undefined
 }
 
 /**
- * Notes the query parameters and fields that the operation ignores, which the response names. A request with
+ * Notes the query parameters, headers and fields that the operation ignores, which the response names. A request with
  * `Prefer: handling=strict` is refused for them.
  * @throws InvalidRequestError naming them.
  */
-export function strictHandling({ query, unknownFields }: Options): MiddlewareObj<ApiEvent, ApiResult> {
+export function strictHandling({ unknownFields, ...reads }: Options): MiddlewareObj<ApiEvent, ApiResult> {
   const before = async ({ event }: { event: ApiEvent }) => {
     const request = receivedRequest(event)
-    const { isStrict, ignored } = handlingOf(request, query)
+    const { isStrict, ignored } = handlingOf(request, reads)
     // Nobody reads the body of an operation without one, so only a strict request pays for a look.
     const fields = unknownFields?.(event.json) ?? (isStrict ? namesInBody(request.body) : [])
     event.handling = { isStrict, ignored: { ...ignored, fields } }
@@ -145,16 +146,17 @@ export function strictHandling({ query, unknownFields }: Options): MiddlewareObj
   return { before }
 }
 
-/**
- * What a request prefers, and the query parameters that its operation ignores; nothing is known of its fields yet.
- * @param known the query parameters that the operation reads.
- */
+const IDEMPOTENCY_KEY = 'Idempotency-Key'
+
+/** What a request prefers, and the query parameters and headers that its operation ignores; nothing is known of its fields yet. */
 export function handlingOf(
   { queryNames, headerLines }: Pick<ReceivedRequest, 'queryNames' | 'headerLines'>,
-  known: readonly string[] = [],
+  { query: known, takesIdempotencyKey = false }: Omit<Options, 'unknownFields'> = { query: [] },
 ): Handling {
   const query = queryNames.filter((name) => !known.includes(name))
-  return { isStrict: prefersStrict(headerLines('prefer')), ignored: { query, fields: [] } }
+  const isUseless = !takesIdempotencyKey && headerLines(IDEMPOTENCY_KEY.toLowerCase()).length > 0
+  const headers = isUseless ? [IDEMPOTENCY_KEY] : []
+  return { isStrict: prefersStrict(headerLines('prefer')), ignored: { query, headers, fields: [] } }
 }
 
 /** Headers of a response: that the handling was strict (RFC 7240, section 3), and what was ignored. */
@@ -163,8 +165,9 @@ export function handlingHeaders(handling: Handling | undefined): Record<string, 
     return {}
   }
   const { isStrict, ignored } = handling
-  const { fields, query } = ignored
-  const names = query.length === 0 ? fields : [...new Set([...fields, ...query])]
+  const { fields, query, headers } = ignored
+  const others = [...query, ...headers]
+  const names = others.length === 0 ? fields : [...new Set([...fields, ...others])]
   return { ...(isStrict ? { 'preference-applied': 'handling=strict' } : {}), ...ignoredHeader(names) }
 }
 

@@ -66,12 +66,13 @@ function errorBody(error: HttpError, form: Form): object {
   return explanation === undefined ? bodyOf(error, form) : explainedBody(error, explanation, form)
 }
 
-/** The amounts of a refusal, where they are known. */
+/** The amounts of a refusal, where they are known, or what the error says beside its message. */
 function explanationOf(error: HttpError): string | undefined {
   if (error instanceof BudgetExceededError) {
     return error.shortfall && budgetShortfallMessage(error.shortfall)
   }
-  return error instanceof InsufficientQuotaError && error.shortfall ? shortfallMessage(error.shortfall) : undefined
+  const isShort = error instanceof InsufficientQuotaError && error.shortfall
+  return isShort ? shortfallMessage(error.shortfall) : error.explanation
 }
 
 /** The message of the video shape is fixed, so the explanation stands beside it. */

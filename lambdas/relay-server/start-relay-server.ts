@@ -8,7 +8,7 @@ import { allowedOrigins, errorResult } from '#middleware/responses.ts'
 import { closeInStages } from '#platform/http-server/gateway-error.ts'
 import { type HttpServer, listen } from '#platform/http-server/http-server.ts'
 import { isFrontDoor } from '#platform/secrets.ts'
-import { allowedMethods } from '#routes/index.ts'
+import { allowedMethods, SERVED } from '#routes/index.ts'
 import { readTarget } from './http-response.ts'
 import { RelayServer, relayRouteOf } from './relay-server.ts'
 
@@ -44,7 +44,7 @@ export function respondToOtherRoute(response: ServerResponse, { request, path, r
   }
   try {
     const preflight = preflightOf(
-      { method: request.method ?? '', path, methods: allowedMethods(path), origin, requestHeaders },
+      { method: request.method ?? '', path, methods: allowedMethods(path), routes: SERVED, origin, requestHeaders },
       allowed,
     )
     response.writeHead(204, { ...preflight, ...added }).end()

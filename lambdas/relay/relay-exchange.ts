@@ -78,7 +78,7 @@ export class RelayExchange {
   #readCaller: (() => Promise<Caller>) | undefined
   #isCurrent = true
   #body: RelayBody | undefined
-  #handling: Handling = { isStrict: false, ignored: { query: [], fields: [] } }
+  #handling: Handling = { isStrict: false, ignored: { query: [], headers: [], fields: [] } }
   #isFailureTold = false
 
   constructor({ operation, errors, request, requestId, headers, response }: Received) {
@@ -121,7 +121,7 @@ export class RelayExchange {
     this.#body = body
   }
 
-  /** Notes what the request prefers, and its query parameters that nobody reads; the response says both. */
+  /** Notes what the request prefers, and its query parameters and headers that nobody reads; the response says both. */
   handled(handling: Handling): void {
     this.#handling = handling
     this.headers.add({ [IGNORED_HEADER]: undefined, ...handlingHeaders(handling) })

@@ -16,6 +16,8 @@ type RouteDefinition<Operation extends string, Output extends OutputName> = {
   readonly query?: readonly string[]
   /** Name of the schema of its body, for an operation that reads one. */
   readonly input?: string
+  /** A repeat with the same `Idempotency-Key` finds what the first request made; elsewhere the header is ignored. */
+  readonly takesIdempotencyKey?: true
   /** Name of the schema of its response. */
   readonly output: Output
   /** Default: 200. */

@@ -32,6 +32,9 @@ export const ROUTES = [
 /** Name of an operation, such as `create-video-job`. */
 export type Operation = (typeof ROUTES)[number]['operation']
 
+/** Every route, such as `GET /v1/models`. */
+export const SERVED: readonly string[] = ROUTES.map(({ method, path }) => `${method} ${path}`)
+
 /** The methods of a concrete path; empty for an unknown one. */
 export function allowedMethods(path: string): readonly string[] {
   return ROUTES.filter((route) => matchPath(route.path, path) !== undefined).flatMap(methodsOf)

@@ -8,6 +8,7 @@ export const createVideoJob = /* @__PURE__ */ defineRoute({
   method: 'POST',
   path: JOBS,
   input: 'CreateVideoJobRequest',
+  takesIdempotencyKey: true,
   output: 'CreatedVideoJob',
   successStatus: 201,
   errors: [402, 409],

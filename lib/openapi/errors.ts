@@ -60,7 +60,14 @@ export const OPENAI_ERRORS = {
   401: {
     name: 'Unauthorized',
     description: KEY,
-    examples: { key: openai('No valid key', { message: 'invalid api key', type: INVALID, code: 'invalid_api_key' }) },
+    examples: {
+      key: openai('No valid key', { message: 'invalid api key', type: INVALID, code: 'invalid_api_key' }),
+      none: openai('No key', {
+        message: 'invalid api key: send it as `Authorization: Bearer <key>`',
+        type: INVALID,
+        code: 'invalid_api_key',
+      }),
+    },
   },
   402: {
     name: 'PaymentRequired',
@@ -87,6 +94,12 @@ export const OPENAI_ERRORS = {
     examples: {
       model: openai('No such model', {
         message: 'the model "nothing" does not exist or this api key may not use it',
+        type: INVALID,
+        param: 'model',
+        code: 'model_not_found',
+      }),
+      kind: openai('A model of another kind', {
+        message: 'the model text-embedding-3-small is of the kind embedding: use POST /v1/embeddings',
         type: INVALID,
         param: 'model',
         code: 'model_not_found',
@@ -179,7 +192,10 @@ export const VIDEO_ERRORS = {
   401: {
     name: 'VideoUnauthorized',
     description: KEY,
-    examples: { key: video('No valid key', 'invalid api key') },
+    examples: {
+      key: video('No valid key', 'invalid api key'),
+      none: video('No key', 'invalid api key', [{ path: '', message: 'send it as `Authorization: Bearer <key>`' }]),
+    },
   },
   402: {
     name: 'VideoPaymentRequired',

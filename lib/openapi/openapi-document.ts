@@ -40,7 +40,7 @@ const PREFER: Parameter = {
   name: 'Prefer',
   in: 'header',
   description:
-    '`handling=strict` makes unknown fields and unknown query parameters a 400 that names them. Without it they are ignored, and `x-reelgate-ignored` names them.',
+    '`handling=strict` makes unknown fields, unknown query parameters and an `Idempotency-Key` without effect a 400 that names them. Without it they are ignored, and `x-reelgate-ignored` names them.',
   schema: { type: 'string' },
   example: 'handling=strict',
 }

@@ -183,7 +183,7 @@ export const HEADERS = {
     'What the request costs, in credits, such as `0.005195`. Absent if nothing is billed, from streams, and from responses so large that they are relayed while they arrive.',
   ),
   'x-reelgate-ignored': text(
-    'Ignored fields of the body and ignored query parameters, such as `durration, messages.content.cache_control`: percent-encoded, at most 20 and 1 KB. Absent if there are none.',
+    'Ignored fields of the body, query parameters and an ignored `Idempotency-Key`, such as `durration, messages.content.cache_control`: percent-encoded, at most 20 and 1 KB. Absent if there are none.',
   ),
   'Preference-Applied': text('`handling=strict` if the request asked for that in `Prefer`.'),
   'x-ratelimit-limit-requests': text('Requests per minute that the key may make, if it has a rate.'),

@@ -7,7 +7,9 @@ import {
   REQUEST_TOO_LARGE,
 } from '#core/api/api-gateway.ts'
 import { PLATFORM_CROSS_ORIGIN } from '#core/api/cross-origin.ts'
+import { notServedMessage } from '#core/api/paths.ts'
 import { NO_SNIFFING } from '#core/http.ts'
+import { SERVED } from '#routes/index.ts'
 
 /** API Gateway's throttle refills every second. */
 const RETRY_AFTER_SECONDS = 1
@@ -61,7 +63,11 @@ function quoted(headers: Readonly<Record<string, string>>): Record<string, strin
 /** The error of a throttled request; the same as for the rate limit of a key. */
 export const RATE_LIMITED: GatewayError = { status: 429, message: 'rate limit exceeded', code: 'rate_limit_exceeded' }
 
-/** The error of a path or a method that the API does not have. */
-const NOT_FOUND: GatewayError = { status: 404, message: 'not found', code: 'not_found' }
+/** The error of a path or a method that the API does not have. API Gateway puts in the variables, the path as it arrived: percent-encoded. */
+const NOT_FOUND: GatewayError = {
+  status: 404,
+  message: `not found: ${notServedMessage('$context.httpMethod', '$context.path', SERVED)}`,
+  code: 'not_found',
+}
 
 const BLOCKED: GatewayError = { status: 403, message: 'request blocked', code: 'request_blocked' }

@@ -238,13 +238,29 @@ describe('openai sdk', () => {
         'create-chat-completion 401: a key that does not exist',
         () => clientOf('nobody').chat.completions.create({ model: MODEL, messages: say('hi') }),
         AuthenticationError,
-        { code: 'invalid_api_key', message: '401 invalid api key' },
+        { code: 'invalid_api_key', message: expect.stringMatching(/^401 invalid api key/) },
       ],
       [
         'create-chat-completion 404: a model that does not exist',
         () => client.chat.completions.create({ model: 'nothing', messages: say('hi') }),
         NotFoundError,
         { code: 'model_not_found', param: 'model' },
+      ],
+      [
+        'create-chat-completion 404: an embedding model is told its route',
+        () => client.chat.completions.create({ model: 'text-embedding-3-small', messages: say('hi') }),
+        NotFoundError,
+        { code: 'model_not_found', message: expect.stringContaining('use POST /v1/embeddings') },
+      ],
+      [
+        'create-chat-completion 404: a base url without /v1 is told the end of one',
+        () =>
+          new OpenAI({ apiKey: 'e2e-key', baseURL: gateway.url, maxRetries: 0 }).chat.completions.create({
+            model: MODEL,
+            messages: say('hi'),
+          }),
+        NotFoundError,
+        { message: expect.stringContaining('POST /chat/completions is not served. A base url ends in /v1.') },
       ],
       [
         'get-model 404: a model that does not exist',

@@ -44,28 +44,42 @@ describe('authenticate', () => {
 
   describe('a bad key', () => {
     it.each<[string, Partial<ApiEvent>]>([
-      ['missing', { headers: {} }],
-      ['empty', { headers: { authorization: '' } }],
-      ['without its scheme', { headers: { authorization: KEY } }],
-      ['of another scheme', { headers: { authorization: `Basic ${KEY}` } }],
-      ['behind two spaces', { headers: { authorization: `Bearer  ${KEY}` } }],
       ['mistyped', { headers: { authorization: `Bearer ${KEY.slice(0, -1)}~` } }],
       ['with a wrong checksum', { headers: { authorization: `Bearer ${KEY.slice(0, -1)}x` } }],
       ['cut', { headers: { authorization: 'Bearer rg_live_' } }],
-      ['with a NUL', { headers: { authorization: `Bearer ${KEY}\0` } }],
-      ['in another alphabet', { headers: { authorization: 'Bearer 钥匙' } }],
-      ['of ten kilobytes', { headers: { authorization: `Bearer ${'k'.repeat(10_240)}` } }],
-      ['sent twice', { multiValueHeaders: { Authorization: [`Bearer ${KEY}`, `Bearer ${KEY}`] } }],
-      [
-        'sent twice in two spellings',
-        { multiValueHeaders: { Authorization: [`Bearer ${KEY}`], authorization: [`Bearer ${KEY}`] } },
-      ],
-      ['in a header of another name', { headers: { 'x-api-key': KEY } }],
     ])('(%s) is the same 401, without a read', async (_, members) => {
       storeKey()
       expect(await call(members)).toStrictEqual(UNAUTHORIZED)
       expect(dynamo.calls()).toHaveLength(0)
     })
+
+    const SEND_BEARER = 'send it as `Authorization: Bearer <key>`'
+
+    it.each<[string, Partial<ApiEvent>, string]>([
+      ['missing', { headers: {} }, SEND_BEARER],
+      ['empty', { headers: { authorization: '' } }, SEND_BEARER],
+      ['without its scheme', { headers: { authorization: KEY } }, SEND_BEARER],
+      ['of another scheme', { headers: { authorization: `Basic ${KEY}` } }, SEND_BEARER],
+      ['behind two spaces', { headers: { authorization: `Bearer  ${KEY}` } }, SEND_BEARER],
+      ['with a NUL', { headers: { authorization: `Bearer ${KEY}\0` } }, SEND_BEARER],
+      ['in another alphabet', { headers: { authorization: 'Bearer 钥匙' } }, SEND_BEARER],
+      ['of ten kilobytes', { headers: { authorization: `Bearer ${'k'.repeat(10_240)}` } }, SEND_BEARER],
+      ['sent twice', { multiValueHeaders: { Authorization: [`Bearer ${KEY}`, `Bearer ${KEY}`] } }, SEND_BEARER],
+      [
+        'sent twice in two spellings',
+        { multiValueHeaders: { Authorization: [`Bearer ${KEY}`], authorization: [`Bearer ${KEY}`] } },
+        SEND_BEARER,
+      ],
+      ['in x-api-key', { headers: { 'x-api-key': KEY } }, `${SEND_BEARER}, not in \`x-api-key\``],
+    ])(
+      '(%s) is the same 401, without a read, and its request is told how to send a key',
+      async (_, members, message) => {
+        storeKey()
+        const body = { error: 'invalid api key', details: [{ path: '', message }] }
+        expect(await call(members)).toStrictEqual({ ...UNAUTHORIZED, body })
+        expect(dynamo.calls()).toHaveLength(0)
+      },
+    )
 
     it.each([
       ['unknown', undefined],
@@ -85,7 +99,7 @@ describe('authenticate', () => {
     it('has the OpenAI shape on other paths', async () => {
       const { statusCode, body } = await call({ path: '/v1/models', headers: {} })
       expect(statusCode).toBe(401)
-      expect(body.error).toMatchObject({ message: 'invalid api key', code: 'invalid_api_key' })
+      expect(body.error).toMatchObject({ message: `invalid api key: ${SEND_BEARER}`, code: 'invalid_api_key' })
     })
   })
 })

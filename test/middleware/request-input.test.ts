@@ -240,13 +240,37 @@ describe('strict requests:', () => {
     })
   })
 
+  describe('an Idempotency-Key', () => {
+    const respondTo = (takesIdempotencyKey: boolean, headers: Record<string, string> = {}) => {
+      const route = { operation: 'test', query: [], ...(takesIdempotencyKey ? { takesIdempotencyKey } : {}) }
+      const chain = handlerChain(route).handler(async () => jsonResult(200, '{}'))
+      return chain(apiEvent({ headers: { 'idempotency-key': 'order-1', ...headers } }), context).then(seen)
+    }
+
+    it('is named as ignored where it does nothing, and a 400 of a strict request', async () => {
+      expect(await respondTo(false)).toMatchObject({
+        statusCode: 200,
+        headers: { 'x-reelgate-ignored': 'Idempotency-Key' },
+      })
+      const { statusCode, body } = await respondTo(false, STRICT)
+      expect(statusCode).toBe(400)
+      expect(JSON.stringify(body)).toContain('the header `Idempotency-Key` would be ignored')
+    })
+
+    it('is not named where it counts', async () => {
+      const { statusCode, headers } = await respondTo(true, STRICT)
+      expect(statusCode).toBe(200)
+      expect(headers).not.toHaveProperty('x-reelgate-ignored')
+    })
+  })
+
   describe('handlingHeaders', () => {
     it('are none before the request is read', () => {
       expect(handlingHeaders(undefined)).toStrictEqual({})
     })
 
     it('name a field and a query parameter of one name once', () => {
-      const ignored = { query: ['a'], fields: ['a', 'b'] }
+      const ignored = { query: ['a'], headers: [], fields: ['a', 'b'] }
       expect(handlingHeaders({ isStrict: false, ignored })).toStrictEqual({ 'x-reelgate-ignored': 'a, b' })
     })
   })

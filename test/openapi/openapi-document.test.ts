@@ -5,12 +5,14 @@ import { parseCompletionRequest } from '#core/api/completion-request.ts'
 import { parseEmbeddingRequest } from '#core/api/embedding-request.ts'
 import { refuseIgnored } from '#core/api/ignored-fields.ts'
 import { parseImageRequest } from '#core/api/image-request.ts'
+import { otherKindMessage } from '#core/api/request-issues.ts'
 import { parseVideoJobRequest } from '#core/api/video-job-request.ts'
 import { BudgetExceededError } from '#core/budgets.ts'
 import * as errors from '#core/errors.ts'
 import { TooManyEventStreamsError, VideoJobConflictError } from '#core/errors.ts'
 import { parseCredits } from '#core/money.ts'
 import { VERSION } from '#core/version.ts'
+import { presentedKey } from '#middleware/authenticate.ts'
 import { errorResult } from '#middleware/responses.ts'
 import { declaredStatuses, type Route } from '#routes/define-route.ts'
 import { ROUTES } from '#routes/index.ts'
@@ -160,12 +162,23 @@ describe('an example of the document', () => {
 
 function strictRefusal(field: string): unknown {
   try {
-    refuseIgnored({ fields: [field], query: [] })
+    refuseIgnored({ fields: [field], query: [], headers: [] })
   } catch (error) {
     return error
   }
   throw new TypeError(`${field} was accepted`)
 }
+
+function keyMissing(): unknown {
+  try {
+    return presentedKey({ headerLines: () => [] })
+  } catch (error) {
+    return error
+  }
+}
+
+const EMBEDDING = 'text-embedding-3-small'
+const offered = { catalogue: shippedCatalogue, allowedModels: null }
 
 /** The error of each response of the document, where it is one of ours. */
 const THROWN: Readonly<Record<string, readonly unknown[]>> = {
@@ -175,7 +188,7 @@ const THROWN: Readonly<Record<string, readonly unknown[]>> = {
     ]),
     strictRefusal('durration'),
   ],
-  VideoUnauthorized: [new errors.InvalidApiKeyError()],
+  VideoUnauthorized: [new errors.InvalidApiKeyError(), keyMissing()],
   VideoPaymentRequired: [
     new errors.InsufficientQuotaError('video generation', {
       needed: parseCredits('0.7'),
@@ -207,7 +220,7 @@ const THROWN: Readonly<Record<string, readonly unknown[]>> = {
     strictRefusal('max_tokns'),
     new errors.InvalidRequestError([{ path: 'to', message: '`to` must be a day in UTC, such as 2026-11-01' }]),
   ],
-  Unauthorized: [new errors.InvalidApiKeyError()],
+  Unauthorized: [new errors.InvalidApiKeyError(), keyMissing()],
   PaymentRequired: [
     new errors.InsufficientQuotaError('request', {
       needed: parseCredits('0.009842'),
@@ -222,7 +235,10 @@ const THROWN: Readonly<Record<string, readonly unknown[]>> = {
       advice: 'set max_tokens to at most 6648',
     }),
   ],
-  NotFound: [new errors.ModelNotFoundError('nothing')],
+  NotFound: [
+    new errors.ModelNotFoundError('nothing'),
+    new errors.ModelNotFoundError(EMBEDDING, otherKindMessage(EMBEDDING, 'chat', offered)),
+  ],
   ContentTooLarge: [new errors.RequestBodyTooLargeError()],
   TooManyRequests: [new errors.RateLimitedError(1)],
   InternalError: [new Error('unexpected')],

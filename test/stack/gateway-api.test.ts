@@ -1,11 +1,13 @@
 import { describe, expect, it } from '@jest/globals'
 import { Match, type Template } from 'aws-cdk-lib/assertions'
 import { RestApi } from 'aws-cdk-lib/aws-apigateway'
+import { fallback } from '#lambdas/api/public/fallback.ts'
 import { methodsOf as methodsOfRoute, type Route } from '#routes/define-route.ts'
 import { ROUTES } from '#routes/index.ts'
 import { REPOSITORY_ROOT } from '#stack/function-sources.ts'
 import { streamedIntegration, wholeIntegration } from '#stack/gateway-api.ts'
 import { GatewayFunction } from '#stack/gateway-function.ts'
+import { apiEvent, captureLog, context } from '../middleware/api-exchange.ts'
 import {
   folderOf,
   resourcesOf,
@@ -229,8 +231,6 @@ describe('gateway-error-responses: refusals by API Gateway', () => {
   it.each([
     ['DEFAULT_4XX', undefined, 'request refused', 'invalid_request_error', null],
     ['DEFAULT_5XX', undefined, 'internal error', 'server_error', null],
-    ['MISSING_AUTHENTICATION_TOKEN', '404', 'not found', 'invalid_request_error', 'not_found'],
-    ['INVALID_SIGNATURE', '404', 'not found', 'invalid_request_error', 'not_found'],
     ['WAF_FILTERED', '403', 'request blocked', 'invalid_request_error', 'request_blocked'],
     ['BAD_REQUEST_BODY', undefined, 'invalid request body', 'invalid_request_error', null],
     ['REQUEST_TOO_LARGE', '413', 'request body too large', 'invalid_request_error', 'request_body_too_large'],
@@ -242,6 +242,19 @@ describe('gateway-error-responses: refusals by API Gateway', () => {
     expect(response.StatusCode).toBe(status)
     expect(response.body).toEqual({ error: { message, type, param: null, code } })
   })
+
+  it.each(['MISSING_AUTHENTICATION_TOKEN', 'INVALID_SIGNATURE'])(
+    '%s, a path without an operation, is the 404 of the local host, with the method and path of the request',
+    async (responseType) => {
+      captureLog()
+      const { StatusCode, body } = gatewayResponse(responseType)
+      const local = await fallback(apiEvent({ httpMethod: 'POST', path: '/chat/completions' }), context)
+      const { message } = body.error
+      const arrived = message.replace('$context.httpMethod', 'POST').replace('$context.path', '/chat/completions')
+      expect(StatusCode).toBe('404')
+      expect({ error: { ...body.error, message: arrived } }).toEqual(JSON.parse(local.body))
+    },
+  )
 
   it('returns Retry-After to a throttled client', () => {
     expect(gatewayResponse('THROTTLED').ResponseParameters).toMatchObject({
@@ -271,7 +284,7 @@ describe('gateway-error-responses: refusals by API Gateway', () => {
   })
 
   it('never returns a message of API Gateway, which may quote the Authorization header', () => {
-    expect(JSON.stringify(resourcesOf(template, 'AWS::ApiGateway::GatewayResponse'))).not.toContain('$context')
+    expect(JSON.stringify(resourcesOf(template, 'AWS::ApiGateway::GatewayResponse'))).not.toContain('$context.error')
   })
 })
 

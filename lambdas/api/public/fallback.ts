@@ -2,7 +2,7 @@ import { preflightOf } from '#core/api/cross-origin.ts'
 import { headerOf } from '#middleware/api-event.ts'
 import { handlerChain } from '#middleware/handler-chain.ts'
 import { allowedOrigins } from '#middleware/responses.ts'
-import { allowedMethods } from '#routes/index.ts'
+import { allowedMethods, SERVED } from '#routes/index.ts'
 
 /** Responds to every path and method without an operation. Needs no key: there is nothing to protect. */
 export const fallback = handlerChain({ operation: 'fallback' }).handler(async (event) => {
@@ -11,6 +11,7 @@ export const fallback = handlerChain({ operation: 'fallback' }).handler(async (e
     method,
     path,
     methods: allowedMethods(path),
+    routes: SERVED,
     origin: headerOf(event, 'origin'),
     requestHeaders: headerOf(event, 'access-control-request-headers'),
   }

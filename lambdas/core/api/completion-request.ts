@@ -3,7 +3,7 @@ import type { ChatModel } from '../catalogue/model.ts'
 import type { OutputLimitField } from '../catalogue/parameters.ts'
 import { InvalidRequestError } from '../errors.ts'
 import { CHOICES_MAX, outputLimitIssue, samplingParameters } from './chat-request.ts'
-import { type Offered, parseBody, requestedModel } from './request-issues.ts'
+import { type Offered, parseBody, requestedModel, requiredMessage } from './request-issues.ts'
 
 /** Most prompts of one request. Each is one chat call, and prompts times `n` may not exceed the completions of a chat. */
 const PROMPTS_MAX = CHOICES_MAX
@@ -43,7 +43,7 @@ function isPromptList(value: unknown): value is readonly string[] {
 
 function promptMessage(value: unknown): string {
   if (!Array.isArray(value)) {
-    return MESSAGES.prompt
+    return value === undefined ? requiredMessage(MESSAGES.prompt) : MESSAGES.prompt
   }
   if (value.length === 0) {
     return MESSAGES.promptNone

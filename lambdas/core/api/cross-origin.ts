@@ -1,4 +1,5 @@
 import { MethodNotAllowedError, OriginNotAllowedError, RouteNotFoundError } from '../errors.ts'
+import { notServedMessage } from './paths.ts'
 
 /** Origins whose scripts may read responses: exact ones such as `https://app.example.com`, or `*` for all. Empty if there are none. */
 export type AllowedOrigins = readonly string[]
@@ -79,6 +80,8 @@ export type OtherRequest = {
   readonly path: string
   /** The methods of its path; empty for an unknown one. */
   readonly methods: readonly string[]
+  /** Every route that is served, for a path that is not. */
+  readonly routes: readonly string[]
   readonly origin: string | undefined
   /** Its `Access-Control-Request-Headers`. */
   readonly requestHeaders: string | undefined
@@ -90,9 +93,11 @@ export type OtherRequest = {
  * @throws OriginNotAllowedError; and RouteNotFoundError or MethodNotAllowedError for every request that is not a preflight.
  */
 export function preflightOf(request: OtherRequest, allowed: AllowedOrigins): Record<string, string> {
-  const { method, path, methods, origin, requestHeaders } = request
+  const { method, path, methods, routes, origin, requestHeaders } = request
   if (method !== 'OPTIONS' || !path.startsWith('/v1/') || methods.length === 0 || allowed.length === 0) {
-    throw methods.length === 0 ? new RouteNotFoundError() : new MethodNotAllowedError(methods)
+    throw methods.length === 0
+      ? new RouteNotFoundError(notServedMessage(method, path, routes))
+      : new MethodNotAllowedError(methods)
   }
   if (allowedOriginOf(origin, allowed) === undefined) {
     throw new OriginNotAllowedError()

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import type { EmbeddingModel } from '../catalogue/model.ts'
 import { InvalidRequestError } from '../errors.ts'
-import { type Offered, parseBody, requestedModel } from './request-issues.ts'
+import { type Offered, parseBody, requestedModel, requiredMessage } from './request-issues.ts'
 
 /** Most inputs of one request; the limit of the OpenAI API. */
 export const INPUTS_MAX = 2048
@@ -66,7 +66,7 @@ function readInputs(input: unknown): EmbeddingInputs {
     return { kind: 'texts', texts: readTexts([input]) }
   }
   if (!Array.isArray(input)) {
-    throw refusedInput(INPUT_MESSAGE)
+    throw refusedInput(input === undefined ? requiredMessage(INPUT_MESSAGE) : INPUT_MESSAGE)
   }
   const list: readonly unknown[] = input
   const [first] = list

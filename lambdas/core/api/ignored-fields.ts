@@ -1,6 +1,6 @@
 import { InvalidRequestError } from '../errors.ts'
 
-/** The response header that names ignored fields and query parameters of a request, so that a client can find a misspelt parameter. */
+/** The response header that names ignored fields, query parameters and headers of a request, so that a client can find a misspelt parameter. */
 export const IGNORED_HEADER = 'x-reelgate-ignored'
 
 /** A header of this size passes every common proxy. */
@@ -29,8 +29,12 @@ export function ignoredHeader(names: readonly string[]): Record<string, string> 
   return value === '' ? {} : { [IGNORED_HEADER]: value }
 }
 
-/** What a request has that nobody reads: names of query parameters, and paths of fields of its body. */
-export type IgnoredParts = { readonly query: readonly string[]; readonly fields: readonly string[] }
+/** What a request has that nobody reads: names of query parameters and headers, and paths of fields of its body. */
+export type IgnoredParts = {
+  readonly query: readonly string[]
+  readonly headers: readonly string[]
+  readonly fields: readonly string[]
+}
 
 /** Longer names are cut in an error; a header has its own limits. */
 const NAME_CHARACTERS_MAX = 64
@@ -40,10 +44,11 @@ const NAME_CHARACTERS_MAX = 64
  * first, at most 20.
  * @throws InvalidRequestError if there is any.
  */
-export function refuseIgnored({ query, fields }: IgnoredParts): void {
+export function refuseIgnored({ query, headers, fields }: IgnoredParts): void {
   const parts = [
     ...fields.map((name) => ({ name, kind: 'field' })),
     ...query.map((name) => ({ name, kind: 'query parameter' })),
+    ...headers.map((name) => ({ name, kind: 'header' })),
   ].slice(0, NAMES_MAX)
   const issues = parts.map(({ name, kind }) => {
     const path = name.slice(0, NAME_CHARACTERS_MAX)

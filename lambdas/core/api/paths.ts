@@ -16,6 +16,20 @@ export function errorShapeOf(path: string): ErrorShape {
   return path === '/v1/video' || path.startsWith('/v1/video/') ? 'video' : 'openai'
 }
 
+/** The routes that take a model of this kind, such as `POST /v1/embeddings`. */
+export function routesOfKind(kind: Model['kind']): string {
+  return MODEL_PATHS[kind].map((path) => `POST ${path}`).join(' or ')
+}
+
+/** Longer than any path that a client could mean. */
+const PATH_CHARACTERS_SHOWN = 128
+
+/** What a request to a path without an operation is told. @param routes every route that is served. */
+export function notServedMessage(method: string, path: string, routes: readonly string[]): string {
+  const asked = `${method} ${path.slice(0, PATH_CHARACTERS_SHOWN)}`
+  return `${asked} is not served. A base url ends in /v1. The routes are ${routes.join(', ')}`
+}
+
 /** The percent-decoded path parameters; undefined if the concrete path does not match the template. */
 export function matchPath(template: string, path: string): Record<string, string> | undefined {
   const expected = template.split('/')

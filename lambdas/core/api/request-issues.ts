@@ -1,7 +1,9 @@
 import type * as z from 'zod'
 import type { Catalogue } from '../catalogue/catalogue.ts'
-import type { RelayModel } from '../catalogue/model.ts'
+import type { Model, RelayModel } from '../catalogue/model.ts'
 import { InvalidRequestError, ModelNotFoundError, type RequestIssue } from '../errors.ts'
+import { isJsonObject } from '../json/parse-json-text.ts'
+import { routesOfKind } from './paths.ts'
 
 /** What a key may use. */
 export type Offered = {
@@ -18,9 +20,21 @@ export function requestedModel<Kind extends RelayModel['kind']>(
 ): Extract<RelayModel, { kind: Kind }> {
   const model = catalogue.findRelayModel(id, { kind, allowed: allowedModels })
   if (model === undefined) {
-    throw new ModelNotFoundError(id)
+    throw new ModelNotFoundError(id, otherKindMessage(id, kind, { catalogue, allowedModels }))
   }
   return model
+}
+
+/** What a request is told that names a model of another kind than its route takes; undefined for any other model. */
+export function otherKindMessage(
+  id: string,
+  wanted: Model['kind'],
+  { catalogue, allowedModels }: Offered,
+): string | undefined {
+  const kind = catalogue.listModels(allowedModels).find((model) => model.id === id)?.kind
+  return kind === undefined || kind === wanted
+    ? undefined
+    : `the model ${id} is of the kind ${kind}: use ${routesOfKind(kind)}`
 }
 
 /**
@@ -30,9 +44,25 @@ export function requestedModel<Kind extends RelayModel['kind']>(
 export function parseBody<Schema extends z.ZodType>(schema: Schema, body: unknown): z.infer<Schema> {
   const parsed = schema.safeParse(body, FIRST_ISSUE_ONLY)
   if (!parsed.success) {
-    throw new InvalidRequestError(parsed.error.issues.slice(0, ISSUES_MAX).flatMap(toIssues).slice(0, ISSUES_MAX))
+    const issues = parsed.error.issues.map((issue) => sayRequired(issue, body)).slice(0, ISSUES_MAX)
+    throw new InvalidRequestError(issues.flatMap(toIssues).slice(0, ISSUES_MAX))
   }
   return parsed.data
+}
+
+type Issue = z.core.$ZodIssue
+
+/** The issue of a field at the top level that is missing says so. */
+export function sayRequired(issue: Issue, body: unknown): Issue {
+  const [name, ...inner] = issue.path
+  const isMissing = isJsonObject(body) && inner.length === 0 && body[String(name)] === undefined
+  const isOfType = issue.code === 'invalid_type' || issue.code === 'invalid_union'
+  return isMissing && isOfType ? { ...issue, message: requiredMessage(issue.message) } : issue
+}
+
+/** @param message that a field `must be` something. */
+export function requiredMessage(message: string): string {
+  return message.replace('` must be ', '` is required and must be ')
 }
 
 /** Stops at the first issue, because each element of a long array could be one. */
@@ -42,12 +72,12 @@ const FIRST_ISSUE_ONLY = { abortEarly: true, reportInput: false }
 const ISSUES_MAX = 1
 
 /** The branch of a union that matched the deepest is most likely the one that the client meant. */
-function toIssues(issue: z.core.$ZodIssue): RequestIssue[] {
+function toIssues(issue: Issue): RequestIssue[] {
   const path = issue.path.map(String).join('.')
   if (issue.code !== 'invalid_union') {
     return [{ path, message: issue.message }]
   }
-  const depth = (branch: z.core.$ZodIssue[]) => branch.reduce((most, each) => Math.max(most, each.path.length), 0)
+  const depth = (branch: Issue[]) => branch.reduce((most, each) => Math.max(most, each.path.length), 0)
   const [best] = issue.errors.toSorted((left, right) => depth(right) - depth(left))
   if (best === undefined || depth(best) === 0) {
     return [{ path, message: issue.message }]

@@ -16,6 +16,7 @@ import {
   snapshotPrices,
 } from '../pricing/video-cost.ts'
 import { type AccountView, isAffordable } from './balance.ts'
+import { otherKindMessage, sayRequired } from './request-issues.ts'
 
 /** Most units of a video prompt: 5000 characters, or 2500 Chinese ones. */
 export const PROMPT_UNITS_MAX = 5000
@@ -173,7 +174,7 @@ export function parseVideoJobRequest(body: unknown, context: Context): VideoJobR
   const parsed = videoJobBodySchema.safeParse(withLegacyImage(body))
   const wrongHost = callbackIssues(body, context.catalogue)
   if (!parsed.success) {
-    const issues = parsed.error.issues.map(toRequestIssue)
+    const issues = parsed.error.issues.map((issue) => toRequestIssue(sayRequired(issue, body)))
     throw new InvalidRequestError([...distinct(issues), ...issuesBeside(issues, body, context), ...wrongHost])
   }
   const { issues, request } = judgeByModel(parsed.data, context)
@@ -194,7 +195,8 @@ type Verdict = { readonly issues: readonly RequestIssue[]; readonly request?: Vi
 function judgeByModel(body: VideoJobBody, context: Context): Verdict {
   const model = allowedModel(body.model, context)
   if (model === undefined) {
-    return { issues: [UNKNOWN_MODEL] }
+    const message = otherKindMessage(body.model, 'video', context) ?? UNKNOWN_MODEL.message
+    return { issues: [{ ...UNKNOWN_MODEL, message }] }
   }
   const request = fillIn(body, model)
   return { issues: capabilityIssues(request, model, context.catalogue), request }

@@ -101,17 +101,17 @@ function pageIssues({ offset, after, filter }: Pick<ListQuery, 'offset' | 'after
   if (offset > OFFSET_MAX) {
     issues.push({
       path: 'offset',
-      message: `\`offset\` must be at most ${OFFSET_MAX}: use after=<last_id> to go further`,
+      message: `the query parameter \`offset\` must be at most ${OFFSET_MAX}: use after=<last_id> to go further`,
     })
   } else if (offset > 0 && isSparse(filter)) {
     // A page of a filter may end early, and an offset would have to begin anew on the next one.
     issues.push({
       path: 'offset',
-      message: '`offset` cannot be combined with `status` or `model`: use after=<last_id>',
+      message: 'the query parameter `offset` cannot be combined with `status` or `model`: use after=<last_id>',
     })
   }
   if (after !== undefined && !isJobId(after)) {
-    issues.push({ path: 'after', message: '`after` must be the id of a video job' })
+    issues.push({ path: 'after', message: 'the query parameter `after` must be the id of a video job' })
   }
   return issues
 }
@@ -119,14 +119,20 @@ function pageIssues({ offset, after, filter }: Pick<ListQuery, 'offset' | 'after
 function filterIssues({ status, model, created_after, created_before }: RawQuery): RequestIssue[] {
   const issues: RequestIssue[] = []
   if (status !== undefined && !VISIBLE_STATUSES.some((known) => known === status)) {
-    issues.push({ path: 'status', message: `\`status\` must be one of ${VISIBLE_STATUSES.join(', ')}` })
+    issues.push({
+      path: 'status',
+      message: `the query parameter \`status\` must be one of ${VISIBLE_STATUSES.join(', ')}`,
+    })
   }
   if (model !== undefined && (model === '' || model.length > MODEL_CHARACTERS_MAX)) {
-    issues.push({ path: 'model', message: '`model` must be the id of a model' })
+    issues.push({ path: 'model', message: 'the query parameter `model` must be the id of a model' })
   }
   for (const [path, value] of Object.entries({ created_after, created_before })) {
     if (value !== undefined && !isUnixTime(value)) {
-      issues.push({ path, message: `\`${path}\` must be Unix seconds, a whole number such as 1795263797` })
+      issues.push({
+        path,
+        message: `the query parameter \`${path}\` must be Unix seconds, a whole number such as 1795263797`,
+      })
     }
   }
   return issues

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals'
 import { handler } from '#lambdas/api/public/handler.ts'
+import { ROUTES } from '#routes/index.ts'
 import { apiEvent, captureLog, context } from '../../middleware/api-exchange.ts'
 
 beforeEach(() => {
@@ -16,6 +17,22 @@ describe('fallback', () => {
     const { statusCode, headers } = await send('GET', path)
     expect(statusCode).toBe(404)
     expect(headers).not.toHaveProperty('allow')
+  })
+
+  it('404: names the method and path, the end of a base url, and every route', async () => {
+    const { error } = JSON.parse((await send('POST', '/chat/completions')).body)
+    expect(error).toMatchObject({ type: 'invalid_request_error', param: null, code: 'not_found' })
+    expect(error.message).toMatch(/^not found: POST \/chat\/completions is not served\. A base url ends in \/v1\. /)
+    for (const { method, path } of ROUTES) {
+      expect(error.message).toContain(`${method} ${path}`)
+    }
+  })
+
+  it('404: tells the same below /v1/video in details, and cuts a long path', async () => {
+    const { error, details } = JSON.parse((await send('GET', `/v1/video/${'x'.repeat(10_000)}`)).body)
+    expect(error).toBe('not found')
+    expect(details).toMatchObject([{ path: '', message: expect.stringContaining('xxx is not served. A base url') }])
+    expect(details[0].message.length).toBeLessThan(2_000)
   })
 
   it.each([

@@ -108,7 +108,7 @@ describe('parseCompletionRequest', () => {
     ['millions of token ids', Array(1_000_000).fill(7), TOKENS],
     ['an empty list', [], '`prompt` must hold at least one string'],
     ['too many texts', Array(129).fill('a'), '`prompt` must hold at most 128 strings'],
-    ['nothing', undefined, TEXTS],
+    ['nothing', undefined, '`prompt` is required and must be a string or an array of strings'],
     ['null', null, TEXTS],
     ['a number', 7, TEXTS],
     ['an object', { text: 'Once' }, TEXTS],

@@ -7,7 +7,7 @@ import {
   preflightOf,
 } from '#core/api/cross-origin.ts'
 import { MethodNotAllowedError, OriginNotAllowedError, RouteNotFoundError } from '#core/errors.ts'
-import { allowedMethods } from '#routes/index.ts'
+import { allowedMethods, SERVED } from '#routes/index.ts'
 
 const APP = 'https://app.example.com'
 const allowed = [APP, 'http://localhost:5173']
@@ -91,7 +91,14 @@ describe('preflightHeaders', () => {
 
 function preflight(request: Partial<OtherRequest>, allowed: readonly string[] = [APP]) {
   const path = request.path ?? '/v1/models'
-  const asked = { method: 'OPTIONS', path, methods: allowedMethods(path), origin: APP, requestHeaders: 'authorization' }
+  const asked = {
+    method: 'OPTIONS',
+    path,
+    methods: allowedMethods(path),
+    routes: SERVED,
+    origin: APP,
+    requestHeaders: 'authorization',
+  }
   return preflightOf({ ...asked, ...request }, allowed)
 }
 

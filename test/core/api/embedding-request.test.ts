@@ -38,7 +38,7 @@ describe('parseEmbeddingRequest', () => {
   })
 
   it.each([
-    ['no input', undefined, INPUT_MESSAGE],
+    ['no input', undefined, INPUT_MESSAGE.replace('must be', 'is required and must be')],
     ['null', null, INPUT_MESSAGE],
     ['a number', 5, INPUT_MESSAGE],
     ['an object', { text: 'a' }, INPUT_MESSAGE],
@@ -90,7 +90,7 @@ describe('parseEmbeddingRequest', () => {
     [{ dimensions: 1537 }, 'dimensions', '`dimensions` must be from 1 to 1536 for text-embedding-3-small'],
     [{ user: 5 }, 'user', '`user` must be a string'],
     [{ model: 5 }, 'model', '`model` must be a string: the id of an embedding model'],
-    [{ model: undefined }, 'model', '`model` must be a string: the id of an embedding model'],
+    [{ model: undefined }, 'model', '`model` is required and must be a string: the id of an embedding model'],
   ])('refuses %j with the field that needs mending', (members, path, message) => {
     expect(refusalOf({ model: MODEL, input: 'a', ...members })).toStrictEqual({ path, message })
   })
@@ -118,6 +118,12 @@ describe('parseEmbeddingRequest, asked for a model that is', () => {
     ['a name of every object', 'constructor', null],
   ])('%s is not found', (_, model, allowed) => {
     expect(() => parse({ model, input: 'a' }, allowed)).toThrow(ModelNotFoundError)
+  })
+
+  it('of another kind is told its route, if the key may use it', () => {
+    const ask = (allowed: readonly string[] | null) => () => parse({ model: 'image-v2', input: 'a' }, allowed)
+    expect(ask(null)).toThrow('the model image-v2 is of the kind image: use POST /v1/images/generations')
+    expect(ask([MODEL])).toThrow('does not exist or this api key may not use it')
   })
 
   it('allowed is found', () => {

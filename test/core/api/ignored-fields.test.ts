@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { ignoredHeader, prefersStrict, refuseIgnored } from '#core/api/ignored-fields.ts'
+import { type IgnoredParts, ignoredHeader, prefersStrict, refuseIgnored } from '#core/api/ignored-fields.ts'
 import { InvalidRequestError } from '#core/errors.ts'
 
 describe('ignoredHeader', () => {
@@ -24,9 +24,9 @@ describe('ignoredHeader', () => {
   })
 })
 
-function refusalOf(parts: { readonly fields?: readonly string[]; readonly query?: readonly string[] }) {
+function refusalOf(parts: Partial<IgnoredParts>) {
   try {
-    refuseIgnored({ fields: [], query: [], ...parts })
+    refuseIgnored({ fields: [], query: [], headers: [], ...parts })
   } catch (error) {
     return error instanceof InvalidRequestError ? error : undefined
   }
@@ -47,10 +47,13 @@ describe('refuseIgnored', () => {
     })
   })
 
-  it('names every field, then every query parameter, and all of them in one sentence', () => {
-    const { issues, summary } = refusalOf({ fields: ['durration', 'a.b'], query: ['limt'] }) ?? {}
-    expect(issues?.map(({ path }) => path)).toStrictEqual(['durration', 'a.b', 'limt'])
-    expect(summary).toBe('these would be ignored: `durration`, `a.b`, `limt`; correct their names or leave them out')
+  it('names every field, then every query parameter and header, and all of them in one sentence', () => {
+    const parts = { fields: ['durration', 'a.b'], query: ['limt'], headers: ['Idempotency-Key'] }
+    const { issues, summary } = refusalOf(parts) ?? {}
+    expect(issues?.map(({ path }) => path)).toStrictEqual(['durration', 'a.b', 'limt', 'Idempotency-Key'])
+    expect(summary).toBe(
+      'these would be ignored: `durration`, `a.b`, `limt`, `Idempotency-Key`; correct their names or leave them out',
+    )
   })
 
   it('names at most 20, each at most 64 characters long', () => {

@@ -75,7 +75,7 @@ describe('parseImageRequest: a request', () => {
   })
 
   it.each([
-    ['image-v3', { prompt: undefined }, 'prompt', '`prompt` must be a string'],
+    ['image-v3', { prompt: undefined }, 'prompt', '`prompt` is required and must be a string'],
     ['image-v3', { prompt: ['a'] }, 'prompt', '`prompt` must be a string'],
     ['image-v3', { prompt: '' }, 'prompt', '`prompt` must not be empty'],
     ['image-v3', { prompt: ' \n\t' }, 'prompt', '`prompt` must not be empty'],

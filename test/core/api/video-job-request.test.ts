@@ -33,9 +33,17 @@ const context = { catalogue: shippedCatalogue, allowedModels: null }
 describe('parseVideoJobRequest', () => {
   it('needs a model and a prompt, and says both at once', () => {
     expect(issuesOf(() => parseVideoJobRequest({}, context))).toStrictEqual([
-      { path: 'model', message: '`model` must be a string: the id of a video model' },
-      { path: 'prompt', message: '`prompt` must be a string' },
+      { path: 'model', message: '`model` is required and must be a string: the id of a video model' },
+      { path: 'prompt', message: '`prompt` is required and must be a string' },
     ])
+  })
+
+  it('tells a model of another kind its routes, if the key may use it', () => {
+    const ask = (allowedModels: readonly string[] | null) =>
+      issuesOf(() => parseVideoJobRequest({ model: 'chat-default', prompt: 'x' }, { ...context, allowedModels }))
+    const message = 'the model chat-default is of the kind chat: use POST /v1/chat/completions or POST /v1/completions'
+    expect(ask(null)).toStrictEqual([{ path: 'model', message }])
+    expect(ask(['famA-2'])).toStrictEqual([UNKNOWN_MODEL])
   })
 
   it('names a callback_url that is not allowed beside whatever else is wrong', () => {
@@ -43,8 +51,8 @@ describe('parseVideoJobRequest', () => {
     const message = '`callback_url` must have a host on the allowlist of the gateway: ask its operator to add the host'
     const callback = { path: 'callback_url', message }
     expect(issuesOf(() => parseVideoJobRequest({ callback_url }, context))).toStrictEqual([
-      { path: 'model', message: '`model` must be a string: the id of a video model' },
-      { path: 'prompt', message: '`prompt` must be a string' },
+      { path: 'model', message: '`model` is required and must be a string: the id of a video model' },
+      { path: 'prompt', message: '`prompt` is required and must be a string' },
       callback,
     ])
     expect(issuesOf(() => parse({ callback_url }, 'no-such-model'))).toStrictEqual([UNKNOWN_MODEL, callback])

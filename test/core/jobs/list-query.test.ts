@@ -52,7 +52,7 @@ describe('parseListQuery', () => {
   })
 
   it.each(['10001', '1000000000000', '9'.repeat(400)])('refuses the offset %s', (offset) => {
-    const message = '`offset` must be at most 10000: use after=<last_id> to go further'
+    const message = 'the query parameter `offset` must be at most 10000: use after=<last_id> to go further'
     expect(issuesOf(() => parseListQuery({ offset }))).toStrictEqual([{ path: 'offset', message }])
   })
 
@@ -61,7 +61,7 @@ describe('parseListQuery', () => {
   })
 
   it.each(['', 'x', `${ID}0`, ` ${ID}`, `${ID}\n`, ID.replaceAll('-', '')])('refuses the cursor %j', (after) => {
-    const message = '`after` must be the id of a video job'
+    const message = 'the query parameter `after` must be the id of a video job'
     expect(issuesOf(() => parseListQuery({ after }))).toStrictEqual([{ path: 'after', message }])
   })
 
@@ -103,7 +103,7 @@ describe('parseListQuery', () => {
   })
 
   it.each([{ status: 'failed' }, { model: 'm' }])('refuses an offset beside %j, whose pages may be short', (filter) => {
-    const message = '`offset` cannot be combined with `status` or `model`: use after=<last_id>'
+    const message = 'the query parameter `offset` cannot be combined with `status` or `model`: use after=<last_id>'
     expect(issuesOf(() => parseListQuery({ ...filter, offset: '1' }))).toStrictEqual([{ path: 'offset', message }])
     expect(parseListQuery({ ...filter, offset: '0' }).offset).toBe(0)
     expect(parseListQuery({ created_after: '5', offset: '1' }).offset).toBe(1)
