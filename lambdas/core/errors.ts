@@ -1,3 +1,4 @@
+import type { RequestRate } from './limits.ts'
 import type { Shortfall } from './money.ts'
 
 /** An issue with one field of a request. `path` is dotted, and empty for the whole body. */
@@ -150,9 +151,11 @@ export class KeyRateExceededError extends HttpError {
   override readonly name = 'KeyRateExceededError'
   readonly statusCode = 429
   override readonly retryAfterSeconds: number
-  constructor(retryAfterSeconds: number) {
+  override readonly explanation: string
+  constructor(retryAfterSeconds: number, { perMinute, burst }: Pick<RequestRate, 'perMinute' | 'burst'>) {
     super('rate limit exceeded')
     this.retryAfterSeconds = retryAfterSeconds
+    this.explanation = `this key may send ${perMinute} a minute and ${burst} at once: wait ${retryAfterSeconds} s`
   }
 }
 

@@ -8,7 +8,7 @@
 export const RATE_PER_MINUTE_MAX = 60_000
 
 /** A key that was idle may send this many seconds' worth of requests at once (docs/decisions/0129). */
-const BURST_SECONDS = 10
+const BURST_SECONDS = 12
 
 const MINUTE_MICROSECONDS = 60_000_000
 
@@ -98,11 +98,19 @@ export function retryAfterSeconds({ latest, absurd }: RateBounds, tat: number): 
   return Math.max(1, Math.ceil((Math.min(tat, absurd) - latest) / 1_000_000))
 }
 
+/** Clients that are refused together come back over this many seconds, because they know nothing of each other. */
+const SPREAD_SECONDS = 6
+
+/** What a refused client is told to wait: its wait and up to five seconds more. @param random from 0 up to 1. */
+export function spreadWait(seconds: number, random: number): number {
+  return seconds + Math.floor(random * SPREAD_SECONDS)
+}
+
 /**
- * Requests per minute of a key that is created without `--rate`. A relayed request occupies a Lambda instance for up to the 15 minutes of
- * its function: ten at once and one per second add up to 910 instances, below the 1,000 of an account.
+ * Requests per minute of a key that is created without `--rate`: sixty at once and five a second, for a team with its tools. Of requests that
+ * take half a minute, 210 run at a time, a quarter of the instances that an account has for requests.
  */
-export const RATE_PER_MINUTE_DEFAULT = 60
+export const RATE_PER_MINUTE_DEFAULT = 300
 
 /** Open video jobs of a tenant that is created without `--open-jobs`: the rate above allows a read of each every ten seconds. */
 export const OPEN_JOBS_DEFAULT = 10

@@ -3,7 +3,7 @@ import type { AccountView } from '#core/api/balance.ts'
 import { bearerKey, isPlausibleKey } from '#core/api-key.ts'
 import { InvalidApiKeyError, KeyRateExceededError } from '#core/errors.ts'
 import type { VideoJob } from '#core/jobs/video-job.ts'
-import type { RateState } from '#core/limits.ts'
+import { type RateState, requestRate, spreadWait } from '#core/limits.ts'
 import { sha256Hex } from '#platform/crypto.ts'
 import type { Caller } from '#store/callers.ts'
 import type { KeyRateLimiter } from '#store/limits/key-rate-limiter.ts'
@@ -81,7 +81,8 @@ export async function countRequest(
   const verdict = await limiter.take(caller)
   note(verdict?.state)
   if (verdict?.retryAfterSeconds !== undefined) {
-    throw new KeyRateExceededError(verdict.retryAfterSeconds)
+    const wait = spreadWait(verdict.retryAfterSeconds, Math.random())
+    throw new KeyRateExceededError(wait, requestRate(verdict.state.limit))
   }
 }
 

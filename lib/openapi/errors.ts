@@ -122,7 +122,12 @@ export const OPENAI_ERRORS = {
     description:
       'The key is above its rate, or every upstream of the model limits the rate. Retry after `Retry-After`.',
     examples: {
-      rate: openai('Too many requests', {
+      key: openai('A key above its rate', {
+        message: 'rate limit exceeded: this key may send 300 a minute and 60 at once: wait 3 s',
+        type: 'rate_limit_error',
+        code: 'rate_limit_exceeded',
+      }),
+      rate: openai('Upstreams above their rate', {
         message: 'rate limit exceeded',
         type: 'rate_limit_error',
         code: 'rate_limit_exceeded',
@@ -239,7 +244,9 @@ export const VIDEO_ERRORS = {
     description:
       'The key is above its rate or has too many open streams of events, or the tenant has too many open jobs. Retry after `Retry-After`.',
     examples: {
-      rate: video('Too many requests', 'rate limit exceeded'),
+      rate: video('Too many requests', 'rate limit exceeded', [
+        { path: '', message: 'this key may send 300 a minute and 60 at once: wait 3 s' },
+      ]),
       jobs: video('Too many open jobs', 'too many open video jobs'),
       streams: video('Too many open streams of events', 'too many event streams'),
     },

@@ -110,9 +110,15 @@ export const IMAGE_FIELDS: DescribedFields = {
   model: { description: 'Id of an image model that the key may use.', examples: ['image-v3'] },
   prompt: { description: 'Not blank; at most as many characters as the model allows.', minLength: 1, pattern: '\\S' },
   n: { description: 'Number of images, up to the limit of the model.', default: 1 },
-  size: { description: 'A size that the model supports.', default: '1024x1024', examples: ['1024x1024'] },
+  size: {
+    description:
+      'A size that the model supports, or `auto` for its default. 1536x1024 and 1792x1024 stand for each other, and so do 1024x1536 and 1024x1792.',
+    default: '1024x1024',
+    examples: ['1024x1024'],
+  },
   quality: {
-    description: '`standard` (the default), or `hd` if the model supports it.',
+    description:
+      '`standard` (the default), or `hd` if the model supports it. `auto` is the default; `low` and `medium` stand for `standard`, `high` for `hd`.',
   },
   style: { description: '`vivid`, or `natural` if the model supports it. Default: the upstream’s.' },
   response_format: { description: 'How images are returned. Default: the upstream’s.' },

@@ -60,7 +60,7 @@ function quoted(headers: Readonly<Record<string, string>>): Record<string, strin
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, `'${value}'`]))
 }
 
-/** The error of a throttled request; the same as for the rate limit of a key. */
+/** The error of a throttled request; as for the rate limit of a key, whose message says more. */
 export const RATE_LIMITED: GatewayError = { status: 429, message: 'rate limit exceeded', code: 'rate_limit_exceeded' }
 
 /** The error of a path or a method that the API does not have. API Gateway puts in the variables, the path as it arrived: percent-encoded. */

@@ -10,8 +10,8 @@ import {
   rateState,
   requestRate,
   retryAfterSeconds,
+  spreadWait,
 } from '#core/limits.ts'
-import { FUNCTION_TIMEOUT_SECONDS } from '../../lib/config/platform-facts.ts'
 
 const NOW = 1_800_000_000_000
 const MICROSECONDS = 1000
@@ -47,13 +47,14 @@ const perMinute = fc.oneof(fc.integer({ min: 1, max: 100 }), fc.integer({ min: 1
 describe('the rate of a key', () => {
   it.each([
     [1, 1, 60_000_000],
-    [6, 1, 10_000_000],
-    [7, 2, 8_571_428],
-    [60, 10, 1_000_000],
-    [600, 100, 100_000],
-    [60_000, 10_000, 1000],
+    [5, 1, 12_000_000],
+    [6, 2, 10_000_000],
+    [60, 12, 1_000_000],
+    [300, 60, 200_000],
+    [600, 120, 100_000],
+    [60_000, 12_000, 1000],
   ])(
-    'of %s a minute is a burst of ten seconds’ worth, rounded up: %s, then one each %s microseconds',
+    'of %s a minute is a burst of twelve seconds’ worth, rounded up: %s, then one each %s microseconds',
     (rate, burst, interval) => {
       expect(requestRate(rate)).toEqual({ perMinute: rate, burst, interval })
     },
@@ -98,7 +99,7 @@ describe('the rate of a key', () => {
           return bucket.take(now)
         })
         expect(isServed.every(Boolean)).toBe(true)
-        now += 11_000 + 60_000 / rate
+        now += 13_000 + 60_000 / rate
         expect(Array.from({ length: bucket.rate.burst }, () => bucket.take(now)).every(Boolean)).toBe(true)
         expect(bucket.take(now)).toBe(false)
       }),
@@ -124,12 +125,18 @@ describe('the rate of a key', () => {
   it('is told as what is left at once, and how long until all of it is back', () => {
     const bucket = new Bucket(60)
     const left = () => rateState(bucket.rate, rateBounds(bucket.rate, NOW), bucket.tat ?? 0)
-    expect(left()).toEqual({ limit: 60, remaining: 10, resetMilliseconds: 0 })
+    expect(left()).toEqual({ limit: 60, remaining: 12, resetMilliseconds: 0 })
     bucket.take(NOW)
     bucket.take(NOW)
-    expect(left()).toEqual({ limit: 60, remaining: 8, resetMilliseconds: 2000 })
+    expect(left()).toEqual({ limit: 60, remaining: 10, resetMilliseconds: 2000 })
     bucket.exhaust(NOW)
-    expect(left()).toEqual({ limit: 60, remaining: 0, resetMilliseconds: 10_000 })
+    expect(left()).toEqual({ limit: 60, remaining: 0, resetMilliseconds: 12_000 })
+  })
+})
+
+describe('spreadWait', () => {
+  it('adds up to five whole seconds at random to a wait, and never less than it', () => {
+    expect([0, 0.2, 0.5, 0.999].map((random) => spreadWait(2, random))).toEqual([2, 3, 5, 7])
   })
 })
 
@@ -146,7 +153,7 @@ describe('judgeRate with a clock that is wrong', () => {
     [0, 1],
     [2_000, 3],
     [10_000, 11],
-    [11_000, 0],
+    [12_000, 0],
     [60_000, 0],
     [86_400_000, 0],
     [-60_000, 0],
@@ -158,14 +165,21 @@ describe('judgeRate with a clock that is wrong', () => {
 /** What AWS gives an account that asked for it, and what other functions need of that (docs/scaling.md, 1,000 open jobs). */
 const CONCURRENCY = { account: 1_000, others: 50 }
 
+/** A long chat. */
+const REQUEST_SECONDS = 30
+
 /** Seconds between two polls of a job, the shortest that docs/api.md advises. */
 const POLL_SECONDS = 10
 
 describe('the limits of a key and a tenant that are made without saying', () => {
-  it('keep one key from holding the Lambda concurrency of an account, however long each of its requests lasts', () => {
+  it('are 300 requests a minute and 60 at once', () => {
+    expect(requestRate(RATE_PER_MINUTE_DEFAULT)).toMatchObject({ perMinute: 300, burst: 60 })
+  })
+
+  it('keep one key from holding a quarter of the Lambda concurrency of an account by requests of half a minute', () => {
     const { burst, perMinute } = requestRate(RATE_PER_MINUTE_DEFAULT)
-    const heldAtOnce = burst + (perMinute / 60) * FUNCTION_TIMEOUT_SECONDS.relay
-    expect(heldAtOnce).toBeLessThanOrEqual(CONCURRENCY.account - CONCURRENCY.others)
+    const heldAtOnce = burst + (perMinute / 60) * REQUEST_SECONDS
+    expect(heldAtOnce).toBeLessThanOrEqual((CONCURRENCY.account - CONCURRENCY.others) / 4)
   })
 
   it('let the tenant poll all jobs that it may have open', () => {

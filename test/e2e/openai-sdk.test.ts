@@ -341,14 +341,17 @@ describe('openai sdk', () => {
 
     it('list-models 429: a key above its rate, which the SDK tries again when the header says', async () => {
       const { key } = await gateway.tenant('0', undefined, 60)
-      const burst = await Promise.allSettled(Array.from({ length: 15 }, () => clientOf(key).models.list()))
+      const burst = await Promise.allSettled(Array.from({ length: 17 }, () => clientOf(key).models.list()))
       const refusals = burst.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []))
-      // Ten at once, and one more for each second that this took.
+      // Twelve at once, and one more for each second that this took.
       expect(refusals.length).toBeGreaterThan(0)
       expect(refusals.length).toBeLessThanOrEqual(5)
       expect(refusals[0]).toBeInstanceOf(RateLimitError)
-      expect(refusals[0]).toMatchObject({ code: 'rate_limit_exceeded', message: '429 rate limit exceeded' })
-      expect(refusals[0].headers.get('retry-after')).toBe('1')
+      expect(refusals[0]).toMatchObject({
+        code: 'rate_limit_exceeded',
+        message: expect.stringContaining('may send 60 a minute and 12 at once'),
+      })
+      expect(refusals[0].headers.get('retry-after')).toMatch(/^[1-6]$/)
       sent = 0
       expect((await clientOf(key, 2).models.list()).data.length).toBeGreaterThan(0)
       expect(sent).toBe(2)

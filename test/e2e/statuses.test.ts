@@ -106,8 +106,11 @@ describe('every status of every video route, over HTTP', () => {
     expect(first.headers.get('x-ratelimit-remaining-requests')).toBe('0')
     const answers = await Promise.all([api.create('{'), api.get(jobId), api.list(), api.delete(jobId)])
     for (const { status, text, headers } of answers) {
-      expect({ status, text }).toEqual({ status: 429, text: '{"error":"rate limit exceeded"}' })
-      expect(headers.get('retry-after')).toMatch(/^(5\d|60)$/)
+      const wait = headers.get('retry-after')
+      const message = `this key may send 1 a minute and 1 at once: wait ${wait} s`
+      expect(status).toBe(429)
+      expect(JSON.parse(text)).toEqual({ error: 'rate limit exceeded', details: [{ path: '', message }] })
+      expect(wait).toMatch(/^(5\d|6[0-5])$/)
     }
   })
 
@@ -203,9 +206,11 @@ describe('every status of every video route, over HTTP', () => {
 
   it('returns the error shape of the route family for unknown paths and methods', async () => {
     const text = async (method: string, path: string) => (await gateway.api.send(method, path)).text
-    expect(await text('GET', '/v1/video/nothing')).toBe('{"error":"not found"}')
+    expect(await text('GET', '/v1/video/nothing')).toMatch(
+      /^\{"error":"not found","details":\[\{"path":"","message":"GET \/v1\/video\/nothing is not served\./,
+    )
     expect(await text('PATCH', '/v1/video/generations')).toBe('{"error":"method not allowed"}')
-    expect(await text('GET', '/v1/nothing')).toContain('"message":"not found"')
+    expect(await text('GET', '/v1/nothing')).toContain('"message":"not found: GET /v1/nothing is not served.')
     expect((await gateway.api.send('PUT', `/v1/video/generations/${jobId}`)).headers.get('allow')).toBe('GET, DELETE')
   })
 

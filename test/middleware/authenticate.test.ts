@@ -141,22 +141,25 @@ describe('limit rate', () => {
       expect(statusCode).toBe(200)
       expect(headers).toMatchObject({
         'x-ratelimit-limit-requests': '60',
-        'x-ratelimit-remaining-requests': '8',
+        'x-ratelimit-remaining-requests': '10',
         'x-ratelimit-reset-requests': expect.stringMatching(/^1\.[34]\d*s$|^1\.5s$/),
       })
     })
 
     it('is refused above it, before the body is looked at, with the time until the next request is allowed', async () => {
       storeLimitedKey()
-      isRefusedAt(11_200_000)
+      isRefusedAt(13_200_000)
+      jest.spyOn(Math, 'random').mockReturnValue(0.5)
       const { statusCode, headers, body } = await call({ body: '{' })
-      expect({ statusCode, body }).toStrictEqual({ statusCode: 429, body: { error: 'rate limit exceeded' } })
+      const message = 'this key may send 60 a minute and 12 at once: wait 6 s'
+      const refused = { error: 'rate limit exceeded', details: [{ path: '', message }] }
+      expect({ statusCode, body }).toStrictEqual({ statusCode: 429, body: refused })
       expect(headers).toStrictEqual({
         'content-type': 'application/json',
-        'retry-after': '3',
+        'retry-after': '6',
         'x-ratelimit-limit-requests': '60',
         'x-ratelimit-remaining-requests': '0',
-        'x-ratelimit-reset-requests': '10s',
+        'x-ratelimit-reset-requests': '12s',
         'x-request-id': UNAUTHORIZED.headers['x-request-id'],
         'openai-processing-ms': expect.any(String),
         'x-content-type-options': 'nosniff',
@@ -166,10 +169,16 @@ describe('limit rate', () => {
 
     it('gets the OpenAI shape on other paths, and nothing that would keep an SDK from trying again', async () => {
       storeLimitedKey()
-      isRefusedAt(10_000_000)
+      isRefusedAt(12_000_000)
+      jest.spyOn(Math, 'random').mockReturnValue(0)
       const { headers, body } = await call({ path: '/v1/models' })
       expect(body).toStrictEqual({
-        error: { message: 'rate limit exceeded', type: 'rate_limit_error', param: null, code: 'rate_limit_exceeded' },
+        error: {
+          message: 'rate limit exceeded: this key may send 60 a minute and 12 at once: wait 1 s',
+          type: 'rate_limit_error',
+          param: null,
+          code: 'rate_limit_exceeded',
+        },
       })
       expect(headers).toMatchObject({ 'retry-after': '1' })
       expect(headers).not.toHaveProperty('x-should-retry')
@@ -177,7 +186,7 @@ describe('limit rate', () => {
 
     it('has its refused requests counted once: a flood costs reads, and no writes', async () => {
       storeLimitedKey()
-      isRefusedAt(11_000_000)
+      isRefusedAt(13_000_000)
       const answers = [await call(), await call(), await call()]
       expect(answers.map(({ statusCode }) => statusCode)).toEqual([429, 429, 429])
       expect(dynamo.commandCalls(UpdateCommand)).toHaveLength(1)

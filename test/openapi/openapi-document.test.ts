@@ -10,6 +10,7 @@ import { parseVideoJobRequest } from '#core/api/video-job-request.ts'
 import { BudgetExceededError } from '#core/budgets.ts'
 import * as errors from '#core/errors.ts'
 import { TooManyEventStreamsError, VideoJobConflictError } from '#core/errors.ts'
+import { RATE_PER_MINUTE_DEFAULT, requestRate } from '#core/limits.ts'
 import { parseCredits } from '#core/money.ts'
 import { VERSION } from '#core/version.ts'
 import { presentedKey } from '#middleware/authenticate.ts'
@@ -209,7 +210,7 @@ const THROWN: Readonly<Record<string, readonly unknown[]>> = {
   ],
   VideoContentTooLarge: [new errors.RequestBodyTooLargeError()],
   VideoTooManyRequests: [
-    new errors.KeyRateExceededError(1),
+    new errors.KeyRateExceededError(3, requestRate(RATE_PER_MINUTE_DEFAULT)),
     new errors.TooManyOpenJobsError(),
     new TooManyEventStreamsError(),
   ],
@@ -240,7 +241,10 @@ const THROWN: Readonly<Record<string, readonly unknown[]>> = {
     new errors.ModelNotFoundError(EMBEDDING, otherKindMessage(EMBEDDING, 'chat', offered)),
   ],
   ContentTooLarge: [new errors.RequestBodyTooLargeError()],
-  TooManyRequests: [new errors.RateLimitedError(1)],
+  TooManyRequests: [
+    new errors.KeyRateExceededError(3, requestRate(RATE_PER_MINUTE_DEFAULT)),
+    new errors.RateLimitedError(1),
+  ],
   InternalError: [new Error('unexpected')],
   BadGateway: [new errors.UpstreamFailedError()],
   ServiceUnavailable: [new errors.NoChannelAvailableError(1), new errors.ServiceUnavailableError()],

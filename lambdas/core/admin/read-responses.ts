@@ -197,7 +197,10 @@ const row = {
   cost: amountField.nullable().describe('What was billed; null while the job is open.'),
   estimate: amountField.describe('What was reserved: an upper bound of the cost.'),
   percent: z.number().nullable().describe('Progress from 0 to 100; null if unknown.'),
-  eta_seconds: z.number().nullable().describe('Expected seconds until the end; null if unknown.'),
+  eta_seconds: z
+    .number()
+    .nullable()
+    .describe('Expected seconds until the end; null if unknown, and for a job that takes longer than usual.'),
   error: z.string().nullable().describe('Why a failed job has no video.'),
 }
 

@@ -55,15 +55,17 @@ type ImageBody = z.infer<typeof imageBodySchema>
 export function parseImageRequest(json: unknown, offered: Offered): ImageRequest {
   const body = parseBody(imageBodySchema, json)
   const model = requestedModel(body.model, 'image', offered)
-  const issues = capabilityIssues(body, model)
+  const size = ownName('size', body.size, model)
+  const quality = ownName('quality', body.quality, model)
+  const issues = capabilityIssues({ ...body, size, quality }, model)
   if (issues.length > 0) {
     throw new InvalidRequestError(issues)
   }
   return {
     model,
     count: body.n ?? COUNT_DEFAULT,
-    size: body.size ?? defaultSize(model),
-    quality: model.qualities.length === 0 ? undefined : (body.quality ?? defaultQuality(model)),
+    size: size ?? defaultSize(model),
+    quality: model.qualities.length === 0 ? undefined : (quality ?? defaultQuality(model)),
   }
 }
 
@@ -97,9 +99,32 @@ function defaultSize({ sizes }: ImageModel): string {
   return sizes.includes(SIZE_DEFAULT) ? SIZE_DEFAULT : (sizes.at(-1) ?? SIZE_DEFAULT)
 }
 
-/** Interface, images: `standard` is the default of `quality`. */
+/** Interface, images: `standard` is the default of `quality`; a model of the newer names calls it `medium`. */
 function defaultQuality({ qualities }: ImageModel): string | undefined {
-  return qualities.includes('standard') ? 'standard' : qualities[0]
+  return qualities.find((quality) => quality === 'standard' || quality === 'medium') ?? qualities[0]
+}
+
+/** What other models call the same, by the name that a client may send. */
+const SYNONYMS: Readonly<Record<string, string>> = {
+  '1536x1024': '1792x1024',
+  '1792x1024': '1536x1024',
+  '1024x1536': '1024x1792',
+  '1024x1792': '1024x1536',
+  low: 'standard',
+  medium: 'standard',
+  high: 'hd',
+  standard: 'medium',
+  hd: 'high',
+}
+
+/** The model's own name for a chosen size or quality; undefined for its default, and the name as it came where the model has no such thing. */
+function ownName(path: 'size' | 'quality', chosen: string | null | undefined, model: ImageModel): string | undefined {
+  if (chosen === undefined || chosen === null || chosen === 'auto') {
+    return undefined
+  }
+  const offered = choicesOf(path, model)
+  const names = [chosen, ...(Object.hasOwn(SYNONYMS, chosen) ? [SYNONYMS[chosen]] : [])]
+  return names.find((name) => name !== undefined && offered.includes(name)) ?? chosen
 }
 
 function capabilityIssues(body: ImageBody, model: ImageModel): RequestIssue[] {

@@ -100,7 +100,9 @@ export const videoEventResponse = z.looseObject({
     .int()
     .min(0)
     .optional()
-    .describe('Of `progress`: seconds until half of such jobs have finished. Absent if that is unknown or over.'),
+    .describe(
+      'Of `progress`: seconds until half of such jobs have finished. Absent if that is unknown, and for a job that takes longer than usual.',
+    ),
   cost: z.string().optional().describe('Of `settled`: credits, as a decimal string.'),
   error: z.string().optional().describe('Of `failed` and `cancelled`: why the job has no video.'),
   status: z

@@ -216,7 +216,7 @@ const imageModel = strictObject({
   billing: z.enum(['per_image', 'per_request']),
   sizes: z.array(z.string().regex(/^\d+x\d+$/)).min(1),
   n: strictObject({ max: z.number().int().min(1).max(10) }),
-  qualities: z.array(z.enum(['standard', 'hd'])).default([]),
+  qualities: z.array(z.enum(['standard', 'hd', 'low', 'medium', 'high'])).default([]),
   styles: z.array(z.enum(['vivid', 'natural'])).default([]),
   max_prompt_characters: z.number().int().positive().optional(),
   prices: z.array(strictObject({ size: z.string().default('any'), quality: z.string().default('any'), price })).min(1),

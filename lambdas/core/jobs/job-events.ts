@@ -5,7 +5,7 @@ import { FAILURE_TEXT, hasEnded, isTerminal, isUnwanted, type VideoJob, visibleE
 export type JobPercent = {
   /** Whole, from 0 to 100. */
   readonly percent: number
-  /** Whole seconds until the usual end of such a job; absent if it is unknown or over. */
+  /** Whole seconds until the usual end of such a job; absent if it is unknown, or the job takes longer than usual. */
   readonly etaSeconds?: number | undefined
 }
 
@@ -31,7 +31,7 @@ export function jobPercent(job: Job, nowSeconds: number): JobPercent | undefined
     return { percent: OPEN_MAX }
   }
   const percent = openPercent(job, nowSeconds)
-  return percent === undefined ? undefined : { percent, etaSeconds: etaSeconds(job, nowSeconds) }
+  return percent === undefined ? undefined : { percent, etaSeconds: etaSeconds(job, percent, nowSeconds) }
 }
 
 function openPercent(job: Job, nowSeconds: number): number | undefined {
@@ -55,10 +55,20 @@ function estimatedPercent(job: Job, atSeconds: number): number | undefined {
   return Math.trunc(share <= 1 ? atMedian * share : atMedian + (max - atMedian) * (1 - Math.exp(1 - share)))
 }
 
-function etaSeconds(job: Job, nowSeconds: number): number | undefined {
+/**
+ * The share of the usual time for which it tells the end: a job that still runs after that is more likely to be slow than about to end. The
+ * same holds for a job whose upstream reports less than this share of what is usual.
+ */
+const ETA = { shareMax: 0.8, percentShareMin: 0.5 } as const
+
+function etaSeconds(job: Job, percent: number, nowSeconds: number): number | undefined {
   const median = job.timing?.usual?.median
-  const left = median === undefined ? undefined : Math.ceil(median - elapsedSeconds(job, nowSeconds))
-  return left === undefined || left < 0 ? undefined : left
+  if (median === undefined) {
+    return undefined
+  }
+  const elapsed = elapsedSeconds(job, nowSeconds)
+  const isSlow = percent < ETA.percentShareMin * (estimatedPercent(job, nowSeconds) ?? 0)
+  return elapsed > ETA.shareMax * median || isSlow ? undefined : Math.ceil(median - elapsed)
 }
 
 function elapsedSeconds({ submittedAt }: Job, atSeconds: number): number {
@@ -164,8 +174,8 @@ function endEvents(job: VideoJob, nowSeconds: number): Found[] {
   const { endedAt: at, billed } = job
   if (job.status === 'succeeded') {
     return [
-      { type: 'settled', at, ...(billed === undefined ? {} : { cost: formatCredits(billed) }) },
       { type: 'progress', at, percent: 100 },
+      { type: 'settled', at, ...(billed === undefined ? {} : { cost: formatCredits(billed) }) },
       { type: 'succeeded', at },
       ...callbackEvents(job, nowSeconds),
     ]
@@ -243,8 +253,8 @@ export const FIRST: EventPosition = [-1, 0]
 
 const ID = /^([a-z]+)(?::(\d{1,9}))?$/
 
-/** Where `progress:100` stands, which follows the settlement. */
-const BEFORE_THE_END = JOB_EVENT_TYPES.indexOf('settled') + 0.5
+/** Where `progress:100` stands: behind everything that an upstream does, before the settlement. */
+const BEFORE_THE_BILL = JOB_EVENT_TYPES.indexOf('settled') - 0.5
 
 /** Where `settled:1` of a cancelled job stands: behind its first callback, before those that are sent again. */
 const LATE_BILL = JOB_EVENT_TYPES.indexOf('callback') + 1
@@ -264,7 +274,7 @@ export function positionOf(id: string): EventPosition {
 function exceptionOf(type: string | undefined, number: number): number | undefined {
   switch (type) {
     case 'progress':
-      return number >= 100 ? BEFORE_THE_END : undefined
+      return number >= 100 ? BEFORE_THE_BILL : undefined
     case 'settled':
       return number >= 1 ? LATE_BILL : undefined
     case 'callback':

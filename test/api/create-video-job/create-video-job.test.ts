@@ -141,7 +141,7 @@ describe('create-video-job', () => {
     const slow = await routes.newClient('10', 1)
     await create(slow, { body: BODY })
     const { status, json } = await create(slow, { body: BODY })
-    expect([status, json]).toEqual([429, { error: 'rate limit exceeded' }])
+    expect([status, json]).toMatchObject([429, { error: 'rate limit exceeded' }])
     expect(await routes.stateOf(slow)).toEqual(ONE_HELD)
   })
 })

@@ -95,7 +95,7 @@ describe('following a job', () => {
     expect(next.end).toBe('complete')
     const whole = [...first.ids, ...next.ids]
     expect(new Set(whole).size).toBe(whole.length)
-    expect(whole.slice(-4)).toEqual(['stored', 'settled', 'progress:100', 'succeeded'])
+    expect(whole.slice(-4)).toEqual(['stored', 'progress:100', 'settled', 'succeeded'])
   })
 
   it('reads nothing more once the client has left', async () => {

@@ -60,7 +60,7 @@ async function leases(): Promise<Readonly<Record<string, number>>> {
   return (item?.leases ?? {}) as Record<string, number>
 }
 
-const WHOLE = ['queued', 'submitted', 'processing', 'settled', 'progress:100', 'succeeded']
+const WHOLE = ['queued', 'submitted', 'processing', 'progress:100', 'settled', 'succeeded']
 
 describe('a stream of get-video-events', () => {
   it('tells what has happened, then what happens, and ends by itself with the job', async () => {

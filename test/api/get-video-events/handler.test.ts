@@ -29,11 +29,11 @@ describe('get-video-events', () => {
       'queued',
       'submitted',
       'processing',
-      'settled',
       'progress',
+      'settled',
       'succeeded',
     ])
-    expect(data[3]).toMatchObject({ cost: '0.5' })
+    expect(data[4]).toMatchObject({ cost: '0.5' })
   })
 
   it.each(['no-id', '', uuidv7()])('get-video-events 404: finds nothing under the id "%s"', async (jobId) => {

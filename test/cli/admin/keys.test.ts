@@ -61,9 +61,9 @@ describe('key commands:', () => {
 
     it('has a rate, unless told otherwise', async () => {
       const made = await create()
-      expect(made).toMatchObject({ rate_per_minute: 60 })
-      expect(await callerOf(made.key)).toMatchObject({ ratePerMinute: 60 })
-      expect(await callerOf((await rotate(made.id)).key)).toMatchObject({ ratePerMinute: 60 })
+      expect(made).toMatchObject({ rate_per_minute: 300 })
+      expect(await callerOf(made.key)).toMatchObject({ ratePerMinute: 300 })
+      expect(await callerOf((await rotate(made.id)).key)).toMatchObject({ ratePerMinute: 300 })
     })
 
     it('made before keys had a rate has none, and its successor has none', async () => {

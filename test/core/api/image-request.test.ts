@@ -64,6 +64,40 @@ describe('parseImageRequest: a request', () => {
     expect(v2({ n }).count).toBe(n)
   })
 
+  it.each([
+    [{ size: 'auto' }, { size: '1024x1024' }],
+    [{ size: '1536x1024' }, { size: '1792x1024' }],
+    [{ size: '1024x1536' }, { size: '1024x1792' }],
+    [{ quality: 'auto' }, { quality: 'standard' }],
+    [{ quality: 'low' }, { quality: 'standard' }],
+    [{ quality: 'medium' }, { quality: 'standard' }],
+    [{ quality: 'high' }, { quality: 'hd' }],
+  ])('to image-v3 with %j, a name of current models, is one with %j, upstream and in the price', (current, own) => {
+    expect(v3(current)).toStrictEqual(v3(own))
+    const call = { upstreamModel: 'up', image: v3(current), allowed: listedFields('images') }
+    const { text } = imageRequestBody(JSON.stringify({ model: 'image-v3', prompt: 'a', ...current }), call)
+    expect(JSON.parse(text)).toMatchObject(own)
+  })
+
+  it.each([
+    [{}, 'medium'],
+    [{ quality: 'auto' }, 'medium'],
+    [{ quality: 'standard' }, 'medium'],
+    [{ quality: 'hd' }, 'high'],
+    [{ quality: 'low' }, 'low'],
+  ])('to a model of the current names with %j has quality %s', (asked, quality) => {
+    const models = shippedCatalogue.config.models.map((model) =>
+      model.id === 'image-v3' ? { ...model, qualities: ['low', 'medium', 'high'], prices: [{ price: '0.1' }] } : model,
+    )
+    const catalogue = createCatalogue(gatewayConfigSchema.parse({ ...shippedCatalogue.config, models }))
+    const body = { model: 'image-v3', prompt: 'a fox', ...asked }
+    expect(parseImageRequest(body, { catalogue, allowedModels: null }).quality).toBe(quality)
+  })
+
+  it('to image-v2 with the lower qualities of current models is one with the only quality that it has', () => {
+    expect(v2({ quality: 'low', size: 'auto' })).toStrictEqual(v2())
+  })
+
   it('to image-v2 may repeat the documented defaults, which change nothing', () => {
     expect(v2({ quality: 'standard', style: 'vivid' })).toStrictEqual(v2())
   })
@@ -87,7 +121,10 @@ describe('parseImageRequest: a request', () => {
     ['image-v3', { size: '512x512' }, 'size', '`size` must be one of 1024x1024, 1792x1024, 1024x1792 for image-v3'],
     ['image-v2', { size: '1792x1024' }, 'size', '`size` must be one of 256x256, 512x512, 1024x1024 for image-v2'],
     ['image-v2', { size: 512 }, 'size', '`size` must be a string such as 1024x1024'],
-    ['image-v3', { quality: 'high' }, 'quality', '`quality` must be one of standard, hd for image-v3'],
+    ['image-v3', { quality: 'best' }, 'quality', '`quality` must be one of standard, hd for image-v3'],
+    ['image-v3', { size: '1536x1536' }, 'size', '`size` must be one of 1024x1024, 1792x1024, 1024x1792 for image-v3'],
+    ['image-v2', { size: '1536x1024' }, 'size', '`size` must be one of 256x256, 512x512, 1024x1024 for image-v2'],
+    ['image-v2', { quality: 'high' }, 'quality', '`quality` must be standard for image-v2'],
     ['image-v3', { quality: 1 }, 'quality', '`quality` must be a string'],
     ['image-v2', { quality: 'hd' }, 'quality', '`quality` must be standard for image-v2'],
     ['image-v3', { style: 'Vivid' }, 'style', '`style` must be one of vivid, natural for image-v3'],

@@ -19,8 +19,8 @@ describe('the events of a job', () => {
       { id: 'processing', type: 'processing', at: 1003 },
       { id: 'finished', type: 'finished', at: 1090 },
       { id: 'stored', type: 'stored', at: 1094 },
-      { id: 'settled', type: 'settled', at: 1095, cost: '0.7056' },
       { id: 'progress:100', type: 'progress', at: 1095, percent: 100 },
+      { id: 'settled', type: 'settled', at: 1095, cost: '0.7056' },
       { id: 'succeeded', type: 'succeeded', at: 1095 },
       { id: 'callback:1', type: 'callback', at: 1097, status: 500, attempt: 1 },
     ])
@@ -185,7 +185,8 @@ describe('the position of an event', () => {
     expect(last(38, 'progress:37')).toEqual(['progress:38'])
     expect(last(38, 'finished')).toEqual([])
     expect(idsAfter('progress:99')[0]).toBe('finished')
-    expect(idsAfter('progress:100')[0]).toBe('succeeded')
+    expect(idsAfter('stored')[0]).toBe('progress:100')
+    expect(idsAfter('progress:100')[0]).toBe('settled')
   })
 
   it.each(['', 'unknown', 'progress:', 'progress:1e3', 'queued ', `progress:${'9'.repeat(30)}`])(
@@ -200,16 +201,26 @@ const timed: VideoJob = { ...PROCESSING, timing: { className: 'class', usual: { 
 
 describe('the percentage of a job', () => {
   it('is what the upstream says, whatever is usual', () => {
-    expect(jobPercent({ ...timed, upstreamPercent: { percent: 7 } }, 1080)).toEqual({ percent: 7, etaSeconds: 12 })
+    expect(jobPercent({ ...timed, upstreamPercent: { percent: 70 } }, 1047)).toEqual({ percent: 70, etaSeconds: 45 })
+    expect(jobPercent({ ...timed, upstreamPercent: { percent: 7 } }, 1080)).toEqual({ percent: 7 })
     expect(jobPercent({ ...PROCESSING, upstreamPercent: { percent: 50, since: 1010 } }, 1080)).toEqual({ percent: 50 })
   })
 
   it('is otherwise the share of the usual time: 90 when it is over, and still growing afterwards', () => {
     expect(jobPercent(timed, 1002)).toEqual({ percent: 0, etaSeconds: 90 })
     expect(jobPercent(timed, 1047)).toEqual({ percent: 45, etaSeconds: 45 })
-    expect(jobPercent(timed, 1092)).toEqual({ percent: 90, etaSeconds: 0 })
+    expect(jobPercent(timed, 1092)).toEqual({ percent: 90 })
     expect(jobPercent(timed, 1200)).toEqual({ percent: 95 })
     expect(jobPercent(timed, 9999)?.percent).toBeLessThanOrEqual(98)
+  })
+
+  it('has no remaining time from four fifths of the usual time on, nor while the upstream is far behind', () => {
+    const eta = (percent: number | undefined, seconds: number) => {
+      const upstreamPercent = percent === undefined ? undefined : { percent }
+      return jobPercent({ ...timed, upstreamPercent }, 1002 + seconds)?.etaSeconds
+    }
+    expect([eta(undefined, 72), eta(undefined, 73), eta(undefined, 90)]).toEqual([18, undefined, undefined])
+    expect([eta(23, 45), eta(22, 45), eta(99, 73)]).toEqual([45, undefined, undefined])
   })
 
   it('is unknown before the acceptance, without any usual time, and for a failed job', () => {

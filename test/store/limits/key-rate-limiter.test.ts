@@ -8,9 +8,9 @@ import type { TableWithClient } from '../../engines/test-table.ts'
 import { useOpened } from '../../engines/use-opened.ts'
 import { startRelayTable } from '../relay-ledger/relaying-tenant.ts'
 
-/** Thirty a minute: five at once, then one every two seconds. */
+/** Thirty a minute: six at once, then one every two seconds. */
 const KEY = { keyId: 'Ab3dEf9h', ratePerMinute: 30 }
-const BURST = 5
+const BURST = 6
 
 const engine = useOpened(startRelayTable)
 let table: TableWithClient
@@ -64,15 +64,15 @@ describe.each(['lean', 'sdk'] as const)('the limit of a key, through the %s clie
     expect(await takeAll([limiter])).toEqual([1])
     now += 1
     expect(passed(await takeAll([limiter, limiter]))).toBe(1)
-    now += 10_000
+    now += 12_000
     expect(passed(await takeAll(Array.from({ length: 20 }, () => instance(client))))).toBe(BURST)
   })
 
   it('says what is left', async () => {
     const limiter = instance(client)
-    expect((await limiter.take(KEY))?.state).toEqual({ limit: 30, remaining: 4, resetMilliseconds: 2000 })
-    expect((await limiter.take(KEY))?.state).toEqual({ limit: 30, remaining: 3, resetMilliseconds: 4000 })
-    expect((await instance(client).take(KEY))?.state).toEqual({ limit: 30, remaining: 2, resetMilliseconds: 6000 })
+    expect((await limiter.take(KEY))?.state).toEqual({ limit: 30, remaining: 5, resetMilliseconds: 2000 })
+    expect((await limiter.take(KEY))?.state).toEqual({ limit: 30, remaining: 4, resetMilliseconds: 4000 })
+    expect((await instance(client).take(KEY))?.state).toEqual({ limit: 30, remaining: 3, resetMilliseconds: 6000 })
   })
 })
 
@@ -117,17 +117,17 @@ describe('the cost of the limit of a key', () => {
 })
 
 describe('KeyRateLimiter, when the rate of a key was changed after a request was counted,', () => {
-  /** Six a minute: one at once, then one every ten seconds. */
-  const slower = { ...KEY, ratePerMinute: 6 }
+  /** Five a minute: one at once, then one every twelve seconds. */
+  const slower = { ...KEY, ratePerMinute: 5 }
 
   it('counts the request by the new rate alone if it lets the request pass', async () => {
     const limiter = instance()
     await limiter.take(KEY)
     expect(await limiter.take(slower, KEY.ratePerMinute)).toEqual({
-      state: { limit: 6, remaining: 0, resetMilliseconds: 10_000 },
+      state: { limit: 5, remaining: 0, resetMilliseconds: 12_000 },
       retryAfterSeconds: undefined,
     })
-    expect(await limiter.take(slower)).toMatchObject({ retryAfterSeconds: 10 })
+    expect(await limiter.take(slower)).toMatchObject({ retryAfterSeconds: 12 })
   })
 
   it('refuses the request if the new rate would have', async () => {
