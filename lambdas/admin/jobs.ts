@@ -1,5 +1,4 @@
-import { FAILURE_TEXT, isTerminal, type VideoJob } from '#core/jobs/video-job.ts'
-import { isCancelledByOperator } from '#lambdas/pipeline/cancel-upstream-task.ts'
+import { FAILURE_TEXT, isCancelledByOperator, isTerminal, type VideoJob } from '#core/jobs/video-job.ts'
 import { type ResolveContext, resolveVideoJob } from '#lambdas/pipeline/resolve-video-job.ts'
 import { describeVideoExecution, executionName, startVideoExecution } from '#platform/aws/video-executions.ts'
 import { type Actor, auditEntry } from '#store/audit/audit-entry.ts'

@@ -78,6 +78,7 @@ export function pathId({ pathParameters }: ApiEvent, name: string, what: string)
 /** The field of a request that permits what was refused. */
 const PERMITTED_BY: Partial<Record<RefusalCode, string>> = {
   id_taken: 'id',
+  name_taken: 'allow_duplicate_name',
   below_zero: 'allow_debt',
   rotated_already: 'again',
 }

@@ -3,10 +3,11 @@ import { changeObject, requestObject } from '#core/admin/parse-request.ts'
 import { amountField, budgetField, nameField, reasonField, rowIdField } from '#core/admin/request-fields.ts'
 import { OPEN_JOBS_DEFAULT } from '#core/limits.ts'
 import { parseCredits, parsePositiveCredits, parseSignedCredits, ZERO } from '#core/money.ts'
+import { StoreRefusal } from '#store/store-refusal.ts'
 import { changeTenant as change } from '#store/tenants/change-tenant.ts'
 import { adjustTenant, grantTenant } from '#store/tenants/credits.ts'
 import { makeTenant, resumeTenant as resume, suspendTenant as suspend } from '#store/tenants/tenant-lifecycle.ts'
-import { getTenant, type Tenant } from '#store/tenants/tenants.ts'
+import { getTenant, listTenantNames, type Tenant } from '#store/tenants/tenants.ts'
 import { defineOperation, type OperationContext } from './operation.ts'
 import { tenantJson } from './tenants.ts'
 
@@ -39,17 +40,27 @@ export const createTenant = defineOperation({
   path: '/admin/v1/tenants',
   access: 'owner',
   status: 201,
+  conflicts: ['name_taken'],
   audit: 'tenant create',
   body() {
     const { name, open_jobs_max, budget } = tenantFields()
     return requestObject({
       name,
+      allow_duplicate_name: z
+        .optional(z.boolean())
+        .check(z.describe('Take a name that another tenant has: commands then find both by their ids only.')),
       credits: z.optional(amountField(parseCredits, 'The first grant. Default: nothing.')),
       open_jobs_max: z._default(open_jobs_max, OPEN_JOBS_DEFAULT),
       budget: z._default(budget, null),
     })
   },
-  async run({ name, credits = ZERO, open_jobs_max: openJobsMax, budget }, { table, actor, nowMilliseconds }) {
+  async run(input, { table, actor, nowMilliseconds }) {
+    const { name, allow_duplicate_name: isShared = false, credits = ZERO, open_jobs_max: openJobsMax, budget } = input
+    const namesake = isShared ? undefined : (await listTenantNames(table)).find((other) => other.name === name)
+    if (namesake !== undefined) {
+      const advice = 'use another name, or allow a duplicate name'
+      throw new StoreRefusal('name_taken', `tenant ${namesake.id} has the name ${name}: ${advice}`)
+    }
     const tenant = await makeTenant(table, { name, credits, openJobsMax, budgetLimit: budget }, actor)
     return tenantJson(tenant, nowMilliseconds())
   },

@@ -1,4 +1,4 @@
-import { FAILURE_TEXT, type VideoJob } from '#core/jobs/video-job.ts'
+import { FAILURE_TEXT, isCancelledByOperator, type VideoJob } from '#core/jobs/video-job.ts'
 import type { CancelOutcome } from '#core/providers/video-provider.ts'
 import { asError, jobFacts, logger } from '#platform/telemetry/logger.ts'
 import { recordFailure, recordPoll } from '#store/jobs/job-progress.ts'
@@ -53,9 +53,4 @@ export async function cancelUnwantedTask(
     await recordPoll(table, job, { isCancelRefused: true })
   }
   return outcome
-}
-
-/** Whether the operator ended the job. */
-export function isCancelledByOperator(job: Pick<VideoJob, 'status' | 'error'>): boolean {
-  return job.status === 'failed' && job.error === FAILURE_TEXT.cancelledByOperator
 }

@@ -3,6 +3,7 @@
  *
  * - `not_found`: the tenant or the key does not exist.
  * - `id_taken`: the id belongs to another tenant, or to a row of the ledger with another amount.
+ * - `name_taken`: another tenant has the name, which then finds neither.
  * - `below_zero`: the available balance would fall below zero.
  * - `key_unusable`: the key is revoked or has expired.
  * - `rotated_already`: an earlier rotation is under way.
@@ -13,6 +14,7 @@
 export const REFUSAL_CODES = [
   'not_found',
   'id_taken',
+  'name_taken',
   'below_zero',
   'key_unusable',
   'rotated_already',

@@ -1,5 +1,6 @@
 import type { AdminFunction, AdminRoute } from '#core/admin/routes.ts'
 import { DOCUMENT_SERVER } from '#core/api/paths.ts'
+import { LISTED_STATUSES } from '#core/jobs/video-job.ts'
 import { VERSION } from '#core/version.ts'
 import type { DocumentedOperation } from '#lambdas/admin/document.ts'
 import { ADMIN_DOCUMENTS, ADMIN_SCHEMAS, ALL_ADMIN_ROUTES } from '#lambdas/admin/documents.ts'
@@ -50,7 +51,7 @@ const QUERY: Readonly<Record<string, Described>> = {
   from: text('First moment: a day in UTC, or a time where the rows are times.'),
   to: text('Last moment, in the same form; a day is included.'),
   group_by: text('Some of `day`, `model`, `key`, `operation` and, for all tenants, `tenant`, separated by commas.'),
-  status: choice('Jobs with this status.', ['queued', 'processing', 'succeeded', 'failed', 'expired']),
+  status: choice('Jobs with this status; `cancelled` is a part of `failed`.', LISTED_STATUSES),
   model: text('Jobs of this model.'),
   created_after: { description: 'Jobs made at this time or later, Unix seconds.', schema: SECONDS },
   created_before: { description: 'Jobs made before this time, Unix seconds.', schema: SECONDS },

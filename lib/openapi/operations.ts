@@ -1,5 +1,5 @@
 import type { OutputName } from '#core/api/response-schemas.ts'
-import { VISIBLE_STATUSES } from '#core/jobs/video-job.ts'
+import { LISTED_STATUSES } from '#core/jobs/video-job.ts'
 import { type OperationObject, type Parameter, readExamples, schemaReference } from './openapi-types.ts'
 
 /** The description of one operation. ROUTES has its method, path and statuses. */
@@ -90,8 +90,9 @@ const FILTERS: readonly Parameter[] = [
   {
     name: 'status',
     in: 'query',
-    description: 'Only jobs that read this status. Cannot be combined with `offset`.',
-    schema: { type: 'string', enum: [...VISIBLE_STATUSES] },
+    description:
+      'Only jobs that read this status; `cancelled` is the part of `failed` that was cancelled. Cannot be combined with `offset`.',
+    schema: { type: 'string', enum: [...LISTED_STATUSES] },
   },
   {
     name: 'model',

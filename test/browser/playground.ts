@@ -56,6 +56,22 @@ export function testPlayground(shared: () => SharedConsole): void {
       host = shared().host
     })
 
+    it('keeps its key over a reload of the page', async () => {
+      const page = await host.owner()
+      let made = 0
+      page.on('request', (request) => {
+        made += request.method() === 'POST' && request.url().endsWith('/playground/key') ? 1 : 0
+      })
+      const quoted = () => page.locator('.quotes data').waitFor()
+      await show(page, '/console/playground?tenant=demo&model=famB-1.1-t2v')
+      await page.getByLabel('Prompt').fill('a paper city')
+      await quoted()
+      await page.reload()
+      await page.getByLabel('Prompt').fill('a paper city')
+      await quoted()
+      expect(made).toBe(1)
+    })
+
     it('quotes a video, shows its progress also after a failure, plays it, and leads to its rows in the ledger and to its cost in the usage', async () => {
       const page = await host.owner()
       await show(page, '/console/playground?tenant=demo&model=famB-1.1-t2v')

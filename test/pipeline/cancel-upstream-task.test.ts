@@ -1,12 +1,8 @@
 import { DynamoDBDocumentClient, UpdateCommand } from '@aws-sdk/lib-dynamodb'
 import { beforeEach, describe, expect, it } from '@jest/globals'
 import { mockClient } from 'aws-sdk-client-mock'
-import { FAILURE_TEXT, type VideoJob } from '#core/jobs/video-job.ts'
-import {
-  cancelUnwantedTask,
-  cancelUpstreamTask,
-  isCancelledByOperator,
-} from '#lambdas/pipeline/cancel-upstream-task.ts'
+import { FAILURE_TEXT, isCancelledByOperator, type VideoJob } from '#core/jobs/video-job.ts'
+import { cancelUnwantedTask, cancelUpstreamTask } from '#lambdas/pipeline/cancel-upstream-task.ts'
 import { openTable } from '#store/table/sdk-table.ts'
 import { ScriptedUpstream } from '../engines/pipeline.ts'
 import { testCatalogue } from '../engines/test-catalogue.ts'

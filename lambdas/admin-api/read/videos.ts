@@ -4,7 +4,7 @@ import { isJobId } from '#core/ids.ts'
 import { resendRefusal } from '#core/jobs/callback.ts'
 import { jobEvents, jobPercent } from '#core/jobs/job-events.ts'
 import { parseListQuery } from '#core/jobs/list-query.ts'
-import { hasEnded, isVisible, type VideoJob, visibleError, visibleStatus } from '#core/jobs/video-job.ts'
+import { hasEnded, isCancelled, isVisible, type VideoJob, visibleError, visibleStatus } from '#core/jobs/video-job.ts'
 import { exceededBound } from '#core/json/json-scanner.ts'
 import { parseJsonText } from '#core/json/parse-json-text.ts'
 import { formatCredits } from '#core/money.ts'
@@ -81,6 +81,7 @@ export function videoRow(job: VideoJob, tenant: { readonly id: string; readonly 
     percent: job.status === 'succeeded' ? 100 : (progress?.percent ?? null),
     eta_seconds: progress?.etaSeconds ?? null,
     error: visibleError(job) || null,
+    cancelled: isCancelled(job),
   }
 }
 

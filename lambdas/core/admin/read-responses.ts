@@ -202,6 +202,7 @@ const row = {
     .nullable()
     .describe('Expected seconds until the end; null if unknown, and for a job that takes longer than usual.'),
   error: z.string().nullable().describe('Why a failed job has no video.'),
+  cancelled: z.boolean().describe('Whether the client or an operator ended the job.'),
 }
 
 /** Jobs of a tenant, newest first. */

@@ -1,4 +1,4 @@
-import { unexpiredStatus, type VideoJob, visibleError, visibleStatus } from '../jobs/video-job.ts'
+import { isCancelled, unexpiredStatus, type VideoJob, visibleError, visibleStatus } from '../jobs/video-job.ts'
 import { type InjectedFields, type RawNumber, spliceInjected } from '../json/json-fields.ts'
 
 /** What a response needs besides the record. */
@@ -30,7 +30,8 @@ export function createdJobBody(job: VideoJob, submitText: string | undefined): s
 export function videoJobBody(job: VideoJob, context: ViewContext): string {
   const status = visibleStatus(job, context.nowSeconds)
   const outcome = status === 'expired' ? {} : outcomeFields(job, context)
-  return spliceInjected(context.upstreamText, { ...identityFields(job, status), ...outcome })
+  const cancelled = status === 'failed' && isCancelled(job) ? { cancelled: true } : {}
+  return spliceInjected(context.upstreamText, { ...identityFields(job, status), ...outcome, ...cancelled })
 }
 
 /** The callback payload (docs/api.md, "Callback"). */

@@ -43,6 +43,10 @@ export const videoJobResponse = z
     url: url.optional(),
     duration_secs: duration.optional(),
     error: error.optional(),
+    cancelled: z
+      .literal(true)
+      .optional()
+      .describe('Beside `failed`: you or the operator cancelled the job. Absent for any other job.'),
   })
   .describe(
     'The latest response of the upstream, byte for byte, with the injected fields, which replace fields of the same name. All other fields depend on the upstream of the job and change with its API.',

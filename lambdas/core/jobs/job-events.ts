@@ -1,5 +1,5 @@
 import { formatCredits } from '../money.ts'
-import { FAILURE_TEXT, hasEnded, isTerminal, isUnwanted, type VideoJob, visibleError } from './video-job.ts'
+import { hasEnded, isCancelledByOperator, isTerminal, isUnwanted, type VideoJob, visibleError } from './video-job.ts'
 
 /** How far an open job is. Only a job that has succeeded is at 100. */
 export type JobPercent = {
@@ -184,7 +184,7 @@ function endEvents(job: VideoJob, nowSeconds: number): Found[] {
     return []
   }
   const error = job.error ?? ''
-  return [{ type: isCancellation(error) ? 'cancelled' : 'failed', at, error }, ...callbackEvents(job, nowSeconds)]
+  return [{ type: isCancelledByOperator(job) ? 'cancelled' : 'failed', at, error }, ...callbackEvents(job, nowSeconds)]
 }
 
 /**
@@ -203,10 +203,6 @@ function cancellationEvents(job: VideoJob, nowSeconds: number): Found[] {
       : []),
     ...callbacks.filter((callback) => !isFirst(callback)),
   ]
-}
-
-function isCancellation(error: string): boolean {
-  return error === FAILURE_TEXT.cancelledByClient || error === FAILURE_TEXT.cancelledByOperator
 }
 
 /** A callback takes at most half a minute; one without a recorded outcome after this was sent, and its outcome is unknown. */

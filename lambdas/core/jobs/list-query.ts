@@ -1,17 +1,11 @@
 import { InvalidRequestError, type RequestIssue } from '../errors.ts'
 import { isJobId } from '../ids.ts'
-import {
-  JOB_LIFETIME_SECONDS,
-  VISIBLE_STATUSES,
-  type VideoJob,
-  type VisibleStatus,
-  visibleStatus,
-} from './video-job.ts'
+import { isCancelled, JOB_LIFETIME_SECONDS, LISTED_STATUSES, type VideoJob, visibleStatus } from './video-job.ts'
 
 /** Which jobs a listing shows. Times are Unix seconds. */
 export type JobFilter = {
   /** As clients read it. */
-  readonly status?: VisibleStatus | undefined
+  readonly status?: (typeof LISTED_STATUSES)[number] | undefined
   /** Public id. */
   readonly model?: string | undefined
   /** Inclusive. */
@@ -24,11 +18,16 @@ export type JobFilter = {
 export function matchesFilter(job: VideoJob, filter: JobFilter, nowSeconds: number): boolean {
   const { status, model, createdAfter, createdBefore } = filter
   return (
-    (status === undefined || visibleStatus(job, nowSeconds) === status) &&
+    (status === undefined || hasStatus(job, status, nowSeconds)) &&
     (model === undefined || job.model === model) &&
     (createdAfter === undefined || job.createdAt >= createdAfter) &&
     (createdBefore === undefined || job.createdAt < createdBefore)
   )
+}
+
+function hasStatus(job: VideoJob, status: NonNullable<JobFilter['status']>, nowSeconds: number): boolean {
+  const visible = visibleStatus(job, nowSeconds)
+  return status === 'cancelled' ? visible === 'failed' && isCancelled(job) : visible === status
 }
 
 /** Whether most jobs of the filter's time may be left out, so that a page can need many reads. */
@@ -79,7 +78,7 @@ export function parseListQuery(query: RawQuery): ListQuery {
   const offset = Math.max(0, wholeNumber(query.offset) ?? 0)
   const after = query.after?.toLowerCase()
   const filter = {
-    status: VISIBLE_STATUSES.find((status) => status === query.status),
+    status: LISTED_STATUSES.find((status) => status === query.status),
     model: query.model,
     createdAfter: wholeNumber(query.created_after),
     createdBefore: wholeNumber(query.created_before),
@@ -118,10 +117,10 @@ function pageIssues({ offset, after, filter }: Pick<ListQuery, 'offset' | 'after
 
 function filterIssues({ status, model, created_after, created_before }: RawQuery): RequestIssue[] {
   const issues: RequestIssue[] = []
-  if (status !== undefined && !VISIBLE_STATUSES.some((known) => known === status)) {
+  if (status !== undefined && !LISTED_STATUSES.some((known) => known === status)) {
     issues.push({
       path: 'status',
-      message: `the query parameter \`status\` must be one of ${VISIBLE_STATUSES.join(', ')}`,
+      message: `the query parameter \`status\` must be one of ${LISTED_STATUSES.join(', ')}`,
     })
   }
   if (model !== undefined && (model === '' || model.length > MODEL_CHARACTERS_MAX)) {

@@ -183,6 +183,9 @@ export const VISIBLE_STATUSES = ['queued', 'processing', 'succeeded', 'failed', 
 /** One of {@link VISIBLE_STATUSES}. */
 export type VisibleStatus = VideoJobStatus | 'expired'
 
+/** What a listing may be filtered by: a status, or `cancelled`, which is a part of `failed`. */
+export const LISTED_STATUSES = [...VISIBLE_STATUSES, 'cancelled'] as const
+
 type Cancellable = Pick<VideoJob, 'status' | 'cancelledAt'>
 
 /** The status that clients read: `expired` is computed, from `expires_at` on, for any job. */
@@ -203,6 +206,16 @@ export function hasEnded(job: Cancellable): boolean {
 /** The `error` of a failed job, as clients read it. */
 export function visibleError({ error, cancelledAt }: Pick<VideoJob, 'error' | 'cancelledAt'>): string {
   return error ?? (cancelledAt === undefined ? '' : FAILURE_TEXT.cancelledByClient)
+}
+
+/** Whether its client or the operator ended a job, which then reads `failed`. */
+export function isCancelled(job: Cancellable & Pick<VideoJob, 'error'>): boolean {
+  return job.cancelledAt !== undefined || isCancelledByOperator(job)
+}
+
+/** Whether the operator ended the job. */
+export function isCancelledByOperator({ status, error }: Pick<VideoJob, 'status' | 'error'>): boolean {
+  return status === 'failed' && error === FAILURE_TEXT.cancelledByOperator
 }
 
 /** Whether nobody waits for the video of a job: its client has deleted or cancelled it. */

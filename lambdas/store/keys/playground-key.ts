@@ -18,7 +18,7 @@ import {
 } from './api-keys.ts'
 import { generateApiKey } from './key-changes.ts'
 
-/** A page that was reloaded asks for a key again, so keys are short-lived. */
+/** Each tab of a browser has its own, so keys are short-lived. */
 const LIFETIME_SECONDS = 15 * 60
 
 /** Live keys of one session, as for two tabs and a reload; the oldest one ends when another is made. */

@@ -8,7 +8,7 @@ import { formatTable, type Output } from '../output.ts'
 import { UsageError } from '../terminal.ts'
 import type { Command } from './command.ts'
 import { jobRow } from './jobs.ts'
-import { readTenantId, readTenantIdIfGiven } from './read-options.ts'
+import { readTenantIdIfGiven } from './read-options.ts'
 
 /** The limit of BatchGetItem. */
 const BATCH_ITEMS = 100
@@ -66,7 +66,7 @@ export const jobList: Command = {
   details: `With --open, jobs of all tenants or of --tenant, out of at most 10,000 open reservations. The cause is the reason in the log for a
 failure, or for a wait for a channel; clients see only the error.`,
   options: {
-    tenant: { value: 'ID|NAME', summary: 'the tenant; optional with --open' },
+    tenant: { value: 'ID|NAME', summary: 'the tenant; needed without --open' },
     open: { summary: 'jobs that have not ended, oldest first, with their age' },
     status: { value: 'STATUS', summary: `one of ${STATUSES.join(', ')}; not with --open` },
     limit: { value: 'N', summary: `maximum number of jobs; default: ${LIMIT_DEFAULT}` },
@@ -91,7 +91,10 @@ failure, or for a wait for a channel; clients see only the error.`,
         context.warn,
       )
     }
-    const tenantId = await readTenantId(context, values)
+    const tenantId = await readTenantIdIfGiven(context, values)
+    if (tenantId === undefined) {
+      throw new UsageError('--tenant is missing: name a tenant, or list the open jobs of all tenants with --open')
+    }
     return await listAll(await context.table(), { tenantId, status, limit })
   },
 }

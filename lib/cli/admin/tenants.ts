@@ -5,7 +5,7 @@ import { parsePositiveCredits, parseSignedCredits } from '#core/money.ts'
 import { TENANT_DOCUMENTS } from '#lambdas/admin/tenants.docs.ts'
 import type { tenantJson } from '#lambdas/admin/tenants.ts'
 import { isRefusal, StoreRefusal } from '#store/store-refusal.ts'
-import { getTenant, listTenantNames } from '#store/tenants/tenants.ts'
+import { getTenant } from '#store/tenants/tenants.ts'
 import { formatTable } from '../output.ts'
 import { UsageError } from '../terminal.ts'
 import { budgetLine, readLimit } from './budgets.ts'
@@ -95,12 +95,6 @@ export const tenantCreate: Command = withSecret(
       'tenant create --name Acme --credits 100.00 --stage prod',
       'tenant create --name Trial --credits 0 --json',
     ],
-    async prepare({ name }, { table, warn }) {
-      if ((await listTenantNames(await table())).some((other) => other.name === name)) {
-        warn(`another tenant has the name ${name}: commands find both by their ids only`)
-      }
-      return undefined
-    },
   }),
   () => true,
 )

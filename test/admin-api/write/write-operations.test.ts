@@ -141,6 +141,7 @@ const conflict = (code: RefusalCode) => ({ status: 409, error: errorOf(code) })
 const RESPONSES: Readonly<Record<RefusalCode, { readonly status: number; readonly error: object }>> = {
   not_found: { status: 404, error: errorOf('not_found') },
   id_taken: { status: 409, error: { ...errorOf('id_taken'), param: 'id' } },
+  name_taken: { status: 409, error: { ...errorOf('name_taken'), param: 'allow_duplicate_name' } },
   below_zero: {
     status: 409,
     error: { ...errorOf('below_zero'), message: 'why; `allow_debt` permits this', param: 'allow_debt' },

@@ -3,6 +3,7 @@ import { v7 as uuidv7 } from 'uuid'
 import { resolveReservation } from '#store/job-ledger/resolve-reservation.ts'
 import { markDeleted } from '#store/jobs/cancel-and-delete.ts'
 import { getVideoJob } from '#store/jobs/job-reader.ts'
+import { failedJob } from '../../cli/admin/failed-job.ts'
 import { useOpened } from '../../engines/use-opened.ts'
 import { RELEASE, requireReservation, reserveJob } from '../../engines/video-jobs.ts'
 import { type Client, startVideoRoutes, type VideoRoutes } from '../video-routes.ts'
@@ -32,6 +33,10 @@ describe('cancel-video-job', () => {
     expect((await get(client, { jobId })).json).toEqual(json)
     const list = await routes.open('list-video-jobs')
     expect((await list(client, { query: { status: 'failed' } })).json.data).toEqual([json])
+    expect(json).toMatchObject({ cancelled: true })
+    await failedJob(routes.table, client.tenant)
+    expect((await list(client, { query: { status: 'failed' } })).json.data).toHaveLength(2)
+    expect((await list(client, { query: { status: 'cancelled' } })).json.data).toEqual([json])
   })
 
   it('cancel-video-job 409: all but one of ten at once, and every repeat', async () => {

@@ -35,6 +35,9 @@ describe('job list', () => {
     expect(text).toMatch(/ ERROR +CAUSE\n/)
     expect(text).toMatch(/ cannot read <url> of yours +HTTP 401 at <url>\n?/)
     await expect(list({ status: 'expired' })).rejects.toThrow('--status expired: use queued')
+    await expect(runCommand(jobList, { table, options: {} })).rejects.toThrow(
+      'or list the open jobs of all tenants with --open',
+    )
     await expect(runCommand(jobList, { table, options: { tenant: 'nobody' } })).rejects.toThrow('no tenant nobody')
   })
 

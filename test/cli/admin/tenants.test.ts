@@ -128,18 +128,14 @@ describe('tenant commands', () => {
       }
     })
 
-    it('warns when another tenant has the name, because the name then finds neither', async () => {
-      const warnings: string[] = []
-      const create = () =>
-        runCommand(tenantCreate, {
-          table,
-          options: { name: 'Namesake', credits: '1' },
-          warn: (sentence) => void warnings.push(sentence),
-        })
-      await create()
-      expect(warnings).toEqual([])
-      await create()
-      expect(warnings).toEqual(['another tenant has the name Namesake: commands find both by their ids only'])
+    it('has no name that another tenant has, unless told, because the name then finds neither', async () => {
+      const create = (options: Readonly<Record<string, true>> = {}) =>
+        runCommand(tenantCreate, { table, options: { name: 'Namesake', credits: '1', ...options } })
+      const { id } = Object((await create()).json)
+      await expect(create()).rejects.toThrow(
+        `tenant ${id} has the name Namesake: use another name, or allow a duplicate name`,
+      )
+      expect(Object((await create({ 'allow-duplicate-name': true })).json).name).toBe('Namesake')
     })
 
     it.each([

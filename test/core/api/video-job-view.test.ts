@@ -104,6 +104,15 @@ describe('createdJobBody', () => {
 })
 
 describe('videoJobBody', () => {
+  it.each([
+    ['its client', { ...job, cancelledAt: 1_776_678_920 }, 'cancelled by the client'],
+    ['the operator', { ...failed, error: 'cancelled by the operator' }, 'cancelled by the operator'],
+  ])('of a job that %s cancelled says so beside failed, until it is expired', (_, of, error) => {
+    expect(JSON.parse(view(of))).toStrictEqual({ ...identity, status: 'failed', error, cancelled: true })
+    expect(JSON.parse(view(of, { nowSeconds: job.expiresAt }))).toStrictEqual({ ...identity, status: 'expired' })
+    expect(JSON.parse(view(failed))).not.toHaveProperty('cancelled')
+  })
+
   it.each(['queued', 'processing'] as const)('of a %s job has the identity alone beside the upstream', (status) => {
     const body = view({ ...job, status }, { upstreamText: '{"url":"theirs","progress":5.0}' })
     expect(JSON.parse(body)).toStrictEqual({ ...identity, status, url: 'theirs', progress: 5 })

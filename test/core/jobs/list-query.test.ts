@@ -81,7 +81,7 @@ describe('parseListQuery', () => {
   it.each([
     ['status', ''],
     ['status', 'Failed'],
-    ['status', 'cancelled'],
+    ['status', 'canceled'],
     ['status', 'failed,queued'],
     ['model', ''],
     ['model', 'm'.repeat(129)],

@@ -9,6 +9,9 @@ function shouldRetry(failures: number, error: unknown): boolean {
   return failures < 1 && !(error instanceof ApiError && error.status > 0 && error.status < 500)
 }
 
+/** The name of the query for who is signed in. */
+export const SESSION = ['session']
+
 /** The cache of the console. Requests are sent even where the browser believes to be offline: the gateway may be on this machine. */
 export const queryClient = new QueryClient({
   defaultOptions: {

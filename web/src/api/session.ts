@@ -5,15 +5,13 @@ import type { SignedInSession } from './admin-types.ts'
 import { ApiError } from './api-error.ts'
 import { keepPageSecret } from './page-secret.ts'
 import { forgetPlaygroundKeys } from './playground-key.ts'
-import { queryClient } from './query-client.ts'
+import { queryClient, SESSION } from './query-client.ts'
 
 /** Who is signed in. Times are Unix seconds. */
 export type Session = Omit<SignedInSession, 'page_secret'>
 
 /** What a person may give to sign in. */
 export type Credential = { readonly key: string } | { readonly link: string }
-
-const SESSION = ['session']
 
 /** The session of this page: null when nobody is signed in, undefined while it is asked for. */
 export function useSessionQuery() {

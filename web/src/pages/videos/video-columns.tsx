@@ -22,7 +22,7 @@ export function videoColumns(): readonly TableColumn<VideoRow>[] {
       id: 'status',
       title: 'Status',
       order: 'text',
-      value: ({ status }) => status,
+      value: stateOf,
       cell: (row) => <VideoStatus row={row} />,
     },
     {
@@ -56,11 +56,19 @@ export function videoColumns(): readonly TableColumn<VideoRow>[] {
   ]
 }
 
+function stateOf({ status, cancelled }: Pick<VideoRow, 'status' | 'cancelled'>): string {
+  return cancelled && status === 'failed' ? 'cancelled' : status
+}
+
 /** The status of a job, with its progress while it is open and its error when it has failed. */
-export function VideoStatus({ row }: { readonly row: Pick<VideoRow, 'status' | 'percent' | 'eta_seconds' | 'error'> }) {
+export function VideoStatus({
+  row,
+}: {
+  readonly row: Pick<VideoRow, 'status' | 'percent' | 'eta_seconds' | 'error' | 'cancelled'>
+}) {
   return (
     <span class="nowrap" title={row.error ?? undefined}>
-      <Status state={row.status} />
+      <Status state={stateOf(row)} />
       {isOpen(row) ? progressWords(row) : ''}
     </span>
   )

@@ -12,7 +12,7 @@ import { TenantFilter } from '../../shell/tenant-scope.tsx'
 import { useUrlFilters } from '../../state/url-filters.ts'
 import { isOpen, videoColumns } from './video-columns.tsx'
 
-const STATUSES = ['queued', 'processing', 'succeeded', 'failed', 'expired'] as const
+const STATUSES = ['queued', 'processing', 'succeeded', 'failed', 'cancelled', 'expired'] as const
 
 /** While a job of the first page is open, and the page is visible. */
 const REFRESH_MILLISECONDS = 5_000
