@@ -4,10 +4,15 @@ export const getUsage = /* @__PURE__ */ defineRoute({
   operation: 'get-usage',
   method: 'GET',
   path: '/v1/usage',
-  query: ['from', 'to', 'group_by', 'limit', 'after'],
+  query: ['from', 'to', 'group_by', 'model', 'key', 'operation', 'limit', 'after'],
   output: 'Usage',
   function: 'account',
-  needs: { table: [{ actions: ['Query'], partitions: ['U#*'] }] },
+  needs: {
+    table: [
+      { actions: ['Query'], partitions: ['U#*'] },
+      { actions: ['BatchGetItem', 'GetItem'], partitions: ['KEYS'] },
+    ],
+  },
 })
 
 export const getBalance = /* @__PURE__ */ defineRoute({

@@ -38,13 +38,13 @@ export function createCallerWithAccountReader() {
     if (record === undefined || caller === undefined) {
       return undefined
     }
-    const { tenantId, keyId, models } = caller
+    const { tenantId, keyId, models, ratePerMinute } = caller
     const place = { tenantId, keyId, budgetId: caller.budget?.id }
     const isRight = guess !== undefined && samePlace(guess, place)
     places.set(keyDigest, place)
     const [balance, listing, budgetItem] = isRight ? items : await table.readItems(keysOf(place))
     const budget = budgetItem === undefined ? null : readKeyBudget(budgetItem)
-    const key = { id: keyId, models, name: nameIn(listing), expiresAt: record.expiresAt ?? null, budget }
+    const key = { id: keyId, models, name: nameIn(listing), expiresAt: record.expiresAt ?? null, ratePerMinute, budget }
     const tenantBudget = balance === undefined ? undefined : readTenantBudget(balance)
     return { caller, account: { balance: readBalance(balance).balance, tenantBudget, key } }
   }

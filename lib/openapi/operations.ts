@@ -294,6 +294,14 @@ const day = (name: 'from' | 'to', description: string, example: string): Paramet
   example,
 })
 
+const usageOf = (name: 'model' | 'key' | 'operation', description: string, example: string): Parameter => ({
+  name,
+  in: 'query',
+  description,
+  schema: { type: 'string', minLength: 1, maxLength: 128 },
+  example,
+})
+
 const USAGE_QUERY: readonly Parameter[] = [
   day('from', 'First day, UTC; default: 29 days before `to`.', '2026-11-01'),
   day('to', 'Last day, UTC; default: today. A range has at most 92 days.', '2026-11-22'),
@@ -304,6 +312,9 @@ const USAGE_QUERY: readonly Parameter[] = [
     schema: { type: 'string', default: 'day' },
     example: 'day,model',
   },
+  usageOf('model', 'Only usage of this model.', 'chat-default'),
+  usageOf('key', 'Only usage of the key with this public id.', 'Ab3dE6gH'),
+  usageOf('operation', 'Only usage of this operation.', 'create-chat-completion'),
   {
     name: 'limit',
     in: 'query',

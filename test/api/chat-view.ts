@@ -11,6 +11,7 @@ export const CHAT_VIEW = {
   max_output_tokens: 1000,
   input_modalities: ['text'],
   output_modalities: ['text'],
+  vision: false,
   endpoints: ['/v1/chat/completions', '/v1/completions'],
   pricing: {
     unit: 'credit',

@@ -118,7 +118,7 @@ export async function recordLimits(
   service: MeteredService,
   { body, record }: { readonly body: object; readonly record: Recorder },
 ): Promise<void> {
-  const limited = await service.openTenant('limited', '1', 6)
+  const limited = await service.openTenant('limited', '1', 5)
   await record('create, key with a rate, invalid request: 400', () =>
     expectStatus(400, service.request('POST', '', { ...limited, body: {} })),
   )

@@ -60,7 +60,7 @@ describe('a key that a warm instance knows and that is changed', () => {
   })
 
   it('has no rate from the next request on when its rate is removed', async () => {
-    const { key } = await knownKey(6)
+    const { key } = await knownKey(5)
     expect(await rig.send(chat(FREE), { key })).toMatchObject({ statusCode: 429 })
     await set(key, { ratePerMinute: null })
     expect(await rig.send(chat(FREE), { key })).toMatchObject({ statusCode: 200 })
@@ -68,7 +68,7 @@ describe('a key that a warm instance knows and that is changed', () => {
 
   it('is held to its new rate from the next request on where it had none', async () => {
     const { key } = await knownKey()
-    await set(key, { ratePerMinute: 6 })
+    await set(key, { ratePerMinute: 5 })
     expect(await rig.send(chat(CHAT), { key })).toMatchObject({ statusCode: 200 })
     expect(await rig.send(chat(CHAT), { key })).toMatchObject({ statusCode: 429 })
   })
@@ -76,20 +76,20 @@ describe('a key that a warm instance knows and that is changed', () => {
   it('is held to a lower rate from the next request on, which counts what the key has sent by the earlier one', async () => {
     const { key } = await knownKey(60)
     await Promise.all(Array.from({ length: 8 }, () => rig.send(chat(FREE), { key })))
-    await set(key, { ratePerMinute: 6 })
+    await set(key, { ratePerMinute: 5 })
     expect(await rig.send(chat(CHAT), { key })).toMatchObject({ statusCode: 429 })
   })
 
   it('counts by its new rate a request that begins again, and tells the client so', async () => {
     const { key } = await knownKey(6_000)
-    await set(key, { ratePerMinute: 12 })
+    await set(key, { ratePerMinute: 10 })
     const { statusCode, headers } = await rig.send(chat(CHAT), { key })
     const { 'x-ratelimit-limit-requests': limit, 'x-ratelimit-remaining-requests': left } = Object(headers)
-    expect({ statusCode, limit, left }).toEqual({ statusCode: 200, limit: '12', left: '1' })
+    expect({ statusCode, limit, left }).toEqual({ statusCode: 200, limit: '10', left: '1' })
   })
 
   it('counts a request once that begins again', async () => {
-    const { key } = await knownKey(12)
+    const { key } = await knownKey(10)
     await set(key, { name: 'New' })
     const { statusCode, headers } = await rig.send(chat(CHAT), { key })
     expect({ statusCode, left: Object(headers)['x-ratelimit-remaining-requests'] }).toEqual({

@@ -12,6 +12,7 @@ import { getBalance, getUsage } from '#routes/usage.ts'
 import { getVideoReceipt } from '#routes/video-jobs.ts'
 import { createCallerWithAccountReader } from '#store/caller-with-account.ts'
 import { readReceiptRows } from '#store/job-ledger/receipt-rows.ts'
+import { readApiKeyNames } from '#store/keys/api-keys.ts'
 import { openTable } from '#store/table/sdk-table.ts'
 import { readUsageCounters } from '#store/usage.ts'
 
@@ -29,7 +30,18 @@ const usage = apiHandler(getUsage, { openTable: table }, async (event) => {
   if (counters === undefined) {
     throw new InvalidRequestError([TOO_MUCH])
   }
-  return usageReport(counters, query)
+  const report = usageReport(counters, query)
+  if (!query.groupBy.includes('key')) {
+    return report
+  }
+  const names = await readApiKeyNames(
+    table(),
+    report.data.map(({ key = '' }) => key),
+  )
+  return {
+    ...report,
+    data: report.data.map(({ key = '', ...group }) => ({ key, key_name: names.get(key) ?? null, ...group })),
+  }
 })
 
 const TOO_MUCH = {

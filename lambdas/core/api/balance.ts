@@ -1,4 +1,5 @@
 import { allowsMove, type Budget, budgetAt, periodEnd } from '../budgets.ts'
+import { requestRate } from '../limits.ts'
 import { formatCredits, type Microcredits } from '../money.ts'
 
 /** What a tenant and one of its keys have. */
@@ -14,6 +15,8 @@ export type AccountView = {
     readonly models: readonly string[] | null
     /** Unix seconds; null for a key that does not expire. */
     readonly expiresAt: number | null
+    /** Requests a minute; undefined for no limit. */
+    readonly ratePerMinute?: number | undefined
     /** Null for a key without a budget of its own. */
     readonly budget: Budget | null
   }
@@ -32,7 +35,7 @@ export function isAffordable(
 
 /** The body of `GET /v1/balance`. A budget is shown as it counts at this time. */
 export function balanceView({ balance, key }: AccountView, nowMilliseconds: number) {
-  const { id, name, models, expiresAt } = key
+  const { id, name, models, expiresAt, ratePerMinute } = key
   return {
     object: 'balance' as const,
     unit: 'credit' as const,
@@ -42,9 +45,15 @@ export function balanceView({ balance, key }: AccountView, nowMilliseconds: numb
       name,
       models,
       expires_at: expiresAt,
+      rate: ratePerMinute === undefined ? null : rateView(ratePerMinute),
       budget: budgetView(key.budget, nowMilliseconds),
     },
   }
+}
+
+function rateView(ratePerMinute: number) {
+  const { perMinute, burst } = requestRate(ratePerMinute)
+  return { per_minute: perMinute, burst }
 }
 
 /** The four sums of a balance, as decimal strings of credits. */

@@ -1,6 +1,6 @@
 import type { Catalogue } from '../catalogue/catalogue.ts'
 import type { ImageModel, Model, VideoModel } from '../catalogue/model.ts'
-import type { MODALITIES } from '../catalogue/parameters.ts'
+import { ASPECT_RATIOS, type MODALITIES } from '../catalogue/parameters.ts'
 import { ModelNotFoundError } from '../errors.ts'
 import { MODEL_PATHS } from './paths.ts'
 
@@ -39,10 +39,14 @@ type Range = { readonly min: number; readonly max: number }
 type Abilities = {
   readonly context_window?: number
   readonly max_output_tokens?: number
+  readonly vision?: boolean
+  readonly tools?: boolean
+  readonly structured_output?: boolean
   readonly input_modalities: readonly Modality[]
   readonly output_modalities: readonly Modality[]
   readonly durations?: Range
   readonly resolutions?: VideoModel['resolutions']
+  readonly aspect_ratios?: typeof ASPECT_RATIOS
   readonly references?: { readonly images: Range; readonly videos: Range; readonly audios: Range }
   readonly sizes?: readonly string[]
   readonly qualities?: readonly string[]
@@ -58,6 +62,9 @@ function abilitiesOf(model: Model, catalogue: Pick<Catalogue, 'videoChannels'>):
         max_output_tokens: model.max_output_tokens,
         input_modalities: model.input_modalities,
         output_modalities: model.output_modalities,
+        vision: model.input_modalities.includes('image'),
+        ...(model.tools === undefined ? {} : { tools: model.tools }),
+        ...(model.structured_output === undefined ? {} : { structured_output: model.structured_output }),
       }
     case 'embedding':
       return {
@@ -101,6 +108,7 @@ function videoAbilities(model: VideoModel, catalogue: Pick<Catalogue, 'videoChan
     output_modalities: ['video'],
     durations,
     resolutions,
+    aspect_ratios: ASPECT_RATIOS,
     references: { images, videos, audios },
   }
 }

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { MODALITIES, RESOLUTIONS } from '../catalogue/parameters.ts'
+import { ASPECT_RATIOS, MODALITIES, RESOLUTIONS } from '../catalogue/parameters.ts'
 
 // The schemas of responses document them; the gateway does not parse its own responses.
 
@@ -188,12 +188,22 @@ export const modelResponse = z.looseObject({
   kind: z.enum(['chat', 'embedding', 'image', 'video']),
   context_window: z.int().optional().describe('Maximum tokens of a prompt. Only chat and embedding models.'),
   max_output_tokens: z.int().optional().describe('Maximum tokens of one completion. Only chat models.'),
+  vision: z.boolean().optional().describe('Whether prompts may hold images. Only chat models.'),
+  tools: z
+    .boolean()
+    .optional()
+    .describe('Whether the model calls functions. Only chat models of which the operator says so.'),
+  structured_output: z
+    .boolean()
+    .optional()
+    .describe('Whether the model obeys `response_format`. Only chat models of which the operator says so.'),
   input_modalities: z.array(modality).describe('What a request may hold. A content part of another kind is a 400.'),
   output_modalities: z.array(modality).describe('What a response holds.'),
   endpoints: z.array(z.string()).describe('Paths of the routes that take this model.'),
   pricing,
   durations: range.optional().describe('Lengths in seconds that a job may ask for. Only video models.'),
   resolutions: z.array(z.enum(RESOLUTIONS)).optional().describe('Only video models.'),
+  aspect_ratios: z.array(z.enum(ASPECT_RATIOS)).optional().describe('Only video models. Some upstreams ignore it.'),
   references: z
     .looseObject({ images: range, videos: range, audios: range })
     .optional()
@@ -236,6 +246,13 @@ export const balanceResponse = z.looseObject({
     name: z.string().nullable(),
     models: z.array(z.string()).nullable().describe('Models that the key may use; null for all.'),
     expires_at: z.int().nullable().describe('Unix seconds; null for a key that does not expire.'),
+    rate: z
+      .looseObject({
+        per_minute: z.int().describe('Requests a minute, over all routes.'),
+        burst: z.int().describe('Requests at once, after a rest.'),
+      })
+      .nullable()
+      .describe('Null for a key without a limit.'),
     budget,
   }),
 })
@@ -258,6 +275,7 @@ const usageGroup = z.looseObject({
   day: z.string().optional().describe('UTC, `yyyy-mm-dd`: the day on which the requests were settled.'),
   model: z.string().optional(),
   key: z.string().optional().describe('Public id of the API key.'),
+  key_name: z.string().nullable().optional().describe('With `key`: its name; null for a key that has none or is gone.'),
   operation: z.string().optional().describe('Such as `create-chat-completion`.'),
   ...sums,
 })

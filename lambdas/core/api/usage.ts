@@ -26,12 +26,18 @@ export function readDimensions(text: string): readonly UsageDimension[] | undefi
   return isValid ? dimensions : undefined
 }
 
+/** Values of dimensions that counters must have; empty for all counters. */
+type UsageFilter = Readonly<Partial<Record<(typeof FILTERS)[number], string>>>
+
+const FILTERS = ['model', 'key', 'operation'] as const
+
 /** Where a page of usage ended: its query, and the values of its last group, in the order of `groupBy`. */
 export type UsageCursor = {
   /** UTC, `yyyy-mm-dd`. */
   readonly from: string
   readonly to: string
   readonly groupBy: readonly UsageDimension[]
+  readonly filter: UsageFilter
   readonly last: readonly string[]
 }
 
@@ -42,14 +48,16 @@ const dimensions = z
   .array(z.enum(USAGE_DIMENSIONS))
   .check(z.refine((names) => readDimensions(names.join()) !== undefined))
 
-const content = z.tuple([day, day, dimensions, z.array(z.string())])
+const filterContent = z.partialRecord(z.enum(FILTERS), z.string())
 
-/** Much longer than any cursor of this service: four names. */
+const content = z.tuple([day, day, dimensions, filterContent, z.array(z.string())])
+
+/** Much longer than any cursor of this service: seven names. */
 const CHARACTERS_MAX = 4_096
 
 /** Writes a cursor as an opaque string that is safe in a url. It contains only values that its page shows. */
-export function writeUsageCursor({ from, to, groupBy, last }: UsageCursor): string {
-  return Buffer.from(JSON.stringify([from, to, groupBy, last])).toString('base64url')
+export function writeUsageCursor({ from, to, groupBy, filter, last }: UsageCursor): string {
+  return Buffer.from(JSON.stringify([from, to, groupBy, filter, last])).toString('base64url')
 }
 
 /** Reads a cursor; undefined for a string that {@link writeUsageCursor} did not write. */
@@ -58,8 +66,8 @@ export function readUsageCursor(text: string): UsageCursor | undefined {
   if (!parsed.success) {
     return undefined
   }
-  const [from, to, groupBy, last] = parsed.data
-  return groupBy.length === last.length ? { from, to, groupBy, last } : undefined
+  const [from, to, groupBy, filter, last] = parsed.data
+  return groupBy.length === last.length ? { from, to, groupBy, filter, last } : undefined
 }
 
 function parseJson(text: string): unknown {
@@ -81,6 +89,7 @@ export type UsageQuery = {
   readonly from: string
   readonly to: string
   readonly groupBy: readonly UsageDimension[]
+  readonly filter: UsageFilter
   readonly limit: number
   /** The last group of the page before; undefined for the first page. */
   readonly after: readonly string[] | undefined
@@ -99,15 +108,16 @@ export function parseUsageQuery(query: RawQuery, today: string): UsageQuery {
   const from =
     query.from === undefined ? (cursor?.from ?? daysBefore(to, DAYS.default - 1)) : readDay('from', query.from)
   const groupBy = query.group_by === undefined ? (cursor?.groupBy ?? ['day']) : readGroupBy(query.group_by)
+  const filter = readFilter(query, cursor)
   const limit = query.limit === undefined ? GROUPS_MAX : readLimit(query.limit)
   refuseRange(from, to)
-  if (cursor !== undefined && !isSameQuery(cursor, { from, to, groupBy })) {
+  if (cursor !== undefined && !isSameQuery(cursor, { from, to, groupBy, filter })) {
     throw invalid('after', CURSOR_MESSAGE)
   }
-  return { from, to, groupBy, limit, after: cursor?.last }
+  return { from, to, groupBy, filter, limit, after: cursor?.last }
 }
 
-const CURSOR_MESSAGE = '`after` must be `next` of the page before, with the same `from`, `to` and `group_by`'
+const CURSOR_MESSAGE = '`after` must be `next` of the page before, with the same `from`, `to`, `group_by` and filters'
 
 function readCursor(text: string): UsageCursor {
   const cursor = readUsageCursor(text)
@@ -117,9 +127,30 @@ function readCursor(text: string): UsageCursor {
   return cursor
 }
 
-function isSameQuery(cursor: UsageCursor, { from, to, groupBy }: Omit<UsageCursor, 'last'>): boolean {
-  return cursor.from === from && cursor.to === to && cursor.groupBy.join() === groupBy.join()
+function isSameQuery(cursor: UsageCursor, { from, to, groupBy, filter }: Omit<UsageCursor, 'last'>): boolean {
+  const isSameFilter = FILTERS.every((name) => cursor.filter[name] === filter[name])
+  return cursor.from === from && cursor.to === to && cursor.groupBy.join() === groupBy.join() && isSameFilter
 }
+
+function readFilter(query: RawQuery, cursor: UsageCursor | undefined): UsageFilter {
+  const given = FILTERS.flatMap((name) => {
+    const value = query[name] ?? cursor?.filter[name]
+    if (value !== undefined && (value === '' || value.length > NAME_CHARACTERS_MAX)) {
+      throw invalid(name, `\`${name}\` must be one ${FILTER_WORDS[name]}`)
+    }
+    return value === undefined ? [] : [[name, value] as const]
+  })
+  return Object.fromEntries(given)
+}
+
+/** Longer than any id of a model or a key, and any operation. */
+const NAME_CHARACTERS_MAX = 128
+
+const FILTER_WORDS = {
+  model: 'id of a model',
+  key: 'public id of an api key',
+  operation: 'operation, such as create-chat-completion',
+} as const
 
 function readDay(name: 'from' | 'to', text: string): string {
   if (!isDay(text)) {
@@ -212,17 +243,24 @@ export function compareValues(left: readonly string[], right: readonly string[])
 
 /** The body of `GET /v1/usage`: one page of groups, and the total of all pages. */
 export function usageReport(counters: Iterable<UsageCounter>, query: UsageQuery) {
-  const { from, to, groupBy, limit, after } = query
+  const { from, to, groupBy, filter, limit, after } = query
   const groups = new UsageGroups(groupBy)
   for (const counter of counters) {
-    groups.add(counter)
+    if (isWanted(counter, filter)) {
+      groups.add(counter)
+    }
   }
   const rest = groups.sorted().filter(({ values }) => after === undefined || compareValues(values, after) > 0)
   const page = rest.slice(0, limit)
   const last = page.at(-1)?.values
   const hasMore = rest.length > page.length
-  const next = hasMore && last !== undefined ? writeUsageCursor({ from, to, groupBy, last }) : null
+  const next = hasMore && last !== undefined ? writeUsageCursor({ from, to, groupBy, filter, last }) : null
   return { ...usagePage(query, page, groups.total), has_more: hasMore, next }
+}
+
+function isWanted({ model, keyId, operation }: UsageCounter, filter: UsageFilter): boolean {
+  const values = { model, key: keyId, operation }
+  return FILTERS.every((name) => filter[name] === undefined || filter[name] === values[name])
 }
 
 type GroupedQuery = { readonly from: string; readonly to: string; readonly groupBy: readonly string[] }
@@ -234,12 +272,16 @@ export function usagePage({ from, to, groupBy }: GroupedQuery, page: readonly Us
     from,
     to,
     group_by: groupBy,
-    data: page.map(({ values, sums }) => ({
-      ...Object.fromEntries(groupBy.map((dimension, index) => [dimension, values[index]])),
-      ...usageSumsView(sums),
-    })),
+    data: page.map(({ values, sums }) => ({ ...dimensionsOf(groupBy, values), ...usageSumsView(sums) })),
     total: usageSumsView(total),
   }
+}
+
+function dimensionsOf(
+  groupBy: readonly string[],
+  values: readonly string[],
+): Partial<Record<UsageDimension | 'tenant', string>> {
+  return Object.fromEntries(groupBy.map((dimension, index) => [dimension, values[index] ?? '']))
 }
 
 /** Sums as a response shows them. */

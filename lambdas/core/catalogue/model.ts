@@ -168,6 +168,13 @@ function modalities(description: string) {
     .meta({ description })
 }
 
+function fact(what: string) {
+  return z
+    .boolean()
+    .optional()
+    .meta({ description: `${what}, for the list of models. The gateway does not enforce it.` })
+}
+
 const tokens = z.number().int().positive()
 
 const imageTokens = z.union([
@@ -197,6 +204,8 @@ const chatModel = strictObject({
   }),
   input_modalities: modalities('What the model takes. Content parts of other kinds are refused.'),
   output_modalities: modalities('What the model gives, for the list of models. The gateway does not enforce it.'),
+  tools: fact('Whether the model calls functions'),
+  structured_output: fact('Whether the model obeys `response_format`'),
   prices: z.array(z.union([chatTokenPrices, strictObject({ price })])).length(1),
 })
 

@@ -3,7 +3,7 @@ import { type Actor, auditEntry } from '../audit/audit-entry.ts'
 import { type BudgetOfKey, budgetAttributes, namedBudget } from '../callers.ts'
 import { StoreRefusal } from '../store-refusal.ts'
 import { type Change, type Clause, change, isStill } from '../table/expressions.ts'
-import { type NamedWrites, queryPartition, type Table, tryTransact } from '../table/table.ts'
+import { type NamedWrites, queryPartition, readBatches, type Table, tryTransact } from '../table/table.ts'
 import { isSortKey, tableKeys } from '../table/table-keys.ts'
 
 /**
@@ -113,6 +113,24 @@ export async function readApiKeyModels(
 ): Promise<readonly string[] | null> {
   const item = isSortKey(keyId) ? await table.readItem(tableKeys.apiKeyListing(keyId)) : undefined
   return item === undefined ? [] : readListing(item).listing.models
+}
+
+/** The names of keys by their public ids; keys without a name, and those that are gone, are left out. */
+export async function readApiKeyNames(
+  table: Pick<Table, 'readItems'>,
+  keyIds: Iterable<string>,
+): Promise<ReadonlyMap<string, string>> {
+  const names = new Map<string, string>()
+  const keys = [...new Set(keyIds)].filter(isSortKey).map(tableKeys.apiKeyListing)
+  for await (const items of readBatches(table, keys)) {
+    for (const item of items) {
+      const { keyId, name } = readListing(item).listing
+      if (name !== null) {
+        names.set(keyId, name)
+      }
+    }
+  }
+  return names
 }
 
 /** Which keys to list. */

@@ -28,16 +28,16 @@ describe('get-balance', () => {
         held: '0.7',
         spent: '0',
         granted: '10',
-        key: { id: client.keyId, name: null, models: null, expires_at: null, budget: null },
+        key: { id: client.keyId, name: null, models: null, expires_at: null, rate: null, budget: null },
       },
     ])
     expect((await handle(client)).json).toEqual(first.json)
   })
 
-  it('get-balance 200: shows the name, the models and the end of the key', async () => {
+  it('get-balance 200: shows the name, the models, the rate and the end of the key', async () => {
     const key = 'a-key-with-limits-of-its-own'
     const expiresAt = Math.trunc(Date.now() / 1000) + 3600
-    const limits = { models: ['chat-default'], name: 'search', expiresAt: expiresAt * 1000 }
+    const limits = { models: ['chat-default'], name: 'search', ratePerMinute: 300, expiresAt: expiresAt * 1000 }
     const keyId = await storeApiKey(routes.table, { key, tenantId: client.tenant.tenantId, ...limits }, TESTER)
     const { json } = await handle(client, { key })
     expect(json.key).toEqual({
@@ -45,6 +45,7 @@ describe('get-balance', () => {
       name: 'search',
       models: ['chat-default'],
       expires_at: expiresAt,
+      rate: { per_minute: 300, burst: 60 },
       budget: null,
     })
   })
@@ -60,7 +61,7 @@ describe('get-balance', () => {
     client = await routes.newClient('1', 1)
     expect((await handle(client)).status).toBe(200)
     const { status, headers } = await handle(client)
-    expect([status, headers['retry-after']]).toEqual([429, expect.stringMatching(/^(5\d|60)$/)])
+    expect([status, headers['retry-after']]).toEqual([429, expect.stringMatching(/^(5\d|6[0-5])$/)])
   })
 
   it('get-balance 400: refuses a strict request with a query parameter, which it would ignore', async () => {

@@ -1,8 +1,10 @@
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { parseCredits } from '#core/money.ts'
 import { type CountedSettlement, countedUsage, dayOf } from '#core/pricing/usage.ts'
+import { generateApiKey, storeApiKey } from '#store/keys/key-changes.ts'
 import { countUsage } from '#store/usage.ts'
 import { useOpened } from '../../engines/use-opened.ts'
+import { TESTER } from '../../engines/video-jobs.ts'
 import { type Client, startVideoRoutes, type VideoRoutes } from '../video-routes.ts'
 
 const routes = useOpened(startVideoRoutes)
@@ -62,6 +64,34 @@ describe('get-usage', () => {
     expect(second.json).toMatchObject({ data: [{ model: 'b' }], total: { requests: 2 }, has_more: false, next: null })
   })
 
+  it('get-usage 200: shows one model, one key or one operation, also in the total', async () => {
+    await settle()
+    await settle({ keyId: 'Zz9yX8w7' })
+    await settle({ operation: 'create-embedding', model: 'text-embedding-3-small' })
+    const counted = async (query: Readonly<Record<string, string>>) => (await usage(query)).json.total.requests
+    expect(await counted({ model: 'chat-default' })).toBe(2)
+    expect(await counted({ model: 'chat-default', key: client.keyId })).toBe(1)
+    expect(await counted({ operation: 'create-embedding' })).toBe(1)
+    expect(await counted({ operation: 'create-embedding', model: 'chat-default' })).toBe(0)
+    const { json } = await usage({ model: 'chat-default', group_by: 'model,key' })
+    expect(json.data).toMatchObject([{ model: 'chat-default' }, { model: 'chat-default' }])
+  })
+
+  it('get-usage 200: gives the name of each key that it groups by, null for one without a name or that is gone', async () => {
+    const tenantId = client.tenant.tenantId
+    const keyId = await storeApiKey(
+      routes.table,
+      { key: generateApiKey(), tenantId, models: null, name: 'search' },
+      TESTER,
+    )
+    await settle()
+    await settle({ keyId })
+    await settle({ keyId: 'Zz9yX8w7' })
+    const { data } = (await usage({ group_by: 'key' })).json
+    const names = Object.fromEntries(data.map(({ key, key_name }: Record<string, string>) => [key, key_name]))
+    expect(names).toEqual({ [client.keyId]: null, [keyId]: 'search', Zz9yX8w7: null })
+  })
+
   it('get-usage 200: leaves out other days', async () => {
     await settle({ at: Date.parse('2026-03-01T00:00:00Z') })
     await settle({ at: Date.parse('2026-03-02T00:00:00Z') })
@@ -96,6 +126,6 @@ describe('get-usage', () => {
     client = await routes.newClient('1', 1)
     expect((await usage()).status).toBe(200)
     const { status, headers } = await usage()
-    expect([status, headers['retry-after']]).toEqual([429, expect.stringMatching(/^(5\d|60)$/)])
+    expect([status, headers['retry-after']]).toEqual([429, expect.stringMatching(/^(5\d|6[0-5])$/)])
   })
 })

@@ -32,7 +32,14 @@ describe('balanceView', () => {
       held: '0.7',
       spent: '9.300021',
       granted: '10',
-      key: { id: 'key1', name: 'search', models: ['chat-default'], expires_at: 1_796_083_200, budget: null },
+      key: {
+        id: 'key1',
+        name: 'search',
+        models: ['chat-default'],
+        expires_at: 1_796_083_200,
+        rate: null,
+        budget: null,
+      },
     })
   })
 

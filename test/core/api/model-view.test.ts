@@ -55,6 +55,8 @@ describe('modelView', () => {
       max_output_tokens: 16_384,
       input_modalities: ['text', 'image', 'file'],
       output_modalities: ['text'],
+      vision: true,
+      tools: true,
       endpoints: ['/v1/chat/completions', '/v1/completions'],
       pricing: {
         unit: 'credit',
@@ -68,6 +70,19 @@ describe('modelView', () => {
     const configured = { ...modelOf('chat-default'), input_modalities: ['text', 'image'], output_modalities: ['text'] }
     const model = modelSchema.parse(configured)
     expect(modelView(model, shippedCatalogue).input_modalities).toStrictEqual(['text', 'image'])
+  })
+
+  it.each([
+    [{ input_modalities: ['text'] }, { vision: false }],
+    [
+      { tools: false, structured_output: true },
+      { tools: false, structured_output: true },
+    ],
+  ])('says of a chat model that is configured with %j: %j', (configured, facts) => {
+    const { tools: _, ...plain } = { tools: undefined, ...modelOf('chat-default') }
+    const model = modelSchema.parse({ ...plain, ...configured })
+    expect(modelView(model, shippedCatalogue)).toMatchObject(facts)
+    expect('tools' in modelView(model, shippedCatalogue)).toBe('tools' in configured)
   })
 
   it.each([
@@ -94,6 +109,7 @@ describe('modelView', () => {
         endpoints: ['/v1/video/generations'],
         durations: { min: 3, max: 15 },
         resolutions: ['480P', '720P', '1080P'],
+        aspect_ratios: ['16:9', '9:16', '1:1', '4:3', '3:4', '4:5', '5:4', '9:21', '21:9'],
         references: { images: { min: 1, max: 1 }, videos: { min: 0, max: 0 }, audios: { min: 0, max: 0 } },
       },
     ],

@@ -34,7 +34,7 @@ function refusedFor(query: Record<string, string>): string | undefined {
 
 describe('parseUsageQuery', () => {
   it('reads the last 30 days by day without parameters', () => {
-    const expected = { from: '2026-10-24', to: TODAY, groupBy: ['day'], limit: 1_000, after: undefined }
+    const expected = { from: '2026-10-24', to: TODAY, groupBy: ['day'], filter: {}, limit: 1_000, after: undefined }
     expect(read({})).toEqual(expected)
   })
 
@@ -65,6 +65,9 @@ describe('parseUsageQuery', () => {
     ['limit', { limit: '-1' }],
     ['limit', { limit: '1.5' }],
     ['limit', { limit: '' }],
+    ['model', { model: '' }],
+    ['key', { key: 'x'.repeat(129) }],
+    ['operation', { operation: '' }],
     ['after', { after: 'nonsense' }],
     ['after', { after: '' }],
   ])('names `%s` when it refuses %j', (name, query) => {
@@ -72,10 +75,16 @@ describe('parseUsageQuery', () => {
   })
 
   describe('with a cursor', () => {
-    const after = writeUsageCursor({ from: '2026-11-01', to: '2026-11-20', groupBy: ['key'], last: ['key1'] })
+    const after = writeUsageCursor({
+      from: '2026-11-01',
+      to: '2026-11-20',
+      groupBy: ['key'],
+      filter: {},
+      last: ['key1'],
+    })
 
     it('continues its query, whose parameters may be left out', () => {
-      const expected = { from: '2026-11-01', to: '2026-11-20', groupBy: ['key'], limit: 5, after: ['key1'] }
+      const expected = { from: '2026-11-01', to: '2026-11-20', groupBy: ['key'], filter: {}, limit: 5, after: ['key1'] }
       expect(read({ after, limit: '5' })).toEqual(expected)
       expect(read({ after, limit: '5', from: '2026-11-01', to: '2026-11-20', group_by: 'key' })).toEqual(expected)
     })
@@ -86,6 +95,21 @@ describe('parseUsageQuery', () => {
       expect(read({ after: next })).toMatchObject({ from: first.from, to: first.to })
     })
 
+    it('continues its filters, which may be left out or repeated, and not be changed', () => {
+      const filter = { model: 'chat-default', operation: 'create-embedding' }
+      const filtered = writeUsageCursor({
+        from: '2026-11-01',
+        to: '2026-11-20',
+        groupBy: ['key'],
+        filter,
+        last: ['key1'],
+      })
+      expect(read({ after: filtered }).filter).toEqual(filter)
+      expect(read({ after: filtered, model: 'chat-default' }).filter).toEqual(filter)
+      expect(refusedFor({ after: filtered, model: 'other' })).toBe('after')
+      expect(refusedFor({ after, key: 'other' })).toBe('after')
+    })
+
     it.each([{ from: '2026-11-02' }, { to: '2026-11-21' }, { group_by: 'key,day' }, { group_by: 'day' }])(
       'refuses another query: %j',
       (other) => {
@@ -94,7 +118,13 @@ describe('parseUsageQuery', () => {
     )
 
     it('refuses a range that no first page has', () => {
-      const long = writeUsageCursor({ from: '2020-01-01', to: TODAY, groupBy: ['day'], last: ['2020-01-01'] })
+      const long = writeUsageCursor({
+        from: '2020-01-01',
+        to: TODAY,
+        groupBy: ['day'],
+        filter: {},
+        last: ['2020-01-01'],
+      })
       expect(refusedFor({ after: long })).toBe('from')
     })
   })
@@ -104,6 +134,7 @@ const cursor: UsageCursor = {
   from: '2026-11-01',
   to: '2026-11-22',
   groupBy: ['model', 'day'],
+  filter: {},
   last: ['vendor/chat#β', '2026-11-05'],
 }
 const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
