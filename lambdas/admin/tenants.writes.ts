@@ -56,10 +56,13 @@ export const createTenant = defineOperation({
   },
   async run(input, { table, actor, nowMilliseconds }) {
     const { name, allow_duplicate_name: isShared = false, credits = ZERO, open_jobs_max: openJobsMax, budget } = input
-    const namesake = isShared ? undefined : (await listTenantNames(table)).find((other) => other.name === name)
+    // An id counts before a name, so a name that is an id finds nobody either.
+    const namesake = isShared
+      ? undefined
+      : (await listTenantNames(table)).find((other) => other.name === name || other.id === name)
     if (namesake !== undefined) {
       const advice = 'use another name, or allow a duplicate name'
-      throw new StoreRefusal('name_taken', `tenant ${namesake.id} has the name ${name}: ${advice}`)
+      throw new StoreRefusal('name_taken', `the name ${name} is taken by tenant ${namesake.id}: ${advice}`)
     }
     const tenant = await makeTenant(table, { name, credits, openJobsMax, budgetLimit: budget }, actor)
     return tenantJson(tenant, nowMilliseconds())

@@ -133,7 +133,10 @@ describe('tenant commands', () => {
         runCommand(tenantCreate, { table, options: { name: 'Namesake', credits: '1', ...options } })
       const { id } = Object((await create()).json)
       await expect(create()).rejects.toThrow(
-        `tenant ${id} has the name Namesake: use another name, or allow a duplicate name`,
+        `the name Namesake is taken by tenant ${id}: use another name, or allow a duplicate name`,
+      )
+      await expect(runCommand(tenantCreate, { table, options: { name: id, credits: '1' } })).rejects.toThrow(
+        'is taken by tenant',
       )
       expect(Object((await create({ 'allow-duplicate-name': true })).json).name).toBe('Namesake')
     })
