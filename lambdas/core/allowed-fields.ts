@@ -120,6 +120,22 @@ const ALLOWED = {
 /** Name of a built-in list. */
 export type AllowedList = keyof typeof ALLOWED
 
+/** Fields of responses and messages that cost or reroute beyond the tokens of the model. */
+export const GATED_FIELDS = [
+  'service_tier',
+  'speed',
+  'inference_geo',
+  'container',
+  'mcp_servers',
+  'models',
+  'fallbacks',
+] as const
+
+/** Maps names to one form that lenient upstreams may treat alike: `maxTokens`, `MAX_TOKENS` and `max-tokens`. */
+export function folded(name: string): string {
+  return name.replaceAll(/[_-]/g, '').toLowerCase()
+}
+
 function toAllowedFields(spec: FieldSpec, path = ''): AllowedFields {
   const fields = Object.entries(spec).map(
     ([name, inner]) => [name, inner === true ? 'whole' : toAllowedFields(inner, pathOf(path, name))] as const,
@@ -310,29 +326,4 @@ function ignore(ignored: IgnoredNames, path: string, name: string): void {
   if (names.size < IGNORED_MAX) {
     names.add(name.slice(0, NAME_CHARACTERS_MAX))
   }
-}
-
-/** Which fields a channel adds to each list. */
-const ADDED_TO = {
-  chat: 'chat',
-  completions: 'chat',
-  embeddings: 'embeddings',
-  images: 'images',
-} as const satisfies Readonly<Record<AllowedList, RelayedApi>>
-
-/**
- * The fields that at least one of the channels would leave out of its request, so that the result does not depend on the
- * channel that happens to take it. Without a channel, those that are not on the list.
- * @param bodyText a valid JSON object.
- */
-export function fieldsIgnoredBySome(
-  bodyText: string,
-  list: AllowedList,
-  channels: readonly { readonly pass_members: Readonly<Record<RelayedApi, readonly string[]>> }[],
-): readonly string[] {
-  const added = channels.map(({ pass_members }) => pass_members[ADDED_TO[list]])
-  const ignored = (added.length === 0 ? [[]] : added).map(
-    (names) => keepAllowedFields(bodyText, allowedFields(list, names)).ignored,
-  )
-  return [...new Set(ignored.flat())]
 }

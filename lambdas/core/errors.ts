@@ -172,6 +172,17 @@ export class TooManyOpenJobsError extends HttpError {
   }
 }
 
+/** Every upstream of the model is busy, at least one with all of its clients (529). Nothing was billed. */
+export class UpstreamOverloadedError extends HttpError {
+  override readonly name = 'UpstreamOverloadedError'
+  readonly statusCode = 503
+  override readonly kind = { type: 'server_error', code: 'upstream_overloaded' }
+  override readonly retryAfterSeconds = 1
+  constructor() {
+    super('the upstream is overloaded')
+  }
+}
+
 /** The upstreams of the model failed, or refused the gateway's own credentials. Nothing was billed. */
 export class UpstreamFailedError extends HttpError {
   override readonly name = 'UpstreamFailedError'

@@ -47,9 +47,14 @@ export function authenticate(lookUp: KeyLookup): MiddlewareObj<ApiEvent, ApiResu
   return { before }
 }
 
+/** The routes of clients of the Anthropic API, which may send their key as `x-api-key`. */
+const TAKES_API_KEY = /^\/v1\/(?:messages|models)(?:\/|$)/
+
 /** The key that a request shows. @throws InvalidApiKeyError when it is missing, malformed, mistyped or given twice. */
-export function presentedKey({ headerLines }: Pick<ReceivedRequest, 'headerLines'>): string {
-  const [line, second] = headerLines('authorization')
+export function presentedKey({ path, headerLines }: Pick<ReceivedRequest, 'path' | 'headerLines'>): string {
+  const lines = headerLines('authorization')
+  const isElsewhere = lines.length === 0 && TAKES_API_KEY.test(path)
+  const [line, second] = isElsewhere ? headerLines('x-api-key').map((key) => `Bearer ${key}`) : lines
   // Proxies disagree on which of two keys counts, so a request with two has none.
   const key = second === undefined ? bearerKey(line) : undefined
   if (key === undefined) {

@@ -5,7 +5,7 @@ import { SMALL_BODY_BYTES } from '#platform/http-server/request-bodies.ts'
 import { presentedKey } from './authenticate.ts'
 import { openCallerContext } from './caller-context.ts'
 
-type Sender = Pick<IncomingMessage, 'headers' | 'headersDistinct' | 'socket'>
+type Sender = Pick<IncomingMessage, 'headers' | 'headersDistinct' | 'socket'> & Partial<Pick<IncomingMessage, 'url'>>
 
 /**
  * Small bodies share one budget, because their keys may be invented: an owner for each would take the room of the large bodies of known
@@ -21,7 +21,9 @@ const SMALL = 'small bodies'
  */
 export async function bodyOwner(request: Sender, takesKey: boolean): Promise<string | undefined> {
   try {
-    const key = takesKey ? presentedKey({ headerLines: (name) => request.headersDistinct[name] ?? [] }) : undefined
+    const path = request.url?.split('?', 1)[0] ?? ''
+    const headerLines = (name: string) => request.headersDistinct[name] ?? []
+    const key = takesKey ? presentedKey({ path, headerLines }) : undefined
     if (key === undefined) {
       return `address ${request.socket.remoteAddress}`
     }

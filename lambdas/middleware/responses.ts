@@ -1,6 +1,6 @@
 import type { MiddlewareObj } from '@middy/core'
 import { type AllowedOrigins, crossOriginHeaders } from '#core/api/cross-origin.ts'
-import { type ErrorForm, OPENAI_ERRORS } from '#core/api/error-form.ts'
+import { type ErrorForm, MESSAGES_ERRORS, OPENAI_ERRORS } from '#core/api/error-form.ts'
 import { errorShapeOf } from '#core/api/paths.ts'
 import { BudgetExceededError, budgetShortfallMessage } from '#core/budgets.ts'
 import {
@@ -55,7 +55,8 @@ export function errorResult(thrown: unknown, failed: FailedRequest): ApiResult {
 type Form = ErrorForm | undefined
 
 function formOf(path: string): Form {
-  return errorShapeOf(path) === 'video' ? undefined : OPENAI_ERRORS
+  const shape = errorShapeOf(path)
+  return shape === 'video' ? undefined : shape === 'messages' ? MESSAGES_ERRORS : OPENAI_ERRORS
 }
 
 function errorBody(error: HttpError, form: Form): object {

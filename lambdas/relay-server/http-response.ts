@@ -30,7 +30,7 @@ export class HttpResponse implements ClientResponse {
   readonly #closed: Promise<void>
   #statusCode: number | undefined
   /** The event by which a stream says that it ends early. */
-  #outOfTime: string | undefined
+  #outOfTime: ResponseHead['outOfTime']
   /** Bytes that the head's content-length still promises; undefined without one. */
   #promised: number | undefined
   #held: HeldResponse | undefined
@@ -142,7 +142,7 @@ export class HttpResponse implements ClientResponse {
    */
   giveUp(): void {
     if (this.#outOfTime !== undefined && !(this.#hasEnded || this.#gone.aborted)) {
-      this.#response.write(this.#outOfTime)
+      this.#response.write(this.#outOfTime())
     }
     this.#gone.abort()
   }

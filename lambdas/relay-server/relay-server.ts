@@ -14,8 +14,11 @@ import { ROUTES } from '#routes/index.ts'
 import { ResponseHeaders } from '../relay/client-response.ts'
 import { chat } from '../relay/protocols/chat.ts'
 import { completion } from '../relay/protocols/completion.ts'
+import { countMessageTokens } from '../relay/protocols/count-message-tokens.ts'
 import { embedding } from '../relay/protocols/embedding.ts'
 import { image } from '../relay/protocols/image.ts'
+import { messages } from '../relay/protocols/messages.ts'
+import { responses } from '../relay/protocols/responses.ts'
 import { boundSilence, RelayExchange } from '../relay/relay-exchange.ts'
 import { REQUEST_MILLISECONDS_MAX } from '../relay/run-request.ts'
 import { sendJson } from '../relay/send-response.ts'
@@ -65,7 +68,7 @@ export class RelayServer {
   }
 
   async #serve(
-    { operation, errors, relay, takesBody }: RelayRoute,
+    { operation, errors, relay, takesBody, query }: RelayRoute,
     target: RequestTarget,
     { request, response }: HttpPair,
   ): Promise<void> {
@@ -91,7 +94,7 @@ export class RelayServer {
     const place = this.#open.add(outgoing)
     const timeUp = setTimeout(() => outgoing.giveUp(), endsAt - performance.now())
     const endBound = boundSilence(exchange, outgoing)
-    await serveRelay(exchange, { relay, takesBody, allowedOrigins: this.#allowedOrigins })
+    await serveRelay(exchange, { relay, takesBody, query, allowedOrigins: this.#allowedOrigins })
     endBound()
     await outgoing.finished()
     clearTimeout(timeUp)
@@ -109,7 +112,9 @@ export class RelayServer {
   }
 
   #hold({ request, response }: HttpPair, bytes: number): HeldResponse {
-    return this.#unread.hold(request.headers.authorization ?? '', bytes, () => response.destroy())
+    return this.#unread.hold(request.headers.authorization ?? String(request.headers['x-api-key'] ?? ''), bytes, () =>
+      response.destroy(),
+    )
   }
 }
 
@@ -135,6 +140,9 @@ async function send({ response }: RelayExchange, body: object): Promise<void> {
 
 const OPERATIONS: readonly RelayRoute[] = [
   chat,
+  responses,
+  messages,
+  countMessageTokens,
   completion,
   embedding,
   image,

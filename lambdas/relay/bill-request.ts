@@ -6,8 +6,10 @@ import type { Billing, Charge, Priced } from '#core/pricing/usage.ts'
 import { logger } from '#platform/telemetry/logger.ts'
 import { count, creditsForGraphs } from '#platform/telemetry/measures.ts'
 import type { RelayReservation, RelayResolution } from '#store/relay-ledger/relay-reservation.ts'
+import { servingChannels } from './failover.ts'
 import type { RelayContext } from './relay-context.ts'
 import type { RelayExchange } from './relay-exchange.ts'
+import type { RelayRequest } from './relay-protocol.ts'
 
 /** The minimum `Retry-After` while every breaker is open, because an operator may enable a channel at any time. */
 const NO_CHANNEL_RETRY_SECONDS = 1
@@ -32,7 +34,11 @@ type BilledExchange = Pick<
 
 type Billed = {
   readonly exchange: BilledExchange
-  readonly request: { readonly model: RelayModel; readonly billing: Pick<Billing<never>, 'advise'> }
+  readonly request: {
+    readonly model: RelayModel
+    readonly billing: Pick<Billing<never>, 'advise'>
+    readonly rankOf?: RelayRequest<never>['rankOf']
+  }
   /** An upper bound of the price. */
   readonly estimate: Charge
 }
@@ -51,7 +57,7 @@ export async function billRequest(
   run: (bill: Bill) => Promise<void>,
 ): Promise<void> {
   const { exchange, request, estimate } = billed
-  if (context.catalogue.relayChannels(request.model.id).length === 0) {
+  if (servingChannels(context.catalogue.relayChannels(request.model.id), request.rankOf).length === 0) {
     // Nothing is reserved. Without a reservation, a read proves the key.
     await exchange.confirmCaller()
     throw new NoChannelAvailableError(NO_CHANNEL_RETRY_SECONDS)

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { AbortNotice } from '#core/abort-notice.ts'
+import { upstreamModelOf } from '#core/catalogue/apis.ts'
 import type { RelayChannel } from '#core/catalogue/channel.ts'
 import { UpstreamTimeoutError } from '#core/errors.ts'
 import { isRequestId } from '#core/ids.ts'
@@ -37,6 +38,8 @@ export type ChannelFailure = {
   readonly isKeyRefused?: boolean | undefined
   /** The wait that a busy upstream asks for. */
   readonly retryAfterSeconds?: number | undefined
+  /** True for an upstream that is busy with all of its clients (529), not only with this account. */
+  readonly isOverloaded?: boolean | undefined
 }
 
 /** How long to wait for the body of an error, whose code decides about the next channel. It nearly always comes with the head. */
@@ -82,12 +85,13 @@ export async function judgeReply(
     upstreamRequestId,
     isKeyRefused: verdict === 'refused' && isKeyRefused(status, error),
     retryAfterSeconds: seconds,
+    isOverloaded: status === OVERLOADED || undefined,
   }
 }
 
-/** The upstream's own id of a request (`x-request-id`); undefined for a value that is no plain id, which stays out of the logs. */
+/** The upstream's own id of a request (`x-request-id`, or Anthropic's `request-id`); undefined for a value that is no plain id, which stays out of the logs. */
 export function upstreamRequestIdOf(headers: IncomingHttpHeaders): string | undefined {
-  const id = headers['x-request-id']
+  const id = headers['x-request-id'] ?? headers['request-id']
   return isRequestId(id) ? id : undefined
 }
 
@@ -101,6 +105,9 @@ function isCompressed(headers: IncomingHttpHeaders): boolean {
  * gateway's own key or account (`refused`); or the upstream itself (`failed`).
  */
 type RefusalVerdict = 'request' | 'busy' | 'refused' | 'failed'
+
+/** Anthropic's status for an upstream without room. */
+const OVERLOADED = 529
 
 /** Refusals of a key or an account, which come under any status (OpenAI's `billing_hard_limit_reached` under 400). */
 const ACCOUNT_NAME = /^insufficient_|^Arrearage|Overdue|^billing_|^Invalid_?Api_?Key/i
@@ -131,6 +138,9 @@ type Refusal = {
  * order. Any other 4xx (407, 411, 417, 421, 426, 431) is about how the gateway sent the request.
  */
 export function judgeRefusal({ status, error, hasError }: Refusal): RefusalVerdict {
+  if (status === OVERLOADED) {
+    return 'busy'
+  }
   if (status < 400 || status >= 500 || status === 408) {
     return 'failed'
   }
@@ -161,12 +171,15 @@ export type ChannelContext = {
   readonly nowMilliseconds: () => number
 }
 
+/** What an upstream gets. */
+type SentRequest = Omit<UpstreamRequest, 'ignored'>
+
 /** What a request sends, whichever channel it goes to. */
 export type ChannelCall = {
   /** Public id of the model. */
   readonly modelId: string
   /** Writes the request for one channel: each upstream has its own id of the model and its own list of allowed fields. */
-  readonly write: (target: CallTarget) => Pick<UpstreamRequest, 'path' | 'text'>
+  readonly write: (target: CallTarget) => SentRequest
   /** When the wait for the head of the reply ends, besides the channel's own timeouts: a time of `performance.now()`. */
   readonly deadline: number
   /**
@@ -256,7 +269,7 @@ async function postWithKey(
   call: AdmittedChannelCall,
 ): Promise<TakenReply | ChannelFailure | Unwanted> {
   const { channel, modelId } = call
-  const request = call.write({ channel, upstreamModel: channel.models[modelId] ?? modelId })
+  const request = call.write({ channel, upstreamModel: upstreamModelOf(channel, modelId) })
   let credential: string
   try {
     credential = await context.credential(channel)
@@ -281,7 +294,7 @@ async function postWithKey(
 }
 
 type Posted = Omit<AdmittedChannelCall, 'write'> & {
-  readonly request: Pick<UpstreamRequest, 'path' | 'text'>
+  readonly request: SentRequest
   readonly credential: string
 }
 
@@ -292,8 +305,10 @@ async function postOnce(
   const { connect_seconds, first_byte_seconds, idle_seconds } = channel.timeouts
   const startedAt = performance.now()
   const outcome = await connections.post({
-    url: `${channel.base_url}${request.path}`,
+    url: `${request.baseUrl ?? channel.base_url}${request.path}`,
     credential,
+    keyHeader: request.keyHeader,
+    headers: request.headers,
     requestId,
     body: request.text,
     timeouts: {

@@ -7,7 +7,7 @@ export type ResponseHead = {
   readonly statusCode: number
   readonly headers: Readonly<Record<string, string>>
   /** The one event that stands for the rest of a stream when its time is up. */
-  readonly outOfTime?: string
+  readonly outOfTime?: () => string
 }
 
 /** The response to a relayed request. Nothing reaches the client before `open`; no method throws because the client left. */
@@ -104,32 +104,41 @@ const OUT_OF_TIME: ErrorFacts = {
 export class EventSender {
   readonly #response: ClientResponse
   readonly #errors: ErrorForm
+  readonly #signOfLife: string
   #keepAlive: NodeJS.Timeout | undefined
+  /** Writes the event that stands for the rest of a stream, where it depends on the events before. */
+  failure: ((error: ErrorFacts) => string) | undefined
 
-  constructor(response: ClientResponse, errors: ErrorForm) {
+  /** @param signOfLife what a client gets during silence. */
+  constructor(response: ClientResponse, errors: ErrorForm, signOfLife = KEEP_ALIVE) {
     this.#response = response
     this.#errors = errors
+    this.#signOfLife = signOfLife
   }
 
   /** The one event that stands for the rest of a stream when the upstream breaks off. */
   get brokeOff(): string {
-    return this.#errors.event(this.#errors.body(upstreamError('the upstream broke off its answer')))
+    return this.#last(upstreamError('the upstream broke off its answer'))
   }
 
   /** The one event that stands for the rest of a stream when its time is up. */
   get outOfTime(): string {
-    return this.#errors.event(this.#errors.body(OUT_OF_TIME))
+    return this.#last(OUT_OF_TIME)
   }
 
-  /** From now on sends a comment after every {@link KEEP_ALIVE_MILLISECONDS} of silence. */
+  #last(error: ErrorFacts): string {
+    return this.failure?.(error) ?? this.#errors.event(this.#errors.body(error))
+  }
+
+  /** From now on sends a sign of life after every {@link KEEP_ALIVE_MILLISECONDS} of silence. */
   keepAlive(): void {
-    this.#keepAlive ??= setInterval(() => this.write(KEEP_ALIVE), KEEP_ALIVE_MILLISECONDS)
+    this.#keepAlive ??= setInterval(() => this.write(this.#signOfLife), KEEP_ALIVE_MILLISECONDS)
   }
 
   /** False when the client is behind; {@link drained} resolves when there is room again. */
   write(events: Buffer | string): boolean {
     if (!this.#response.isOpen) {
-      this.#response.open({ statusCode: 200, headers: STREAM_HEADERS, outOfTime: this.outOfTime })
+      this.#response.open({ statusCode: 200, headers: STREAM_HEADERS, outOfTime: () => this.outOfTime })
     }
     this.#keepAlive?.refresh()
     return this.#response.gone.aborted || this.#response.write(events)
@@ -155,7 +164,7 @@ export class EventSender {
     this.#response.end()
   }
 
-  /** Stops the comments. To be called at the end of every stream, even after a failure. */
+  /** Stops the signs of life. To be called at the end of every stream, even after a failure. */
   stop(): void {
     clearInterval(this.#keepAlive)
     this.#keepAlive = undefined

@@ -1,7 +1,13 @@
 import { hash } from 'node:crypto'
 import type { Catalogue } from '#core/catalogue/catalogue.ts'
 import type { RelayChannel } from '#core/catalogue/channel.ts'
-import { NoChannelAvailableError, RateLimitedError, UpstreamFailedError, UpstreamTimeoutError } from '#core/errors.ts'
+import {
+  NoChannelAvailableError,
+  RateLimitedError,
+  UpstreamFailedError,
+  UpstreamOverloadedError,
+  UpstreamTimeoutError,
+} from '#core/errors.ts'
 import { lotAtRandom, lotOfDigest, orderRelayChannels, sessionText } from '#core/relay/relay-channel-order.ts'
 import type { Breakers } from './breakers.ts'
 import {
@@ -13,6 +19,7 @@ import {
   type UpstreamReply,
 } from './call-channel.ts'
 import type { RelayExchange } from './relay-exchange.ts'
+import type { RelayRequest } from './relay-protocol.ts'
 
 /** The dependencies of calls to upstreams. */
 export type UpstreamContext = ChannelContext & {
@@ -26,6 +33,9 @@ export type UpstreamContext = ChannelContext & {
 /** One request for the first channel of its model that takes it. `deadline` is the {@link replyDeadline} of the request. */
 export type UpstreamCall = ChannelCall & {
   readonly exchange: Pick<RelayExchange, 'caller' | 'sessionId' | 'requestId'>
+  /** As in a relayed request: `X-Session-ID` comes before it. */
+  readonly sessionId?: string | undefined
+  readonly rankOf?: RelayRequest<never>['rankOf']
 }
 
 /**
@@ -44,7 +54,7 @@ export function replyDeadline({ catalogue }: { readonly catalogue: Pick<Catalogu
  * that was disabled meanwhile. The search ends if an upstream has the request and stays silent: that upstream may be working on
  * it, and bill it.
  * @param relay throws NothingRelayedError for a reply that another channel may replace.
- * @throws RateLimitedError, UpstreamFailedError, NoChannelAvailableError, UpstreamTimeoutError, ClientGoneError,
+ * @throws RateLimitedError, UpstreamOverloadedError, UpstreamFailedError, NoChannelAvailableError, UpstreamTimeoutError, ClientGoneError,
  *   CallGivenUpError, ServiceUnavailableError when the switches cannot be read, and whatever `write` and `relay` throw.
  */
 export async function callUpstream<Relayed>(
@@ -55,7 +65,7 @@ export async function callUpstream<Relayed>(
   const { tenantId } = call.exchange.caller
   const channels = await currentChannels(context, call)
   const failures: ChannelFailure[] = []
-  for (const channel of orderRelayChannels(channels, lotsOf(call, context))) {
+  for (const channel of orderRelayChannels(channels, lotsOf(call, context), (each) => call.rankOf?.(each) ?? 0)) {
     if (performance.now() >= call.deadline) {
       throw failures.length === 0 ? new UpstreamTimeoutError() : noReply(failures)
     }
@@ -89,14 +99,23 @@ export async function callUpstream<Relayed>(
 /** The channels that take requests of the model now. @throws ServiceUnavailableError */
 async function currentChannels(
   { currentCatalogue }: Pick<UpstreamContext, 'currentCatalogue'>,
-  { modelId }: Pick<UpstreamCall, 'modelId'>,
+  { modelId, rankOf }: Pick<UpstreamCall, 'modelId' | 'rankOf'>,
 ): Promise<readonly RelayChannel[]> {
-  return (await currentCatalogue.read()).relayChannels(modelId)
+  return servingChannels((await currentCatalogue.read()).relayChannels(modelId), rankOf)
+}
+
+/** The channels of a model that can serve a request. */
+export function servingChannels(
+  channels: readonly RelayChannel[],
+  rankOf: UpstreamCall['rankOf'],
+): readonly RelayChannel[] {
+  return rankOf === undefined ? channels : channels.filter((channel) => rankOf(channel) !== undefined)
 }
 
 /** Draws lots by the session's digest, or by chance for a request without a session. */
-function lotsOf({ exchange }: UpstreamCall, { random }: UpstreamContext): (channel: RelayChannel) => number {
-  const { sessionId } = exchange
+function lotsOf(call: UpstreamCall, { random }: UpstreamContext): (channel: RelayChannel) => number {
+  const { exchange } = call
+  const sessionId = exchange.sessionId ?? call.sessionId
   if (sessionId === undefined) {
     return () => lotAtRandom(random)
   }
@@ -118,6 +137,9 @@ function noChannel(
 function noReply(failures: readonly ChannelFailure[]): Error {
   if (failures.some(({ kind }) => kind !== 'busy')) {
     return new UpstreamFailedError()
+  }
+  if (failures.some(({ isOverloaded }) => isOverloaded)) {
+    return new UpstreamOverloadedError()
   }
   const asked = failures.map(({ retryAfterSeconds }) => retryAfterSeconds).filter((seconds) => seconds !== undefined)
   return new RateLimitedError(atLeastOne(Math.min(...asked)))

@@ -4,7 +4,7 @@ import { hiddenInRefusal } from '#core/catalogue/hidden-fields.ts'
 import { UpstreamFailedError, UpstreamTimeoutError } from '#core/errors.ts'
 import type { FieldTree } from '#core/json/json-fields.ts'
 import { OPEN_BRACE } from '#core/json/json-scanner.ts'
-import { parseJsonText } from '#core/json/parse-json-text.ts'
+import { type JsonObject, parseJsonObject, parseJsonText } from '#core/json/parse-json-text.ts'
 import { withoutHidden } from '#core/relay/reply-scan.ts'
 import { type StreamedJsonForm, StreamedJsonReply } from '#core/relay/whole-reply.ts'
 import { nextTurn } from '#platform/concurrency.ts'
@@ -254,7 +254,7 @@ async function readUpTo(reply: ReadableReply, bounds: Bounds, reader: Reader): P
  * @throws UpstreamFailedError when the reply breaks off or is larger than its bound; UpstreamTimeoutError when it is not
  *   whole in time.
  */
-async function readReply(reply: ReadableReply, bounds: Bounds): Promise<Buffer> {
+export async function readReply(reply: ReadableReply, bounds: Bounds): Promise<Buffer> {
   const held: Buffer[] = []
   const read = await readUpTo(reply, bounds, held)
   if (typeof read === 'number') {
@@ -308,6 +308,8 @@ type RefusalReading = {
   /** What no client sees of a reply. */
   readonly hidden: FieldTree
   readonly errors: ErrorForm
+  /** Writes an error in the words of the client's API; undefined where the upstream has the same API. */
+  readonly translate?: ((refusal: JsonObject) => object | undefined) | undefined
 }
 
 /** Stands for a refusal that does not say anything in the fields of an error. */
@@ -343,9 +345,17 @@ function saysSomething(value: unknown): boolean {
  * upstream: an error of ours takes its place.
  * @throws as {@link readReply}
  */
-export async function readRefusal(reply: UpstreamReply, { deadline, hidden, errors }: RefusalReading): Promise<Buffer> {
+export async function readRefusal(
+  reply: UpstreamReply,
+  { deadline, hidden, errors, translate }: RefusalReading,
+): Promise<Buffer> {
   const bytes = (await readReply(reply, { bytesMax: REFUSAL_BYTES_MAX, deadline })).toString('latin1')
   const shown = withoutHidden(reply.withoutCredentials(bytes), hiddenInRefusal(hidden))
   const refusal = Buffer.from(shown, 'latin1')
-  return isError(refusal.toString()) ? refusal : Buffer.from(JSON.stringify(errors.body(REFUSED)))
+  if (!isError(refusal.toString())) {
+    return Buffer.from(JSON.stringify(errors.body({ ...REFUSED, statusCode: reply.status })))
+  }
+  const json = translate && parseJsonObject(refusal.toString())
+  const translated = json && translate(json)
+  return translated === undefined ? refusal : Buffer.from(JSON.stringify(translated))
 }

@@ -89,6 +89,9 @@ export class RelayExchange {
     this.headers = headers
     this.response = response
     this.facts = { gatewayRequestId: request.platformRequestId }
+    if (errors.requestIdHeader !== undefined) {
+      headers.add({ [errors.requestIdHeader]: requestId })
+    }
   }
 
   /**

@@ -64,8 +64,8 @@ const SETTLING_MILLISECONDS = 95_000
  * The two forms of a relayed operation: `handler` responds in one piece, `streamHandler` byte by byte through Lambda's
  * response stream. The stack picks one of them.
  */
-export function relayHandlers({ operation, errors, relay, takesBody }: RelayRoute) {
-  const relayed = { relay, takesBody, allowedOrigins: allowedOrigins() }
+export function relayHandlers({ operation, errors, relay, takesBody, query }: RelayRoute) {
+  const relayed = { relay, takesBody, query, allowedOrigins: allowedOrigins() }
   const handler = async (event: ApiEvent, lambda: Context): Promise<ApiResult> => {
     const received = receive(event, lambda)
     const response = new BufferedResponse(received.headers)

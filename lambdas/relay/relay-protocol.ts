@@ -1,8 +1,9 @@
-import type { AllowedList, PassedBody } from '#core/allowed-fields.ts'
-import type { ErrorForm } from '#core/api/error-form.ts'
+import type { PassedBody } from '#core/allowed-fields.ts'
+import type { ErrorFacts, ErrorForm } from '#core/api/error-form.ts'
 import type { Catalogue } from '#core/catalogue/catalogue.ts'
 import type { RelayChannel } from '#core/catalogue/channel.ts'
 import type { RelayModel } from '#core/catalogue/model.ts'
+import type { JsonObject } from '#core/json/parse-json-text.ts'
 import type { Microcredits } from '#core/money.ts'
 import type { Billing, CallEnd } from '#core/pricing/usage.ts'
 import type { EventStream, StreamRules } from '#core/relay/event-stream.ts'
@@ -16,9 +17,11 @@ import type { ReplyReader } from '#core/relay/whole-reply.ts'
 export type RelayProtocol<Usage> = {
   /** As in the table of routes. */
   readonly operation: string
-  /** The fields that pass upstream, besides those that a channel adds. */
-  readonly fields: AllowedList
   readonly errors: ErrorForm
+  /** The query parameters that it knows; none of them goes upstream. */
+  readonly query?: readonly string[]
+  /** The event that a client gets during silence; left out for a comment. */
+  readonly keepAlive?: string
   /** Checks a request, before anything is reserved. @throws InvalidRequestError, ModelNotFoundError */
   readonly read: (asked: ClientRequest) => RelayRequest<Usage>
 }
@@ -31,6 +34,8 @@ export type ClientRequest = {
   /** Length of `text` in UTF-8. */
   readonly bodyBytes: number
   readonly requestId: string
+  /** The last value of a header. @param name in lower case. */
+  readonly header: (name: string) => string | undefined
   /** As it was when the request began. */
   readonly catalogue: Catalogue
   /** Models that the key may use; null for all. */
@@ -46,12 +51,21 @@ export type RelayRequest<Usage> = {
   readonly facts: Readonly<Record<string, string | number | boolean>>
   /** Calls of upstreams, one after the other. Their replies make one response, and the end of one ends all. */
   readonly calls: number
+  /** Requests with the same value stay with one channel, where the client names no session in `X-Session-ID`. */
+  readonly sessionId?: string | undefined
+  /**
+   * How well a channel serves it: the lowest number comes first among channels of one priority, and undefined is for a channel that cannot.
+   * Left out where all serve it alike.
+   */
+  readonly rankOf?: (channel: RelayChannel) => number | undefined
   readonly billing: Billing<Usage>
   /** What one call sends to a channel. */
   readonly write: (call: number, target: CallTarget) => UpstreamRequest
   /** Reads a reply of status 2xx that is not streamed. */
   readonly reader: (call: number, rules: ReplyRules & FromChannel) => ReplyReader<Usage>
   readonly large: LargeReplies
+  /** The refusal of an upstream in the words of the client's API; left out where upstreams have the same API. */
+  readonly refusal?: (refusal: JsonObject, from: FromChannel & { readonly status: number }) => object
   /**
    * Joins what is relayed of the replies to several calls. Left out where the reply to the one call is the response.
    * @param cost shown in it; undefined for none.
@@ -71,8 +85,16 @@ export type CallTarget = { readonly channel: RelayChannel; readonly upstreamMode
 /** The channel that replied: the upstream of another one may speak another API. */
 export type FromChannel = Pick<CallTarget, 'channel'>
 
-/** A request to an upstream: a path below the base url of the channel, JSON, and the fields of the client that are not in it. */
-export type UpstreamRequest = PassedBody & { readonly path: string }
+/** A request to an upstream: a path below its base url, JSON, and the fields of the client that are not in it. */
+export type UpstreamRequest = PassedBody & {
+  readonly path: string
+  /** Left out for the one of the channel. */
+  readonly baseUrl?: string | undefined
+  /** Left out for a bearer. */
+  readonly keyHeader?: 'x-api-key'
+  /** Besides those of every request. */
+  readonly headers?: Readonly<Record<string, string>>
+}
 
 /** What becomes of whole replies that are too large to be held. */
 export type LargeReplies = {
@@ -88,7 +110,10 @@ export type LargeReplies = {
 export type RelayedStream<Usage> = Pick<
   EventStream<Usage, ReplyScan>,
   'push' | 'end' | 'state' | 'hasBegun' | 'hasGenerated' | 'isAtWork' | 'usage' | 'relayedTextBytes'
->
+> & {
+  /** The last event of a stream that breaks off; left out where it does not depend on what came before. */
+  readonly failure?: (error: ErrorFacts) => string
+}
 
 /** How a request is streamed. */
 export type RequestStream<Usage> = {

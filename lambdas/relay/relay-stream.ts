@@ -27,6 +27,7 @@ export async function relayEvents(
 ): Promise<StreamEnd> {
   const stopWaiting = boundWhenGone(reply.body, response)
   const client = new Client(sender, response)
+  sender.failure = stream.failure?.bind(stream)
   try {
     return finish(await pump(reply, stream, client), stream, client)
   } catch (error) {
@@ -57,8 +58,8 @@ class Client {
   }
 }
 
-/** More than this is not held back: an upstream may send roles without end. */
-const HELD_BYTES_MAX = 64 * 1024
+/** More than this is not held back: an upstream may send roles without end. The first events of a response repeat its request. */
+const HELD_BYTES_MAX = 1024 * 1024
 
 /** @returns how the reading ended: at the end of the stream, or before it. */
 async function pump(

@@ -1,21 +1,23 @@
-import { fieldsIgnoredBySome } from '#core/allowed-fields.ts'
 import type { ErrorForm } from '#core/api/error-form.ts'
+import { upstreamModelOf } from '#core/catalogue/apis.ts'
+import type { Catalogue } from '#core/catalogue/catalogue.ts'
 import { hiddenFields } from '#core/catalogue/hidden-fields.ts'
 import { HttpError } from '#core/errors.ts'
 import { DO_NOT_RETRY } from '#core/http.ts'
-import { parseJsonObject } from '#core/json/parse-json-text.ts'
+import { type JsonObject, parseJsonObject } from '#core/json/parse-json-text.ts'
 import { type Microcredits, ZERO } from '#core/money.ts'
 import type { CallEnd } from '#core/pricing/usage.ts'
 import { logWord } from '#core/redaction.ts'
 import type { ReplyRules } from '#core/relay/reply-scan.ts'
 import { isEventStream } from '#core/relay/sse-events.ts'
 import type { ReplyReader, WholeReply } from '#core/relay/whole-reply.ts'
+import { headerValue } from '#middleware/api-event.ts'
 import { logger } from '#platform/telemetry/logger.ts'
 import { count } from '#platform/telemetry/measures.ts'
 import { type Bill, billRequest } from './bill-request.ts'
 import { isSuccess, NothingRelayedError, type UpstreamReply } from './call-channel.ts'
 import { ClientGoneError, EventSender, hasLeft } from './client-response.ts'
-import { callUpstream, replyDeadline } from './failover.ts'
+import { callUpstream, replyDeadline, servingChannels } from './failover.ts'
 import {
   boundWhenGone,
   cutReply,
@@ -28,41 +30,75 @@ import {
 } from './read-reply.ts'
 import type { RelayContext } from './relay-context.ts'
 import type { RelayExchange } from './relay-exchange.ts'
-import type { CallTarget, RelayProtocol, RelayRequest, RequestStream } from './relay-protocol.ts'
+import type { CallTarget, ClientRequest, RelayProtocol, RelayRequest, RequestStream } from './relay-protocol.ts'
 import { relayEvents, type StreamEnd } from './relay-stream.ts'
 import { costHeaders, sendJson } from './send-response.ts'
 import type { RelayRoute } from './serve-relay.ts'
 
 /** The relayed operation of a protocol: its requests are validated, reserved, relayed, and settled by what the upstreams report. */
 export function defineRelayRoute<Usage>(protocol: RelayProtocol<Usage>): RelayRoute {
-  const { operation, errors } = protocol
-  return { operation, errors, takesBody: true, relay: (exchange, context) => runRequest(exchange, context, protocol) }
+  const { operation, errors, query } = protocol
+  return {
+    operation,
+    errors,
+    query,
+    takesBody: true,
+    relay: (exchange, context) => runRequest(exchange, context, protocol),
+  }
 }
 
 async function runRequest<Usage>(
   exchange: RelayExchange,
   context: RelayContext,
-  { fields, errors, read }: RelayProtocol<Usage>,
+  { errors, read, keepAlive }: RelayProtocol<Usage>,
 ): Promise<void> {
   const { catalogue } = context
-  const { requestId, caller, body } = exchange
-  const { json, text, bytes: bodyBytes } = body
-  const nowMilliseconds = context.nowMilliseconds()
-  const request = read({ json, text, bodyBytes, requestId, catalogue, allowedModels: caller.models, nowMilliseconds })
+  const request = read(clientRequestOf(exchange, context))
   const { model, billing } = request
-  exchange.refuseIgnored(() => fieldsIgnoredBySome(text, fields, catalogue.relayChannels(model.id)))
+  exchange.refuseIgnored(() => fieldsIgnoredBySome(request, catalogue))
   const estimate = await billing.estimate()
   exchange.note({ model: model.id, ...request.facts })
   const rules = { publicModel: model.id, hidden: hiddenFields(catalogue.config) }
   await billRequest(context, { exchange, request, estimate }, async (bill) => {
-    await new RequestRun({ exchange, context, errors, request, rules, bill }).run()
+    await new RequestRun({ exchange, context, errors, keepAlive, request, rules, bill }).run()
   })
+}
+
+/** A request as its protocol reads it. */
+export function clientRequestOf(
+  exchange: RelayExchange,
+  { catalogue, nowMilliseconds }: Pick<RelayContext, 'catalogue' | 'nowMilliseconds'>,
+): ClientRequest {
+  const { requestId, caller, body, request } = exchange
+  return {
+    json: body.json,
+    text: body.text,
+    bodyBytes: body.bytes,
+    requestId,
+    header: (name) => headerValue(request, name),
+    catalogue,
+    allowedModels: caller.models,
+    nowMilliseconds: nowMilliseconds(),
+  }
+}
+
+/** The fields that at least one channel would leave out, so that the result does not depend on the channel that takes the request. */
+function fieldsIgnoredBySome(
+  { model, rankOf, write }: Pick<RelayRequest<never>, 'model' | 'rankOf' | 'write'>,
+  catalogue: Pick<Catalogue, 'relayChannels'>,
+): readonly string[] {
+  const channels = servingChannels(catalogue.relayChannels(model.id), rankOf)
+  const ignored = channels.flatMap(
+    (channel) => write(0, { channel, upstreamModel: upstreamModelOf(channel, model.id) }).ignored,
+  )
+  return [...new Set(ignored)]
 }
 
 type Run<Usage> = {
   readonly exchange: RelayExchange
   readonly context: RelayContext
   readonly errors: ErrorForm
+  readonly keepAlive: string | undefined
   readonly request: RelayRequest<Usage>
   readonly rules: ReplyRules
   readonly bill: Bill
@@ -100,7 +136,7 @@ class RequestRun<Usage> {
 
   constructor(run: Run<Usage>) {
     this.#run = run
-    this.#sender = new EventSender(run.exchange.response, run.errors)
+    this.#sender = new EventSender(run.exchange.response, run.errors, run.keepAlive)
   }
 
   async run(): Promise<void> {
@@ -174,6 +210,8 @@ class RequestRun<Usage> {
     const upstreamCall = {
       exchange,
       modelId: request.model.id,
+      sessionId: request.sessionId,
+      rankOf: request.rankOf,
       signal: response.gone,
       givenUp: response.ending,
       deadline,
@@ -219,8 +257,10 @@ class RequestRun<Usage> {
 
   /** Relays what an upstream says against a call. Only the calls before it are billed. */
   async #refuse(reply: UpstreamReply, deadline: number): Promise<RunEnd> {
-    const { exchange, errors, rules, bill } = this.#run
-    const body = await readRefusal(reply, { deadline, hidden: rules.hidden, errors })
+    const { exchange, errors, request, rules, bill } = this.#run
+    const { channel, status } = reply
+    const translate = request.refusal && ((refusal: JsonObject) => request.refusal?.(refusal, { channel, status }))
+    const body = await readRefusal(reply, { deadline, hidden: rules.hidden, errors, translate })
     if (exchange.response.isOpen) {
       const refusal = parseJsonObject(body.toString('utf8'))
       const hasError = refusal !== undefined && 'error' in refusal

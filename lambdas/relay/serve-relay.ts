@@ -68,9 +68,11 @@ export type RelayRoute = {
   readonly errors: ErrorForm
   readonly relay: Relay
   readonly takesBody: boolean
+  /** The query parameters that it knows. */
+  readonly query?: readonly string[] | undefined
 }
 
-type Served = Pick<RelayRoute, 'relay' | 'takesBody'> & {
+type Served = Pick<RelayRoute, 'relay' | 'takesBody' | 'query'> & {
   /** Whose scripts may read the response. */
   readonly allowedOrigins: AllowedOrigins
 }
@@ -82,7 +84,7 @@ type Served = Pick<RelayRoute, 'relay' | 'takesBody'> & {
  * Never rejects: every failure has been sent or logged.
  */
 export async function serveRelay(exchange: RelayExchange, operation: Served): Promise<void> {
-  const { relay, takesBody } = operation
+  const { relay, takesBody, query } = operation
   crossOrigin(exchange, operation)
   await requestLog(exchange, () =>
     errorResponse(exchange, async () => {
@@ -95,7 +97,7 @@ export async function serveRelay(exchange: RelayExchange, operation: Served): Pr
         if (takesBody) {
           await jsonBody(exchange)
         }
-        strictHandling(exchange, takesBody)
+        strictHandling(exchange, takesBody, query)
         await relay(exchange, { ...context, catalogue: await context.currentCatalogue.read() })
       })
     }),
@@ -218,9 +220,9 @@ async function jsonBody(exchange: RelayExchange): Promise<void> {
 }
 
 /** An operation with a body refuses a strict request itself, when it knows the model, whose channels decide what is ignored. */
-function strictHandling(exchange: RelayExchange, takesBody: boolean): void {
+function strictHandling(exchange: RelayExchange, takesBody: boolean, query: RelayRoute['query']): void {
   const { request } = exchange
-  const handling = handlingOf(request)
+  const handling = handlingOf(request, query)
   exchange.handled(handling)
   if (!takesBody) {
     exchange.refuseIgnored(() => namesInBody(request.body))

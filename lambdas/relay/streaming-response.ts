@@ -28,7 +28,7 @@ export class StreamingResponse implements ClientResponse {
   #stream: LambdaResponseStream | undefined
   #statusCode: number | undefined
   /** The event by which a stream says that it ends early. */
-  #outOfTime: string | undefined
+  #outOfTime: ResponseHead['outOfTime']
 
   constructor(responseStream: LambdaResponseStream, responseHeaders: ResponseHeaders) {
     this.#responseStream = responseStream
@@ -98,7 +98,7 @@ export class StreamingResponse implements ClientResponse {
    */
   giveUp(): void {
     if (this.#outOfTime !== undefined && !(this.#stream?.writableEnded || this.#gone.signal.aborted)) {
-      this.#stream?.write(this.#outOfTime)
+      this.#stream?.write(this.#outOfTime())
     }
     this.#gone.abort()
   }

@@ -1,7 +1,7 @@
 import { matchPath } from '../core/api/paths.ts'
 import { methodsOf } from './define-route.ts'
 import { getModel, listModels } from './models.ts'
-import { createChatCompletion, createCompletion, createEmbedding, createImage } from './relayed.ts'
+import * as relayed from './relayed.ts'
 import { getHealth, getOpenapiDocument } from './service.ts'
 import { getBalance, getUsage } from './usage.ts'
 import * as videoJobs from './video-jobs.ts'
@@ -19,10 +19,13 @@ export const ROUTES = [
   videoJobs.createVideoQuote,
   listModels,
   getModel,
-  createChatCompletion,
-  createCompletion,
-  createEmbedding,
-  createImage,
+  relayed.createChatCompletion,
+  relayed.createResponse,
+  relayed.createMessage,
+  relayed.countMessageTokens,
+  relayed.createCompletion,
+  relayed.createEmbedding,
+  relayed.createImage,
   getUsage,
   getBalance,
   getOpenapiDocument,

@@ -28,6 +28,46 @@ export const createChatCompletion = /* @__PURE__ */ defineRoute({
   needs: { ...RELAY, memoryMegabytes: 512 },
 })
 
+export const createResponse = /* @__PURE__ */ defineRoute({
+  operation: 'create-response',
+  method: 'POST',
+  path: MODEL_PATHS.chat[2],
+  input: 'CreateResponseRequest',
+  output: 'Response',
+  relays: true,
+  streams: true,
+  needs: { ...RELAY, memoryMegabytes: 512 },
+})
+
+export const createMessage = /* @__PURE__ */ defineRoute({
+  operation: 'create-message',
+  method: 'POST',
+  path: MODEL_PATHS.chat[3],
+  query: ['beta'],
+  input: 'CreateMessageRequest',
+  output: 'Message',
+  relays: true,
+  streams: true,
+  needs: { ...RELAY, memoryMegabytes: 512 },
+})
+
+export const countMessageTokens = /* @__PURE__ */ defineRoute({
+  operation: 'count-message-tokens',
+  method: 'POST',
+  path: `${MODEL_PATHS.chat[3]}/count_tokens`,
+  query: ['beta'],
+  input: 'CountMessageTokensRequest',
+  output: 'MessageTokenCount',
+  errors: [404],
+  streams: true,
+  needs: {
+    table: [{ actions: ['GetItem'], partitions: ['SWITCHES'] }],
+    readsConfiguration: true,
+    callsUpstreams: true,
+    memoryMegabytes: 512,
+  },
+})
+
 export const createCompletion = /* @__PURE__ */ defineRoute({
   operation: 'create-completion',
   method: 'POST',

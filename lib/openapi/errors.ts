@@ -1,3 +1,4 @@
+import { MESSAGES_ERRORS } from '#core/api/error-form.ts'
 import type { ErrorShape } from '#core/api/paths.ts'
 
 /** One cause of an error, with the whole body that the gateway writes. */
@@ -263,9 +264,25 @@ export const VIDEO_ERRORS = {
   },
 } as const satisfies Readonly<Record<number, ErrorKindDocument>>
 
+const MESSAGES_STATUSES = [400, 401, 402, 404, 413, 429, 500, 502, 503, 504] as const
+
+/** Errors below `/v1/messages`, by status: the causes of the other routes in another shape. */
+const MESSAGES = Object.fromEntries(
+  MESSAGES_STATUSES.map((statusCode) => {
+    const { name, description, examples } = OPENAI_ERRORS[statusCode]
+    const shown = Object.entries<ErrorExample>(examples).map(([cause, { summary, value }]) => {
+      const { message } = (value as { readonly error: { readonly message: string } }).error
+      const body = MESSAGES_ERRORS.body({ statusCode, message, type: '', param: null, code: null })
+      return [cause, { summary, value: body }] as const
+    })
+    return [statusCode, { name: `Messages${name}`, description, examples: Object.fromEntries(shown) }] as const
+  }),
+)
+
 /** Every error status of each shape. `responsesOf` throws for a declared status that is missing here. */
 export const ERRORS: Readonly<Record<ErrorShape, Readonly<Record<number, ErrorKindDocument>>>> = {
   video: VIDEO_ERRORS,
+  messages: MESSAGES,
   openai: OPENAI_ERRORS,
 }
 

@@ -30,6 +30,8 @@ export const TAGS = {
   Video: 'Asynchronous video jobs: create, fetch, list, delete, and one signed callback.',
   Models: 'The models that a key may use.',
   Chat: 'Chat completions, whole or streamed.',
+  Responses: 'Responses of the OpenAI API, whole or streamed. The gateway keeps none.',
+  Messages: 'Messages of the Anthropic API, whole or streamed.',
   Completions: 'Legacy text completions, made by chat models.',
   Embeddings: 'Vectors of strings.',
   Images: 'Images from prompts.',
@@ -245,6 +247,28 @@ const SESSION: Parameter = {
   example: 'conversation-7',
 }
 
+const ANTHROPIC_VERSION: Parameter = {
+  name: 'anthropic-version',
+  in: 'header',
+  description: 'For upstreams with this API. Default: `2023-06-01`.',
+  schema: { type: 'string' },
+  example: '2023-06-01',
+}
+
+const ANTHROPIC_BETA: Parameter = {
+  name: 'anthropic-beta',
+  in: 'header',
+  description: 'For upstreams with this API.',
+  schema: { type: 'string' },
+}
+
+const BETA: Parameter = {
+  name: 'beta',
+  in: 'query',
+  description: 'Sent by some clients; without effect.',
+  schema: { type: 'string' },
+}
+
 const BILLED =
   'Reserves an upper bound of the price, then bills the usage that the upstream reports. A request that fails before its first byte is free.'
 
@@ -259,6 +283,37 @@ export const RELAY_OPERATIONS = {
       description: 'The completion, or its events with `stream`.',
       events: 'ChatCompletionChunk',
     },
+  },
+  'create-response': {
+    tag: 'Responses',
+    summary: 'Create a response',
+    description: `Relayed to an upstream with this API, or translated for one that speaks chat or messages. ${BILLED}`,
+    parameters: [SESSION],
+    response: {
+      description: 'The response, or its events with `stream`.',
+      events: 'ResponseEvent',
+      stream:
+        'Each has its type as its event, and one JSON object of the schema as its data. A stream ends with `response.completed`, `response.incomplete`, `response.failed` or `error`.',
+    },
+  },
+  'create-message': {
+    tag: 'Messages',
+    summary: 'Create a message',
+    description: `Relayed to an upstream with this API, or translated for one that speaks chat. The key may stand in \`x-api-key\`. A \`max_tokens\` above the limit of the model is lowered to it. ${BILLED}`,
+    parameters: [SESSION, ANTHROPIC_VERSION, ANTHROPIC_BETA, BETA],
+    response: {
+      description: 'The message, or its events with `stream`.',
+      events: 'MessageEvent',
+      stream:
+        'Each has its type as its event, and one JSON object of the schema as its data. A stream ends with `message_stop` or `error`.',
+    },
+  },
+  'count-message-tokens': {
+    tag: 'Messages',
+    summary: 'Count the tokens of a prompt',
+    description: 'Free, and counted against the rate of the key. Takes the body of a message without `max_tokens`.',
+    parameters: [ANTHROPIC_VERSION, ANTHROPIC_BETA, BETA],
+    response: { description: 'The count.' },
   },
   'create-completion': {
     tag: 'Completions',

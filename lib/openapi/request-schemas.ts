@@ -4,6 +4,8 @@ import { completionBodySchema } from '#core/api/completion-request.ts'
 import { PARTS_MAX } from '#core/api/content-parts.ts'
 import { embeddingBodySchema, INPUTS_MAX } from '#core/api/embedding-request.ts'
 import { imageBodySchema } from '#core/api/image-request.ts'
+import { countTokensBodySchema, messagesBodySchema } from '#core/api/messages-request.ts'
+import { responsesBodySchema } from '#core/api/responses-request.ts'
 import { PROMPT_UNITS_MAX, videoJobBodySchema } from '#core/api/video-job-request.ts'
 import { type DescribedFields, type JsonSchema, toJsonSchemas } from './openapi-types.ts'
 
@@ -70,6 +72,54 @@ export const CHAT_TOOL_FIELDS: DescribedFields = {
   type: { description: 'Always `function`.' },
   function: { description: 'Name, description, and parameters as a JSON schema.' },
 }
+
+const NOT_KEPT = { description: 'Refused: the gateway keeps no responses.' }
+
+const AGENT_TOOLS = {
+  description:
+    'Functions that the model may call. A web search of the upstream is left out unless the operator allows it; other tools that an upstream would run are a 400.',
+}
+
+export const RESPONSES_FIELDS: DescribedFields = {
+  model: { description: 'Id of a chat model that the key may use.', examples: ['chat-default'] },
+  input: { description: 'A string, or items: messages, calls of functions with their outputs, and reasoning.' },
+  instructions: { description: 'What a system message says, before the input.' },
+  stream: { description: 'Returns server-sent events.', default: false },
+  store: { description: 'Without effect: the gateway keeps no responses.' },
+  background: NOT_KEPT,
+  previous_response_id: NOT_KEPT,
+  conversation: NOT_KEPT,
+  prompt: NOT_KEPT,
+  max_output_tokens: {
+    description:
+      'Maximum tokens of the output, up to the limit of the model. Default: the default of the model, or its limit.',
+  },
+  temperature: { description: 'Sampling temperature. Default: the upstream’s.' },
+  top_p: { description: 'Nucleus sampling.' },
+  tools: AGENT_TOOLS,
+  tool_choice: { description: '`auto`, `none`, `required`, or `{"type":"function","name":"..."}`.' },
+  prompt_cache_key: { description: 'Requests with the same key go to the same upstream while it is healthy.' },
+}
+
+export const COUNT_TOKENS_FIELDS: DescribedFields = {
+  model: { description: 'Id of a chat model that the key may use.', examples: ['chat-default'] },
+  messages: { description: 'The conversation.' },
+  system: { description: 'A string or text blocks.' },
+  tools: AGENT_TOOLS,
+  tool_choice: { description: '`{"type":"auto"}`, `any`, `none`, or `{"type":"tool","name":"..."}`.' },
+}
+
+export const MESSAGES_FIELDS: DescribedFields = {
+  ...COUNT_TOKENS_FIELDS,
+  max_tokens: { description: 'Maximum tokens of the message. Above the limit of the model, the limit counts.' },
+  stream: { description: 'Returns server-sent events.', default: false },
+  temperature: { description: 'Sampling temperature. Default: the upstream’s.' },
+  top_p: { description: 'Nucleus sampling.' },
+  stop_sequences: { description: 'Strings that end a message.' },
+}
+
+const AGENT_FIELDS =
+  'All other fields pass to an upstream with this API, except for those that cost more than tokens; on other upstreams those without a counterpart are ignored.'
 
 export const COMPLETION_FIELDS: DescribedFields = {
   ...SAMPLING,
@@ -208,6 +258,13 @@ const REQUESTS = {
   },
   ChatMessage: { schema: chatMessageSchema, fields: CHAT_MESSAGE_FIELDS, description: 'One message.' },
   ChatTool: { schema: chatToolSchema, fields: CHAT_TOOL_FIELDS, description: 'A function that the model may call.' },
+  CreateResponseRequest: { schema: responsesBodySchema, fields: RESPONSES_FIELDS, description: AGENT_FIELDS },
+  CreateMessageRequest: { schema: messagesBodySchema, fields: MESSAGES_FIELDS, description: AGENT_FIELDS },
+  CountMessageTokensRequest: {
+    schema: countTokensBodySchema,
+    fields: COUNT_TOKENS_FIELDS,
+    description: AGENT_FIELDS,
+  },
   CreateCompletionRequest: {
     schema: completionBodySchema,
     fields: COMPLETION_FIELDS,

@@ -48,7 +48,7 @@ function errorSchema(shape: ErrorShape, status: number): JsonSchema {
   if (shape === 'openai') {
     return schemaReference('Error')
   }
-  const own = schemaReference('VideoError')
+  const own = schemaReference(shape === 'video' ? 'VideoError' : 'MessagesError')
   return PLATFORM_STATUSES.includes(status)
     ? {
         description: 'An Error if the platform in front of the gateway refuses the request.',
@@ -146,10 +146,10 @@ const PLATFORM_EXAMPLES = Object.fromEntries(
 
 /** Every error response by name, and the two for all other statuses. */
 export function errorResponses(): Record<string, ResponseObject> {
-  const shapes = (['video', 'openai'] as const).flatMap((shape) =>
+  const shapes = (['video', 'messages', 'openai'] as const).flatMap((shape) =>
     Object.entries(declaredErrors(shape)).map(([status, { name, description, examples }]) => {
       const rate = Number(status) === UNAUTHORIZED ? [] : RATE
-      const relayed = shape === 'openai' && RELAYED_STATUSES.includes(Number(status)) ? RELAYED_HEADERS : []
+      const relayed = shape !== 'video' && RELAYED_STATUSES.includes(Number(status)) ? RELAYED_HEADERS : []
       const headers = headersOf([...ALWAYS, ...(ERROR_HEADERS[Number(status)] ?? []), ...relayed, ...rate])
       const content = { 'application/json': { schema: errorSchema(shape, Number(status)), examples } }
       return [name, { description, headers, content }] as const

@@ -116,6 +116,9 @@ export type RelayOperation =
   | 'list-models'
   | 'get-model'
   | 'create-chat-completion'
+  | 'create-response'
+  | 'create-message'
+  | 'count-message-tokens'
   | 'create-completion'
   | 'create-embedding'
   | 'create-image'
@@ -202,7 +205,7 @@ export async function startRelayRig(options: RigOptions = {}): Promise<RelayRig>
     const event = apiEvent({
       httpMethod: method,
       path,
-      headers: { authorization: `Bearer ${key ?? defaultKey}`, ...headers },
+      headers: 'x-api-key' in headers ? headers : { authorization: `Bearer ${key ?? defaultKey}`, ...headers },
       body: typeof body === 'string' ? body : JSON.stringify(body),
       pathParameters: pathParameters ?? null,
       queryStringParameters: query ?? null,

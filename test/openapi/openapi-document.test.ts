@@ -255,9 +255,15 @@ describe('an error of the document', () => {
   const own = Object.entries(document.components.responses).filter(([name]) => !/^(Platform|Other)Error$/.test(name))
 
   it.each(own)('%s is in every example the response of the gateway, headers included', (name, response) => {
-    const path = name.startsWith('Video') ? '/v1/video/generations' : '/v1/chat/completions'
+    const path = name.startsWith('Video')
+      ? '/v1/video/generations'
+      : name.startsWith('Messages')
+        ? '/v1/messages'
+        : '/v1/chat/completions'
     captureLog()
-    const answered = (THROWN[name] ?? []).map((error) => errorResult(error, { path, requestId: 'r' }))
+    const answered = (THROWN[name.replace(/^Messages/, '')] ?? []).map((error) =>
+      errorResult(error, { path, requestId: 'r' }),
+    )
     const examples = Object.values(response.content?.['application/json']?.examples ?? {}).map(({ value }) => value)
     expect(examples).toEqual(answered.map(({ body }) => JSON.parse(body)))
     const said = Object.keys(response.headers ?? {}).map((header) => header.toLowerCase())

@@ -10,7 +10,7 @@ describe('HttpResponse', () => {
   type Respond = (response: HttpResponse) => Promise<void> | void
 
   const OUT_OF_TIME = 'data: "late"\n\n'
-  const STREAM = { statusCode: 200, headers: { 'content-type': 'text/event-stream' }, outOfTime: OUT_OF_TIME }
+  const STREAM = { statusCode: 200, headers: { 'content-type': 'text/event-stream' }, outOfTime: () => OUT_OF_TIME }
   const json = (length: number) => ({
     statusCode: 200,
     headers: { 'content-type': 'application/json', 'content-length': `${length}` },

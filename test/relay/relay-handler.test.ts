@@ -73,7 +73,7 @@ describe('relayHandlers', () => {
         response.open({
           statusCode: 200,
           headers: { 'content-type': 'text/event-stream' },
-          outOfTime: 'data: "late"\n\n',
+          outOfTime: () => 'data: "late"\n\n',
         })
         await new Promise<void>((resolve) => response.gone.addEventListener('abort', resolve))
         response.end()

@@ -28,7 +28,6 @@ const NOTE_ERRORS: ErrorForm = {
 
 const notes = defineRelayRoute<TokenCounts>({
   operation: 'create-note',
-  fields: 'chat',
   errors: NOTE_ERRORS,
   read: ({ json, bodyBytes, catalogue, allowedModels }) => {
     const { model: id, messages, stream, max_tokens: outputTokensMax } = json as NoteBody

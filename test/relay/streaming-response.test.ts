@@ -41,7 +41,7 @@ describe('StreamingResponse, when it is given up,', () => {
   it('ends with an error event where it is a stream of events', async () => {
     const begun = 'data: {"choices":[]}\n\n'
     const outOfTime = 'data: {"error":{}}\n\n'
-    expect(await givenUp({ headers: STREAM_HEADERS, outOfTime }, begun)).toBe(begun + outOfTime)
+    expect(await givenUp({ headers: STREAM_HEADERS, outOfTime: () => outOfTime }, begun)).toBe(begun + outOfTime)
   })
 
   it('just ends short where it is JSON, with its length told or not', async () => {

@@ -111,8 +111,11 @@ export const streamHandler = streamifyResponse(
     const length =
       stream === undefined && statusCode !== 204 ? { 'content-length': String(Buffer.byteLength(body)) } : {}
     const sender = new EventSender(response, OPENAI_ERRORS)
-    const { outOfTime } = sender
-    response.open({ statusCode, headers: { ...Object.fromEntries(strings), ...length }, outOfTime })
+    response.open({
+      statusCode,
+      headers: { ...Object.fromEntries(strings), ...length },
+      outOfTime: () => sender.outOfTime,
+    })
     if (stream === undefined) {
       response.write(body)
       response.end()

@@ -3,8 +3,9 @@ import { addedPartFields } from '../allowed-fields.ts'
 import type { ChatModel } from '../catalogue/model.ts'
 import type { AskedLimits } from '../catalogue/parameters.ts'
 import { InvalidRequestError, type RequestIssue } from '../errors.ts'
-import { tokensByLength } from '../pricing/token-usage.ts'
+import { modelOfRoute } from './agent-request.ts'
 import {
+  boundPrompt,
   CONTENT_MESSAGE,
   contentSchema,
   imageUrlOf,
@@ -12,7 +13,7 @@ import {
   partsOf,
   refusedPartIssue,
 } from './content-parts.ts'
-import { type Offered, parseBody, requestedModel } from './request-issues.ts'
+import { type Offered, parseBody } from './request-issues.ts'
 
 /** Most completions of one request; the limit of the OpenAI API. */
 export const CHOICES_MAX = 128
@@ -24,21 +25,21 @@ const STOPS_MAX = 4
 const TOOLS_MAX = 128
 
 /** Most messages of one request; above what any context holds. */
-const MESSAGES_MAX = 16_384
+export const MESSAGES_MAX = 16_384
 
 /** Most tool calls of one message: as many as a request may define functions. */
 const TOOL_CALLS_MAX = 128
 
-const string = (name: string) => z.string(`\`${name}\` must be a string`)
+export const string = (name: string) => z.string(`\`${name}\` must be a string`)
 
-const boolean = (name: string) => z.boolean(`\`${name}\` must be true or false`)
+export const boolean = (name: string) => z.boolean(`\`${name}\` must be true or false`)
 
-const integer = (name: string, min: number, max: number) => {
+export const integer = (name: string, min: number, max: number) => {
   const message = `\`${name}\` must be an integer from ${min} to ${max}`
   return z.number(message).int(message).min(min, message).max(max, message)
 }
 
-const number = (name: string, min: number, max: number) => {
+export const number = (name: string, min: number, max: number) => {
   const message = `\`${name}\` must be a number from ${min} to ${max}`
   return z.number(message).min(min, message).max(max, message)
 }
@@ -46,7 +47,7 @@ const number = (name: string, min: number, max: number) => {
 const STOP_MESSAGE = `\`stop\` must be a string or an array of at most ${STOPS_MAX} strings`
 
 /** Above the limit of any model; each model's own limit is checked afterwards. */
-const TOKENS_MAX = 100_000_000
+export const TOKENS_MAX = 100_000_000
 
 /**
  * The sampling parameters that chat and legacy completions share. SDKs send `null` for a parameter that is not set.
@@ -205,7 +206,7 @@ type Context = Offered & { readonly bodyBytes: number }
  */
 export function parseChatRequest(body: unknown, { bodyBytes, ...offered }: Context): ChatRequest {
   const chat = parseBody(chatBodySchema, body)
-  const model = requestedModel(chat.model, 'chat', offered)
+  const model = modelOfRoute(chat.model, 'chat', offered)
   const channels = offered.catalogue.configuredRelayChannels(model.id)
   const added = addedPartFields(channels.map((channel) => channel.pass_members.chat))
   const refused = refusedPartIssue(chat.messages, { model, added })
@@ -249,28 +250,18 @@ type PromptFacts = {
   readonly added: ReadonlySet<string>
 }
 
+type PromptBounds = Pick<ChatRequest, 'promptTokensMax' | 'imageTokensMax' | 'promptTokensEstimate'>
+
 /**
  * No common tokenizer makes more tokens than the text has bytes. The body holds the whole prompt, and its JSON syntax is
  * longer than what a chat template adds. An image counts as the number of its detail instead of the length of its url, and on top of the
  * context, because some upstreams bill more tokens for an image than it takes of the context. Parts without a number fill the context,
  * all of them together.
  */
-function promptTokens(
-  chat: ChatBody,
-  model: ChatModel,
-  { bodyBytes, added }: PromptFacts,
-): Pick<ChatRequest, 'promptTokensMax' | 'imageTokensMax' | 'promptTokensEstimate'> {
+function promptTokens(chat: ChatBody, model: ChatModel, { bodyBytes, added }: PromptFacts): PromptBounds {
   const parts = partsOf(chat.messages)
   const media = parts.map((part) => mediaTokensMax(part, { added, model }))
-  const imageTokensMax = media.reduce<number>((sum, tokens) => sum + (tokens ?? 0), 0)
-  const withImages = (textTokens: number) =>
-    imageTokensMax + (media.includes(undefined) ? model.context_tokens : Math.min(model.context_tokens, textTokens))
   const urls = parts.filter(({ type }) => type === 'image_url').map(imageUrlOf)
-  // A url has at least as many bytes as characters, so subtracting its characters keeps the bound.
-  const textBytes = bodyBytes - urls.reduce((sum, url) => sum + (url?.length ?? 0), 0)
-  return {
-    promptTokensMax: withImages(textBytes),
-    imageTokensMax,
-    promptTokensEstimate: withImages(tokensByLength(textBytes)),
-  }
+  const mediaBytes = urls.reduce((sum, url) => sum + (url?.length ?? 0), 0)
+  return boundPrompt(model, { media, mediaBytes, bodyBytes })
 }

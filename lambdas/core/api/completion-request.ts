@@ -2,8 +2,9 @@ import * as z from 'zod'
 import type { ChatModel } from '../catalogue/model.ts'
 import type { OutputLimitField } from '../catalogue/parameters.ts'
 import { InvalidRequestError } from '../errors.ts'
+import { modelOfRoute } from './agent-request.ts'
 import { CHOICES_MAX, outputLimitIssue, samplingParameters } from './chat-request.ts'
-import { type Offered, parseBody, requestedModel, requiredMessage } from './request-issues.ts'
+import { type Offered, parseBody, requiredMessage } from './request-issues.ts'
 
 /** Most prompts of one request. Each is one chat call, and prompts times `n` may not exceed the completions of a chat. */
 const PROMPTS_MAX = CHOICES_MAX
@@ -138,7 +139,7 @@ export type CompletionRequest = {
  */
 export function parseCompletionRequest(json: unknown, offered: Offered): CompletionRequest {
   const body = parseBody(completionBodySchema, json)
-  const model = requestedModel(body.model, 'chat', offered)
+  const model = modelOfRoute(body.model, 'chat', offered)
   return {
     model,
     prompts: body.prompt,

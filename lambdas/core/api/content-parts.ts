@@ -3,6 +3,7 @@ import { isListedPart } from '../allowed-fields.ts'
 import type { ChatModel } from '../catalogue/model.ts'
 import type { MODALITIES } from '../catalogue/parameters.ts'
 import type { RequestIssue } from '../errors.ts'
+import { tokensByLength } from '../pricing/token-usage.ts'
 
 /** A part of a message. Only its `type` has been checked. */
 export type ContentPart = Readonly<Record<string, unknown>> & { readonly type: string }
@@ -158,12 +159,30 @@ export function mediaTokensMax(
     return undefined
   }
   if (part.type === 'image_url') {
-    if (!IMAGE_URL.test(imageUrlOf(part) ?? '')) {
-      return undefined
-    }
-    return imageTokensMax(imageDetailOf(part), model)
+    return imageTokensOf(imageUrlOf(part), imageDetailOf(part), model)
   }
   return part.type === 'text' ? 0 : undefined
+}
+
+type Prompt = {
+  /** The most tokens of each image or other medium; undefined for one without a bound. */
+  readonly media: readonly (number | undefined)[]
+  /** Characters of the body that stand for the media. A url has at least as many bytes, so subtracting them keeps the bound. */
+  readonly mediaBytes: number
+  readonly bodyBytes: number
+}
+
+/** The most and the likely tokens of a prompt, of which images may come on top of the context. */
+export function boundPrompt({ context_tokens }: ImageModel, { media, mediaBytes, bodyBytes }: Prompt) {
+  const imageTokensMax = media.reduce<number>((sum, tokens) => sum + (tokens ?? 0), 0)
+  const withImages = (textTokens: number) =>
+    imageTokensMax + (media.includes(undefined) ? context_tokens : Math.min(context_tokens, textTokens))
+  const textBytes = bodyBytes - mediaBytes
+  return {
+    promptTokensMax: withImages(textBytes),
+    imageTokensMax,
+    promptTokensEstimate: withImages(tokensByLength(textBytes)),
+  }
 }
 
 /**
@@ -171,6 +190,11 @@ export function mediaTokensMax(
  * upstreams read other schemes.
  */
 const IMAGE_URL = /^(?:https?:\/\/[!-~\u0080-\uffff]*$|data:image\/(?:avif|bmp|gif|heic|heif|jpe?g|png|tiff|webp)[;,])/i
+
+/** The most tokens of an image; undefined for one without a bound. @param detail null for none. */
+export function imageTokensOf(url: string | undefined, detail: unknown, model: ImageModel): number | undefined {
+  return IMAGE_URL.test(url ?? '') ? imageTokensMax(detail, model) : undefined
+}
 
 function imageTokensMax(detail: unknown, model: ImageModel): number | undefined {
   const byDetail = model.image_tokens

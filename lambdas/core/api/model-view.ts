@@ -1,11 +1,14 @@
+import { type ConversationApi, servingApi } from '../catalogue/apis.ts'
 import type { Catalogue } from '../catalogue/catalogue.ts'
 import type { ImageModel, Model, VideoModel } from '../catalogue/model.ts'
 import { ASPECT_RATIOS, type MODALITIES } from '../catalogue/parameters.ts'
 import { ModelNotFoundError } from '../errors.ts'
 import { MODEL_PATHS } from './paths.ts'
 
+type Facts = Pick<Catalogue, 'config' | 'videoChannels' | 'configuredRelayChannels'>
+
 /** A model as clients see it: the fields of the interface, what it takes and gives, and its prices. Nothing of its channels. */
-export function modelView(model: Model, catalogue: Pick<Catalogue, 'config' | 'videoChannels'>) {
+export function modelView(model: Model, catalogue: Facts) {
   const { id, created, owned_by, kind } = model
   return {
     id,
@@ -14,9 +17,21 @@ export function modelView(model: Model, catalogue: Pick<Catalogue, 'config' | 'v
     owned_by,
     kind,
     ...abilitiesOf(model, catalogue),
-    endpoints: MODEL_PATHS[kind],
+    endpoints: endpointsOf(model, catalogue),
     pricing: { unit: catalogue.config.unit, billing: model.billing, prices: model.prices.map(publicPrice) },
   }
+}
+
+/** The APIs of the routes of chat models, besides chat. */
+const APIS: Readonly<Record<string, ConversationApi>> = { '/v1/responses': 'responses', '/v1/messages': 'messages' }
+
+/** The routes that take a model: a chat model may have channels that cannot serve each of them. */
+function endpointsOf({ id, kind }: Model, catalogue: Pick<Catalogue, 'configuredRelayChannels'>): readonly string[] {
+  const paths: readonly string[] = MODEL_PATHS[kind]
+  const channels = kind === 'chat' ? catalogue.configuredRelayChannels(id) : []
+  return channels.length === 0
+    ? paths
+    : paths.filter((path) => channels.some((channel) => servingApi(APIS[path] ?? 'chat', channel, id) !== undefined))
 }
 
 /** The models that a key may use, in the order of the configuration. @param allowed `null` for all. */

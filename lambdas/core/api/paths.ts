@@ -1,19 +1,23 @@
 import type { Model } from '../catalogue/model.ts'
 
-/** The two shapes of an error body. */
-export type ErrorShape = 'video' | 'openai'
+/** The shapes of an error body. */
+export type ErrorShape = 'video' | 'messages' | 'openai'
 
 /** Paths of the routes that make something with a model of each kind. */
 export const MODEL_PATHS = {
-  chat: ['/v1/chat/completions', '/v1/completions'],
+  chat: ['/v1/chat/completions', '/v1/completions', '/v1/responses', '/v1/messages'],
   embedding: ['/v1/embeddings'],
   image: ['/v1/images/generations'],
   video: ['/v1/video/generations'],
 } as const satisfies Readonly<Record<Model['kind'], readonly string[]>>
 
-/** Paths under `/v1/video/` have the shape `{"error": string}`; all others, unknown ones included, have the OpenAI shape. */
+/**
+ * Paths under `/v1/video/` have the shape `{"error": string}`, those under `/v1/messages` the one of the Anthropic API; all others, unknown
+ * ones included, have the OpenAI shape.
+ */
 export function errorShapeOf(path: string): ErrorShape {
-  return path === '/v1/video' || path.startsWith('/v1/video/') ? 'video' : 'openai'
+  const isBelow = (root: string) => path === root || path.startsWith(`${root}/`)
+  return isBelow('/v1/video') ? 'video' : isBelow('/v1/messages') ? 'messages' : 'openai'
 }
 
 /** The routes that take a model of this kind, such as `POST /v1/embeddings`. */

@@ -1,5 +1,13 @@
 import type * as z from 'zod'
 import {
+  messageEventResponse,
+  messageResponse,
+  messagesErrorResponse,
+  messageTokenCountResponse,
+  responseEventResponse,
+  responseResponse,
+} from './agent-responses.ts'
+import {
   balanceResponse,
   chatCompletionChunk,
   chatCompletionResponse,
@@ -45,6 +53,11 @@ export const RESPONSE_SCHEMAS = {
   ChatCompletion: chatCompletionResponse,
   ChatCompletionChunk: chatCompletionChunk,
   TokenUsage: tokenUsageResponse,
+  Response: responseResponse,
+  ResponseEvent: responseEventResponse,
+  Message: messageResponse,
+  MessageEvent: messageEventResponse,
+  MessageTokenCount: messageTokenCountResponse,
   Completion: completionResponse,
   EmbeddingList: embeddingResponse,
   ImageList: imageResponse,
@@ -53,6 +66,7 @@ export const RESPONSE_SCHEMAS = {
   Health: healthResponse,
   OpenapiDocument: openapiDocumentResponse,
   VideoError: videoErrorResponse,
+  MessagesError: messagesErrorResponse,
   Error: openaiErrorResponse,
 } as const
 

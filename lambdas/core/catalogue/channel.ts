@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { type AllowedFields, listedFields, type RelayedApi } from '../allowed-fields.ts'
+import { type AllowedFields, folded, GATED_FIELDS, listedFields, type RelayedApi } from '../allowed-fields.ts'
 import { CHANNEL_PRIORITY_MAX, CHANNEL_WEIGHT_MAX } from '../limits.ts'
 import { VIDEO_PROVIDERS } from '../providers/registry.ts'
 import { OUTPUT_LIMIT_FIELDS } from './parameters.ts'
@@ -34,12 +34,31 @@ function added(api: RelayedApi, routes: string) {
     .meta({ description: `Fields that pass to this upstream in addition to those of the OpenAI API: ${routes}.` })
 }
 
+/** A tool that the upstream runs, such as `tools.web_search`; a dated name is the one before its date. */
+const HOSTED_TOOL = /^tools\.[a-z][a-z0-9_]{0,63}$/
+
+function gated(routes: string) {
+  return z
+    .array(
+      z.string().refine((name) => GATED_FIELDS.some((known) => known === name) || HOSTED_TOOL.test(name), {
+        message: `use ${GATED_FIELDS.join(', ')}, or a tool that the upstream runs, such as tools.web_search`,
+      }),
+    )
+    .max(ADDED_MAX)
+    .optional()
+    .meta({ description: `What else passes to this upstream, and may cost more than tokens: ${routes}.` })
+}
+
 /** The fields that pass to a channel in addition to the listed ones; a dotted path for a field of an inner object. */
 export const passMembers = strictObject({
   chat: added('chat', 'chat and legacy completions'),
   embeddings: added('embeddings', 'embeddings'),
   images: added('images', 'images'),
+  responses: gated('responses'),
+  messages: gated('messages'),
 })
+
+const apiPath = z.string().regex(/^(\/[A-Za-z0-9._~-]+)+$/, 'use a path such as /responses')
 
 /**
  * Fields by which a client could choose another model than the one it pays for, or more output than is reserved. No channel can
@@ -99,11 +118,6 @@ function innerFields({ path, fields }: AllowedFields, name: string): AllowedFiel
   }
   const objects = [...fields].flatMap(([known, value]) => (value === 'whole' ? [] : [known]))
   return inner ?? `${here} is no listed object; write ${here} alone, or one of ${objects.join(', ')} before the dot`
-}
-
-/** Maps names to one form that lenient upstreams may treat alike: `maxTokens`, `MAX_TOKENS` and `max-tokens`. */
-function folded(name: string): string {
-  return name.replaceAll(/[_-]/g, '').toLowerCase()
 }
 
 /** Appears in logs, metrics and table keys. */
@@ -173,6 +187,17 @@ const referenceChecks = z
   .boolean()
   .meta({ description: 'Checks reference files before a submit. A file that breaks `reference_limits` fails the job.' })
 
+const apis = strictObject({
+  chat: apiPath.optional(),
+  responses: apiPath.optional(),
+  messages: strictObject({ base_url: baseUrl.optional(), path: apiPath }).optional(),
+})
+  .refine((places) => Object.values(places).some((place) => place !== undefined), { message: 'name at least one API' })
+  .optional()
+  .meta({
+    description: 'The APIs that this upstream speaks, each with its path below the base url. Without it: chat alone.',
+  })
+
 /** A field name is a token (RFC 9110, 5.1 and 5.6.2). */
 const HEADER_NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/
 
@@ -219,7 +244,10 @@ const breaker = strictObject({
 
 const openaiChannel = strictObject({
   ...common,
-  models: z.record(z.string(), z.string().min(1)).meta({ description: 'The upstream’s model id by public model id.' }),
+  models: z
+    .record(z.string(), z.union([z.string().min(1), strictObject({ id: z.string().min(1), apis })]))
+    .meta({ description: 'The upstream’s model id by public model id, with APIs of its own where they differ.' }),
+  apis,
   provider: z.literal('openai'),
   timeouts: timeouts.default({ connect_seconds: 5, first_byte_seconds: 240, idle_seconds: 120 }),
   breaker: breaker.default({ failures: 5, pause_seconds: 10 }),

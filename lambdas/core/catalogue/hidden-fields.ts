@@ -13,6 +13,9 @@ const PRICE = /cost|pric(?:e|ing)/i
 /** `usage` as clients know it, and what other APIs call it. */
 const USAGE = /^usages?(?:[_-]?metadata)?$/i
 
+/** Where the events of responses and of messages hold the reply. */
+const REPLY_IN_EVENT: ReadonlySet<string> = new Set(['response', 'message'])
+
 /** What is hidden in a value, by where it stands: the reply, its lists, an entry or its message, a usage, an error, or anything else. */
 type Place = 'reply' | 'entries' | 'entry' | 'usage' | 'error' | 'anywhere'
 
@@ -35,6 +38,9 @@ class HiddenFields implements FieldTree {
       return 'unless scalar'
     }
     const place = this.#placeOf(name)
+    if (place === 'reply') {
+      return this
+    }
     return typeof configured === 'object' ? new HiddenFields(place, configured) : ALWAYS[place]
   }
 
@@ -65,6 +71,9 @@ class HiddenFields implements FieldTree {
     }
     if (USAGE.test(name)) {
       return 'usage'
+    }
+    if (this.#place === 'reply' && REPLY_IN_EVENT.has(name)) {
+      return 'reply'
     }
     if (this.#place === 'reply') {
       return name === 'choices' || name === 'data' ? 'entries' : 'anywhere'

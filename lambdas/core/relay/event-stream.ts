@@ -150,13 +150,11 @@ export abstract class EventStream<Usage, Scan extends ReplyScan> {
       return raw
     }
     if (data.trim() === END_OF_STREAM) {
-      this.state = 'done'
-      this.#judgeEnd()
-      return this.hasBegun ? raw : ''
+      return this.readDone(raw)
     }
     const scan = begun ?? this.newScan().push(data)
     if (isError || scan.hasError) {
-      return this.#fail(event, scan)
+      return this.fail(event, scan)
     }
     return scan.isObject === true ? this.read(event, scan) : this.relayUnknown(event, scan)
   }
@@ -167,8 +165,15 @@ export abstract class EventStream<Usage, Scan extends ReplyScan> {
     return this.rules.withoutCredentials(editEvent(event, edits))
   }
 
-  /** An error that is no JSON object is replaced, because it may name the upstream anywhere. */
-  #fail(event: SseEvent, scan: Scan): string {
+  /** What to relay for `[DONE]`. */
+  protected readDone(raw: string): string {
+    this.state = 'done'
+    this.#judgeEnd()
+    return this.hasBegun ? raw : ''
+  }
+
+  /** What to relay for an error. One that is no JSON object is replaced, because it may name the upstream anywhere. */
+  protected fail(event: SseEvent, scan: Scan): string {
     this.keepUsage(scan)
     this.state = 'failed'
     if (scan.isObject !== true || !scan.isValid) {

@@ -8,17 +8,26 @@ import type { RelayChannel } from '../catalogue/channel.ts'
  * Schindelhauer and Schomaker): a session keeps its channel in every process without any storage, and when a channel is
  * left out only the sessions of that channel move, each to its own second channel.
  * @param lotOf a number above 0 and at most 1, evenly distributed: {@link lotOfDigest} or {@link lotAtRandom}
+ * @param rankOf decides between channels of one priority before the lot does, lowest first.
  */
 export function orderRelayChannels(
   channels: readonly RelayChannel[],
   lotOf: (channel: RelayChannel) => number,
+  rankOf: (channel: RelayChannel) => number = () => 0,
 ): readonly RelayChannel[] {
   if (channels.length < 2) {
     return channels
   }
-  const drawn = channels.map((channel) => ({ channel, ticket: -Math.log(lotOf(channel)) / channel.weight }))
+  const drawn = channels.map((channel) => ({
+    channel,
+    rank: rankOf(channel),
+    ticket: -Math.log(lotOf(channel)) / channel.weight,
+  }))
   return drawn
-    .sort((left, right) => left.channel.priority - right.channel.priority || left.ticket - right.ticket)
+    .sort(
+      (left, right) =>
+        left.channel.priority - right.channel.priority || left.rank - right.rank || left.ticket - right.ticket,
+    )
     .map(({ channel }) => channel)
 }
 

@@ -19,9 +19,6 @@ import {
 } from '#core/relay/reply-scan.ts'
 import { editEvent, type SseEvent } from '#core/relay/sse-events.ts'
 
-/** The path of chat upstreams. */
-export const CHAT_PATH = '/chat/completions'
-
 const USAGE_WANTED: ReadonlyMap<string, string> = new Map([['include_usage', 'true']])
 
 /**

@@ -1,4 +1,5 @@
 import { type AllowedFields, allowedFields, keepAllowedFields, type PassedBody } from '#core/allowed-fields.ts'
+import { servedBy } from '#core/api/agent-request.ts'
 import { type ChatRequest, parseChatRequest } from '#core/api/chat-request.ts'
 import { OPENAI_ERRORS } from '#core/api/error-form.ts'
 import { changeOutputLimit } from '#core/catalogue/parameters.ts'
@@ -10,7 +11,8 @@ import { isList, type ReplyRules } from '#core/relay/reply-scan.ts'
 import { END_OF_STREAM } from '#core/relay/sse-events.ts'
 import { ScannedReply, type WholeReply } from '#core/relay/whole-reply.ts'
 import { defineRelayRoute } from '../run-request.ts'
-import { askForUsage, CHAT_PATH, type ChatChannel, ChatScan, ChatStream } from './chat-stream.ts'
+import { rankSpeakers } from './agent-calls.ts'
+import { askForUsage, type ChatChannel, ChatScan, ChatStream } from './chat-stream.ts'
 
 /** The largest chat reply that is held whole, in several copies; images in it included. */
 const REPLY_BYTES_MAX = 32 * 1024 * 1024
@@ -18,7 +20,6 @@ const REPLY_BYTES_MAX = 32 * 1024 * 1024
 /** POST /v1/chat/completions: a request that is relayed as it is. */
 export const chat = defineRelayRoute<TokenCounts>({
   operation: 'create-chat-completion',
-  fields: 'chat',
   errors: OPENAI_ERRORS,
   read: (asked) => {
     const request = parseChatRequest(asked.json, asked)
@@ -27,9 +28,10 @@ export const chat = defineRelayRoute<TokenCounts>({
       model,
       facts: { stream },
       calls: 1,
+      rankOf: rankSpeakers('chat', model),
       billing: tokenBilling(model, [request], outputLimit(request)),
       write: (_, { channel, upstreamModel }) => ({
-        path: CHAT_PATH,
+        path: servedBy('chat', channel, model.id).place.path,
         ...upstreamChatBody(asked.text, { upstreamModel, chat: request, channel }),
       }),
       reader: (_, rules) => new ChatReplyReader(rules, includeUsage),

@@ -1,4 +1,5 @@
 import { allowedFields, keepAllowedFields, type PassedBody } from '#core/allowed-fields.ts'
+import { servedBy } from '#core/api/agent-request.ts'
 import { type CompletionRequest, parseCompletionRequest } from '#core/api/completion-request.ts'
 import { OPENAI_ERRORS } from '#core/api/error-form.ts'
 import { InvalidRequestError } from '#core/errors.ts'
@@ -7,7 +8,8 @@ import { tokenBilling } from '#core/pricing/relay-cost.ts'
 import { sumOfTokenCounts, type TokenCounts, tokensByLength } from '#core/pricing/token-usage.ts'
 import type { CallEnd } from '#core/pricing/usage.ts'
 import { defineRelayRoute } from '../run-request.ts'
-import { askForUsage, CHAT_PATH, type ChatChannel } from './chat-stream.ts'
+import { rankSpeakers } from './agent-calls.ts'
+import { askForUsage, type ChatChannel } from './chat-stream.ts'
 import { CompletionReplyReader, CompletionStream, CompletionWriter } from './completion-reply.ts'
 
 /** All completions that a request may ask for, at any model's length, stay below. */
@@ -27,7 +29,6 @@ const REPEATED_MESSAGE = `\`prompt\` holds too many strings: each repeats all ot
  */
 export const completion = defineRelayRoute<TokenCounts>({
   operation: 'create-completion',
-  fields: 'completions',
   errors: OPENAI_ERRORS,
   read: (asked) => {
     const { text, catalogue, requestId, nowMilliseconds } = asked
@@ -47,6 +48,7 @@ export const completion = defineRelayRoute<TokenCounts>({
       model,
       facts: { stream, prompts: prompts.length },
       calls: prompts.length,
+      rankOf: rankSpeakers('chat', model),
       billing: {
         ...billing,
         estimate: () => {
@@ -55,7 +57,7 @@ export const completion = defineRelayRoute<TokenCounts>({
         },
       },
       write: (promptIndex, { channel, upstreamModel }) => ({
-        path: CHAT_PATH,
+        path: servedBy('chat', channel, model.id).place.path,
         ...writeCall({ promptIndex, model: upstreamModel, channel }),
       }),
       reader: (promptIndex) => new CompletionReplyReader(writer, promptIndex),

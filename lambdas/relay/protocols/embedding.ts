@@ -26,7 +26,6 @@ import { defineRelayRoute } from '../run-request.ts'
 /** POST /v1/embeddings. The usage of a reply is its tokens, zero where the upstream reports none. */
 export const embedding = defineRelayRoute<number>({
   operation: 'create-embedding',
-  fields: 'embeddings',
   errors: OPENAI_ERRORS,
   read: (asked) => {
     const request = parseEmbeddingRequest(asked.json, asked)

@@ -10,7 +10,6 @@ import { defineRelayRoute } from '../run-request.ts'
 /** POST /v1/images/generations. The usage of a reply is its images. */
 export const image = defineRelayRoute<number>({
   operation: 'create-image',
-  fields: 'images',
   errors: OPENAI_ERRORS,
   read: (asked) => {
     const request = parseImageRequest(asked.json, asked)

@@ -7,6 +7,10 @@ export type UpstreamPost = Pick<HttpRequest, 'timeouts' | 'deadline' | 'signal' 
   readonly url: string
   /** The key of the channel. An empty key is not sent. */
   readonly credential: string
+  /** The header of the key; left out for `authorization` as a bearer. */
+  readonly keyHeader?: 'x-api-key' | undefined
+  /** Besides those of every post. */
+  readonly headers?: Readonly<Record<string, string>> | undefined
   /** The gateway's id of the request, which the upstream can find in its logs. */
   readonly requestId: string
   /** A JSON string. */
@@ -30,7 +34,7 @@ export function createUpstreamConnections(): UpstreamConnections {
   }
 }
 
-function headersOf({ credential, requestId, body }: UpstreamPost): Record<string, string> {
+function headersOf({ credential, keyHeader, headers: added, requestId, body }: UpstreamPost): Record<string, string> {
   const headers: Record<string, string> = {
     accept: 'application/json',
     'accept-encoding': 'identity',
@@ -38,8 +42,11 @@ function headersOf({ credential, requestId, body }: UpstreamPost): Record<string
     'content-length': String(Buffer.byteLength(body)),
     'user-agent': 'reelgate',
     'x-client-request-id': requestId,
+    ...added,
   }
-  if (credential !== '') {
+  if (credential !== '' && keyHeader !== undefined) {
+    headers[keyHeader] = credential
+  } else if (credential !== '') {
     headers.authorization = `Bearer ${credential}`
   }
   return headers

@@ -184,7 +184,7 @@ describe('pass_members of a channel', () => {
 
   it('refuses a route that it does not know', () => {
     expect(problems({ completions: ['top_k'] })).toStrictEqual([
-      'pass_members: unknown key "completions"; allowed: chat, embeddings, images',
+      'pass_members: unknown key "completions"; allowed: chat, embeddings, images, responses, messages',
     ])
   })
 })

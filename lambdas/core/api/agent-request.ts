@@ -1,0 +1,158 @@
+import { type ApiPlace, type ConversationApi, placeOf, servingApi } from '../catalogue/apis.ts'
+import type { RelayChannel } from '../catalogue/channel.ts'
+import type { ChatModel } from '../catalogue/model.ts'
+import { InvalidRequestError } from '../errors.ts'
+import type { JsonObject } from '../json/parse-json-text.ts'
+import type { TokenCall } from '../pricing/relay-cost.ts'
+import { boundPrompt, imageTokensOf } from './content-parts.ts'
+import type { Gated, Passed } from './gated-fields.ts'
+import { type Offered, requestedModel } from './request-issues.ts'
+
+/** What the gateway reads from a request for a response or a message. */
+export type AgentRequest = {
+  readonly model: ChatModel
+  /** The body as its client sent it. */
+  readonly body: JsonObject
+  readonly stream: boolean
+  readonly gated: Gated
+  readonly bounds: TokenCall
+  /** The limit of the output as the client set it, lowered to the one of the model where the API says so. */
+  readonly askedTokens: number | undefined
+}
+
+/** The paths by which errors name the routes. */
+const ROUTE_PATHS: Readonly<Record<ConversationApi, string>> = {
+  chat: '/v1/chat/completions',
+  responses: '/v1/responses',
+  messages: '/v1/messages',
+}
+
+/**
+ * The chat model that a request names, which at least one channel must be able to serve on this route.
+ * @throws ModelNotFoundError; InvalidRequestError naming the route that serves it.
+ */
+export function modelOfRoute(id: string, route: ConversationApi, offered: Offered): ChatModel {
+  const model = requestedModel(id, 'chat', offered)
+  const channels = offered.catalogue.configuredRelayChannels(model.id)
+  if (channels.length > 0 && channels.every((channel) => servingApi(route, channel, model.id) === undefined)) {
+    const serving = (['responses', 'messages', 'chat'] as const).find((other) =>
+      channels.some((channel) => servingApi(other, channel, model.id) !== undefined),
+    )
+    const message = `the model ${model.id} is not served here: send the request to ${ROUTE_PATHS[serving ?? 'responses']}`
+    throw new InvalidRequestError([{ path: 'model', message }])
+  }
+  return model
+}
+
+/** How a channel serves a request. */
+export type Serving = { readonly api: ConversationApi; readonly place: ApiPlace; readonly passed: Passed }
+
+/** How a channel serves a route; undefined if it cannot. */
+export function servingOf(route: ConversationApi, channel: RelayChannel, modelId: string): Serving | undefined {
+  const api = servingApi(route, channel, modelId)
+  const place = api && placeOf(api, channel, modelId)
+  if (api === undefined || place === undefined) {
+    return undefined
+  }
+  const passed = api === route && api !== 'chat' ? (channel.pass_members[api] ?? []) : []
+  return { api, place, passed }
+}
+
+/** The same for a channel that can. @throws RangeError for another one. */
+export function servedBy(route: ConversationApi, channel: RelayChannel, modelId: string): Serving {
+  const serving = servingOf(route, channel, modelId)
+  if (serving === undefined) {
+    throw new RangeError(`channel ${channel.id} does not serve ${modelId} on ${ROUTE_PATHS[route]}`)
+  }
+  return serving
+}
+
+/** A medium of a prompt: the characters that stand for it, and the most tokens of it; undefined for one without a bound. */
+export type Medium = { readonly characters: number; readonly tokens: number | undefined }
+
+/** Fields whose value may be fetched, or read as a document. */
+const SOURCES = [
+  'file_id',
+  'file_url',
+  'file_data',
+  'image_url',
+  'video_url',
+  'audio_url',
+  'input_audio',
+  'source',
+] as const
+
+/** Fields that hold data of tools and not parts of a prompt, however they look. */
+const NOT_PARTS: ReadonlySet<string> = new Set(['arguments', 'input_schema', 'parameters'])
+
+/**
+ * The media in a conversation, at any depth. An object of a type that the gateway does not know, with a field that names a source, has no
+ * bound.
+ */
+export function mediaOf(value: unknown, model: ChatModel): readonly Medium[] {
+  const media: Medium[] = []
+  const waiting: unknown[] = [value]
+  while (waiting.length > 0) {
+    const next = waiting.pop()
+    if (Array.isArray(next)) {
+      waiting.push(...next)
+    } else if (typeof next === 'object' && next !== null) {
+      const part = next as JsonObject
+      const medium = mediumOf(part, model)
+      if (medium !== undefined) {
+        media.push(medium)
+      } else {
+        const isCall = part.type === 'tool_use'
+        for (const [name, inner] of Object.entries(part)) {
+          if (!(NOT_PARTS.has(name) || (isCall && name === 'input'))) {
+            waiting.push(inner)
+          }
+        }
+      }
+    }
+  }
+  return media
+}
+
+function mediumOf(part: JsonObject, model: ChatModel): Medium | undefined {
+  const { type, image_url: url, detail, source } = part
+  if (type === 'input_image' && typeof url === 'string') {
+    return { characters: url.length, tokens: imageTokensOf(url, detail === 'auto' ? null : (detail ?? null), model) }
+  }
+  if (type === 'image' && typeof source === 'object' && source !== null) {
+    const { data, media_type: mediaType, url: link } = source as JsonObject
+    const characters = typeof data === 'string' ? data.length : typeof link === 'string' ? link.length : 0
+    const shown = typeof data === 'string' ? `data:${String(mediaType)};base64,` : link
+    return { characters, tokens: imageTokensOf(typeof shown === 'string' ? shown : undefined, null, model) }
+  }
+  const isUnbounded = typeof type === 'string' && SOURCES.some((name) => part[name] != null)
+  return isUnbounded ? { characters: 0, tokens: undefined } : undefined
+}
+
+/** What an upstream may add to a prompt with tools: Anthropic's own words about them come to some hundred tokens. */
+const TOOL_PROMPT_TOKENS = 1_000
+
+type Prompt = {
+  readonly bodyBytes: number
+  readonly media: readonly Medium[]
+  readonly outputTokensMax: number
+  readonly hasTools: boolean
+  /** Whether a tool of the upstream may add to the prompt as much as the context holds. */
+  readonly mayGrow: boolean
+}
+
+/** Bounds the one call of a request by all of its body. */
+export function boundAgentCall(model: ChatModel, prompt: Prompt): TokenCall {
+  const { bodyBytes, media, outputTokensMax, hasTools, mayGrow } = prompt
+  const characters = media.reduce((sum, medium) => sum + medium.characters, 0)
+  const tokens = media.map((medium) => medium.tokens)
+  return {
+    ...boundPrompt(model, {
+      media: mayGrow ? [...tokens, undefined] : tokens,
+      mediaBytes: characters,
+      bodyBytes: bodyBytes + (hasTools ? TOOL_PROMPT_TOKENS : 0),
+    }),
+    outputTokensMax,
+    choices: 1,
+  }
+}

@@ -1,0 +1,142 @@
+import * as z from 'zod'
+import type { ChatModel } from '../catalogue/model.ts'
+import { InvalidRequestError } from '../errors.ts'
+import { isJsonObject, type JsonObject } from '../json/parse-json-text.ts'
+import { type AgentRequest, boundAgentCall, mediaOf, modelOfRoute } from './agent-request.ts'
+import { boolean, integer, MESSAGES_MAX, number, outputLimitIssue, string, TOKENS_MAX } from './chat-request.ts'
+import { type Gated, gatedFields, type OfferedTool, type ToolKind } from './gated-fields.ts'
+import { type Offered, parseBody } from './request-issues.ts'
+
+/** Most tools of one request. */
+export const AGENT_TOOLS_MAX = 1_024
+
+const STATELESS = 'is not supported, because the gateway keeps no responses: send the whole conversation as `input`'
+
+const absent = (name: string) => z.null(`\`${name}\` ${STATELESS}`).optional()
+
+/** The fields of `POST /v1/responses` that the gateway reads. All others pass to an upstream with this API. */
+export const responsesBodySchema = z.looseObject(
+  {
+    model: z.string('`model` must be a string: the id of a chat model'),
+    input: z.union(
+      [
+        z.string(),
+        z
+          .array(
+            z.looseObject({}, 'each of `input` must be an object'),
+            '`input` must be a string or an array of items',
+          )
+          .max(MESSAGES_MAX, `\`input\` must hold at most ${MESSAGES_MAX} items`),
+      ],
+      '`input` must be a string or an array of items',
+    ),
+    instructions: string('instructions').nullish(),
+    stream: boolean('stream').nullish(),
+    store: boolean('store').nullish(),
+    background: z.literal(false, '`background` must be false: the gateway keeps no responses').nullish(),
+    previous_response_id: absent('previous_response_id'),
+    conversation: absent('conversation'),
+    prompt: absent('prompt'),
+    max_output_tokens: integer('max_output_tokens', 1, TOKENS_MAX).nullish(),
+    temperature: number('temperature', 0, 2).nullish(),
+    top_p: number('top_p', 0, 1).nullish(),
+    tools: z
+      .array(
+        z.looseObject({ type: string('type') }, 'each of `tools` must be an object with `type`'),
+        '`tools` must be an array',
+      )
+      .max(AGENT_TOOLS_MAX, `\`tools\` must hold at most ${AGENT_TOOLS_MAX} tools`)
+      .nullish(),
+    tool_choice: z.union([z.string(), z.looseObject({})], '`tool_choice` must be a string or an object').nullish(),
+    prompt_cache_key: string('prompt_cache_key').nullish(),
+  },
+  'the body must be a JSON object',
+)
+
+/**
+ * Checks a request for a response and bounds its cost.
+ * @throws InvalidRequestError naming the field to correct; ModelNotFoundError. Both come before any reservation.
+ */
+export function parseResponsesRequest(
+  json: unknown,
+  { bodyBytes, ...offered }: Offered & { readonly bodyBytes: number },
+) {
+  const body = parseBody(responsesBodySchema, json)
+  const model = modelOfRoute(body.model, 'responses', offered)
+  const { input, max_output_tokens: asked } = body
+  refuseReferences(input)
+  const tools = offeredTools(body)
+  const gated: Gated = {
+    fields: gatedFields(body, ['model', 'stream', 'max_output_tokens']),
+    tools,
+    chosenType: chosenTypeOf(body.tool_choice),
+  }
+  const request: AgentRequest = {
+    model,
+    body,
+    stream: body.stream === true,
+    gated,
+    askedTokens: asked ?? undefined,
+    bounds: boundAgentCall(model, {
+      bodyBytes,
+      media: mediaOf(input, model),
+      outputTokensMax: outputTokensMax(asked, model),
+      hasTools: tools.length > 0,
+      mayGrow: tools.some(({ kind }) => kind !== 'client'),
+    }),
+  }
+  return request
+}
+
+function outputTokensMax(asked: number | null | undefined, model: ChatModel): number {
+  if (asked != null && asked > model.max_output_tokens) {
+    throw new InvalidRequestError([outputLimitIssue('max_output_tokens', model)])
+  }
+  return asked ?? model.default_max_output_tokens ?? model.max_output_tokens
+}
+
+function refuseReferences(input: string | readonly JsonObject[]): void {
+  const index = typeof input === 'string' ? -1 : input.findIndex(({ type }) => type === 'item_reference')
+  if (index >= 0) {
+    throw new InvalidRequestError([{ path: `input.${index}`, message: `a reference to an item ${STATELESS}` }])
+  }
+}
+
+/** The tools of a request, those that stand in its input included. */
+function offeredTools({ tools, input }: z.infer<typeof responsesBodySchema>): readonly OfferedTool[] {
+  const inInput = (typeof input === 'string' ? [] : input).flatMap((item, index) =>
+    item.type === 'additional_tools' ? toolsIn(item.tools, `input.${index}.tools`) : [],
+  )
+  return [...toolsIn(tools, 'tools'), ...inInput]
+}
+
+function toolsIn(tools: unknown, path: string): readonly OfferedTool[] {
+  return (Array.isArray(tools) ? tools : []).filter(isJsonObject).flatMap((tool, index) => {
+    const type = String(tool.type)
+    const here = `${path}.${index}`
+    const offered = { type, kind: kindOf(tool), path: here }
+    return type === 'namespace' ? [offered, ...toolsIn(tool.tools, `${here}.tools`)] : [offered]
+  })
+}
+
+const HOSTED = /^(?:file_search|code_interpreter|mcp|computer|image_generation)(?:_|$)/
+
+function kindOf({ type, environment }: JsonObject): ToolKind {
+  const name = String(type)
+  if (name.startsWith('web_search')) {
+    return 'web_search'
+  }
+  const isContainer = name === 'shell' && isJsonObject(environment) && String(environment.type).startsWith('container')
+  return HOSTED.test(name) || isContainer ? 'hosted' : 'client'
+}
+
+function chosenTypeOf(choice: unknown): string | undefined {
+  if (!isJsonObject(choice)) {
+    return undefined
+  }
+  const chosen = choice.type === 'allowed_tools' && Array.isArray(choice.tools) ? choice.tools : [choice]
+  return chosen
+    .filter(isJsonObject)
+    .find((each) => kindOf(each) !== 'client')
+    ?.type?.toString()
+}

@@ -1,0 +1,275 @@
+import { InvalidRequestError } from '../errors.ts'
+import { isJsonObject, type JsonObject } from '../json/parse-json-text.ts'
+import { type ChatCall, ChatMessages, type ChatPart, contentOf, type ReasoningField, textOf } from './chat-messages.ts'
+import { ToolNames } from './tool-names.ts'
+
+/** A request of another API for a chat upstream, without its model, its limit and its stream. */
+export type ChatTranslation = {
+  readonly chat: JsonObject
+  readonly names: ToolNames
+  /** Paths of what has no counterpart. */
+  readonly ignored: readonly string[]
+}
+
+/** @throws InvalidRequestError always */
+export function refuse(path: string, message: string): never {
+  throw new InvalidRequestError([{ path, message }])
+}
+
+/** An upstream of this model speaks chat alone, which has no place for something. @throws InvalidRequestError always */
+export function refuseType(path: string, type: unknown): never {
+  const named = typeof type === 'string' && /^[A-Za-z][A-Za-z0-9_]{0,63}$/.test(type) ? ` of the type ${type}` : ''
+  return refuse(path, `what is${named} here has no counterpart at the upstreams of this model: leave it out`)
+}
+
+/** Fields that are translated, or that say nothing to a chat upstream. */
+const KNOWN: ReadonlySet<string> = new Set([
+  ...['model', 'input', 'instructions', 'stream', 'stream_options', 'store', 'background', 'previous_response_id'],
+  ...['conversation', 'prompt', 'max_output_tokens', 'tools', 'tool_choice', 'parallel_tool_calls', 'text'],
+  ...['reasoning', 'temperature', 'top_p', 'presence_penalty', 'frequency_penalty', 'top_logprobs', 'include'],
+  ...['truncation', 'metadata', 'user', 'safety_identifier', 'prompt_cache_key', 'prompt_cache_retention'],
+])
+
+/** Fields with the same name and meaning in both APIs. */
+const SAME = [
+  ...['temperature', 'top_p', 'presence_penalty', 'frequency_penalty', 'metadata', 'user', 'safety_identifier'],
+  ...['prompt_cache_key', 'prompt_cache_retention'],
+]
+
+/**
+ * Translates a request for a response to a chat request.
+ * @param body was checked.
+ * @throws InvalidRequestError naming what has no counterpart.
+ */
+export function responsesToChat(body: JsonObject, reasoningField?: ReasoningField): ChatTranslation {
+  const names = new ToolNames()
+  const tools = toolsOf(body, names)
+  const messages = messagesOf(body, { names, reasoningField })
+  const chat = {
+    messages,
+    ...Object.fromEntries(SAME.filter((name) => body[name] != null).map((name) => [name, body[name]])),
+    ...(tools.offered.length === 0 ? {} : chosenTools(body, tools.offered, names)),
+    ...textFields(body.text),
+    ...reasoningFields(body.reasoning),
+    ...logprobFields(body),
+  }
+  const unknown = Object.keys(body).filter((name) => !KNOWN.has(name) && body[name] !== null)
+  return { chat, names, ignored: [...unknown, ...tools.ignored] }
+}
+
+type Tools = { readonly offered: readonly JsonObject[]; readonly ignored: readonly string[] }
+
+function toolsOf({ tools, input }: JsonObject, names: ToolNames): Tools {
+  const inInput = objectsOf(input).flatMap((item, index) =>
+    item.type === 'additional_tools' ? [{ tools: item.tools, path: `input.${index}.tools` }] : [],
+  )
+  const all = [{ tools, path: 'tools' }, ...inInput].map((list) => offeredTools(list.tools, { names, path: list.path }))
+  return { offered: all.flatMap(({ offered }) => offered), ignored: all.flatMap(({ ignored }) => ignored) }
+}
+
+type Offering = { readonly names: ToolNames; readonly path: string; readonly namespace?: string }
+
+function offeredTools(tools: unknown, { names, path, namespace }: Offering): Tools {
+  const offered: JsonObject[] = []
+  const ignored: string[] = []
+  for (const [index, tool] of objectsOf(tools).entries()) {
+    const here = `${path}.${index}`
+    const { type, name, description, parameters, strict } = tool
+    if (type === 'function' && typeof name === 'string') {
+      const upstream = names.upstreamOf({ name, namespace })
+      const more = typeof strict === 'boolean' ? { strict } : {}
+      offered.push(chatFunction(upstream, description, parameters ?? { type: 'object', properties: {} }, more))
+    } else if (type === 'custom' && typeof name === 'string') {
+      const upstream = names.upstreamOf({ name, namespace, isCustom: true })
+      offered.push(chatFunction(upstream, customDescription(tool), CUSTOM_PARAMETERS))
+    } else if (type === 'namespace' && typeof name === 'string') {
+      const inner = offeredTools(tool.tools, { names, path: `${here}.tools`, namespace: name })
+      offered.push(...inner.offered)
+      ignored.push(...inner.ignored)
+    } else if (typeof type === 'string' && type.startsWith('web_search')) {
+      ignored.push(`tools.${type}`)
+    } else {
+      refuseType(here, type)
+    }
+  }
+  return { offered, ignored }
+}
+
+function chatFunction(name: string, description: unknown, parameters: unknown, more: object = {}): JsonObject {
+  const described = typeof description === 'string' ? { description } : {}
+  return { type: 'function', function: { name, ...described, parameters, ...more } }
+}
+
+/** The one parameter of a custom tool. */
+export const CUSTOM_INPUT = 'input'
+
+const CUSTOM_PARAMETERS = {
+  type: 'object',
+  properties: { [CUSTOM_INPUT]: { type: 'string' } },
+  required: [CUSTOM_INPUT],
+  additionalProperties: false,
+}
+
+function customDescription({ description, format }: JsonObject): string {
+  const { type, syntax, definition }: JsonObject = isJsonObject(format) ? format : {}
+  const grammar = type === 'grammar' ? [`\`${CUSTOM_INPUT}\` follows this grammar (${syntax}):\n${definition}`] : []
+  return [...(typeof description === 'string' ? [description] : []), ...grammar].join('\n\n')
+}
+
+/** Tools that the choice does not allow are left out, because few upstreams know a list of allowed ones. */
+function chosenTools(
+  { tool_choice: choice, parallel_tool_calls: parallel }: JsonObject,
+  offered: readonly JsonObject[],
+  names: ToolNames,
+): JsonObject {
+  const more = typeof parallel === 'boolean' ? { parallel_tool_calls: parallel } : {}
+  if (!isJsonObject(choice)) {
+    return { tools: offered, ...(typeof choice === 'string' ? { tool_choice: choice } : {}), ...more }
+  }
+  if (choice.type === 'allowed_tools') {
+    const allowed = new Set(objectsOf(choice.tools).map((tool) => upstreamNameOf(tool, names)))
+    const tools = offered.filter((tool) => isJsonObject(tool.function) && allowed.has(String(tool.function.name)))
+    return tools.length === 0 ? {} : { tools, tool_choice: choice.mode ?? 'auto', ...more }
+  }
+  if (choice.type !== 'function' && choice.type !== 'custom') {
+    refuseType('tool_choice', choice.type)
+  }
+  return {
+    tools: offered,
+    tool_choice: { type: 'function', function: { name: upstreamNameOf(choice, names) } },
+    ...more,
+  }
+}
+
+function upstreamNameOf({ name, namespace, type }: JsonObject, names: ToolNames): string {
+  const isCustom = type === 'custom' || type === 'custom_tool_call'
+  return names.upstreamOf({
+    name: String(name),
+    namespace: typeof namespace === 'string' ? namespace : undefined,
+    ...(isCustom ? { isCustom } : {}),
+  })
+}
+
+function textFields(text: unknown): JsonObject {
+  const { format, verbosity }: JsonObject = isJsonObject(text) ? text : {}
+  const { type, ...schema }: JsonObject = isJsonObject(format) ? format : {}
+  return {
+    ...(typeof verbosity === 'string' ? { verbosity } : {}),
+    ...(type === 'json_object' ? { response_format: { type } } : {}),
+    ...(type === 'json_schema' ? { response_format: { type, json_schema: schema } } : {}),
+  }
+}
+
+function reasoningFields(reasoning: unknown): JsonObject {
+  const effort = isJsonObject(reasoning) ? reasoning.effort : undefined
+  return typeof effort === 'string' ? { reasoning_effort: effort } : {}
+}
+
+function logprobFields({ top_logprobs: top, include }: JsonObject): JsonObject {
+  const isAsked = Array.isArray(include) && include.includes('message.output_text.logprobs')
+  const count = typeof top === 'number' && top > 0 ? { top_logprobs: top } : {}
+  return isAsked || 'top_logprobs' in count ? { logprobs: true, ...count } : {}
+}
+
+type Reading = { readonly names: ToolNames; readonly reasoningField: ReasoningField }
+
+function messagesOf({ input, instructions }: JsonObject, { names, reasoningField }: Reading): readonly JsonObject[] {
+  const messages = new ChatMessages(outputsOf(input), reasoningField)
+  if (typeof instructions === 'string' && instructions !== '') {
+    messages.other({ role: 'system', content: instructions })
+  }
+  if (typeof input === 'string') {
+    messages.other({ role: 'user', content: input })
+  }
+  for (const [index, item] of objectsOf(input).entries()) {
+    readItem(item, { path: `input.${index}`, messages, names })
+  }
+  return messages.end()
+}
+
+type ItemReading = { readonly path: string; readonly messages: ChatMessages; readonly names: ToolNames }
+
+function readItem(item: JsonObject, { path, messages, names }: ItemReading): void {
+  const { type = 'message', role, content, call_id: id } = item
+  switch (type) {
+    case 'message': {
+      const parts = partsOf(content, `${path}.content`)
+      if (role === 'assistant') {
+        messages.assistant(textOf(parts, ''))
+      } else if (role === 'user') {
+        messages.other({ role, content: contentOf(parts) })
+      } else if (role === 'system' || role === 'developer') {
+        messages.other({ role: 'system', content: textOf(parts, '\n\n') })
+      } else {
+        refuse(`${path}.role`, '`role` must be user, assistant, system or developer')
+      }
+      break
+    }
+    case 'function_call':
+    case 'custom_tool_call':
+      messages.call(callOf(item, names))
+      break
+    case 'function_call_output':
+    case 'custom_tool_call_output':
+      messages.output(String(id))
+      break
+    case 'reasoning':
+      messages.reasoning(reasoningText(item))
+      break
+    case 'additional_tools':
+      break
+    default:
+      refuseType(path, type)
+  }
+}
+
+function callOf(item: JsonObject, names: ToolNames): ChatCall {
+  const text = item.type === 'custom_tool_call' ? JSON.stringify({ [CUSTOM_INPUT]: item.input ?? '' }) : item.arguments
+  return {
+    id: String(item.call_id),
+    type: 'function',
+    function: { name: upstreamNameOf(item, names), arguments: typeof text === 'string' ? text : '{}' },
+  }
+}
+
+/** The content in full, else the summary. What is encrypted only its author can read. */
+function reasoningText({ content, summary }: JsonObject): string {
+  const full = objectsOf(content).map(({ text }) => text)
+  const texts = full.length > 0 ? full : objectsOf(summary).map(({ text }) => text)
+  return texts.filter((text) => typeof text === 'string').join('\n\n')
+}
+
+function outputsOf(input: unknown): ReadonlyMap<string, readonly ChatPart[]> {
+  const outputs = new Map<string, readonly ChatPart[]>()
+  for (const [index, { type, call_id: id, output }] of objectsOf(input).entries()) {
+    if (type === 'function_call_output' || type === 'custom_tool_call_output') {
+      outputs.set(String(id), partsOf(output, `input.${index}.output`))
+    }
+  }
+  return outputs
+}
+
+function partsOf(content: unknown, path: string): readonly ChatPart[] {
+  if (typeof content === 'string') {
+    return [{ type: 'text', text: content }]
+  }
+  return objectsOf(content).map((part, index) => partOf(part, `${path}.${index}`))
+}
+
+function partOf(part: JsonObject, path: string): ChatPart {
+  const { type, text, refusal, image_url: url, detail } = part
+  if (type === 'input_text' || type === 'output_text' || type === 'text') {
+    return { type: 'text', text: String(text ?? '') }
+  }
+  if (type === 'refusal') {
+    return { type: 'text', text: String(refusal ?? '') }
+  }
+  if (type === 'input_image' && typeof url === 'string') {
+    return { type: 'image_url', image_url: { url, ...(typeof detail === 'string' ? { detail } : {}) } }
+  }
+  return refuseType(path, type)
+}
+
+function objectsOf(value: unknown): readonly JsonObject[] {
+  return Array.isArray(value) ? value.filter(isJsonObject) : []
+}

@@ -1,0 +1,190 @@
+import { MESSAGES_ERRORS } from '#core/api/error-form.ts'
+import { CLOSE_BRACE, OPEN_BRACE, QUOTE } from '#core/json/json-scanner.ts'
+import { isJsonObject, type JsonObject, parsedOrUndefined, parseJsonObject } from '#core/json/parse-json-text.ts'
+import type { Microcredits } from '#core/money.ts'
+import { believedUsage, readTokenUsage, type TokenCounts, tokensByLength } from '#core/pricing/token-usage.ts'
+import { EventStream, type StreamRules } from '#core/relay/event-stream.ts'
+import {
+  ELSEWHERE,
+  ENTRY,
+  editsWithCost,
+  INSIDE,
+  isList,
+  LIST,
+  type ReplyRules,
+  ReplyScan,
+  TOP,
+} from '#core/relay/reply-scan.ts'
+import { editEvent, type SseEvent } from '#core/relay/sse-events.ts'
+import { ScannedReply, type WholeReply } from '#core/relay/whole-reply.ts'
+import { messageEvents } from '#core/translate/message-events.ts'
+
+/** Blocks that begin empty. Any other one may come whole with its first event. */
+const EMPTY_BLOCKS: ReadonlySet<string> = new Set(['text', 'thinking', 'tool_use'])
+
+/** The fields of a delta that hold what a model generates. */
+const TEXTS: ReadonlySet<string> = new Set(['text', 'partial_json', 'thinking'])
+
+/** A `content_block`. */
+const BLOCK = 6
+
+/** Reads a message, or one event of its stream, of which the first one holds the message in a field. */
+class MessagesScan extends ReplyScan {
+  /** Of an event. */
+  type = ''
+  blockType = ''
+  /** Bytes of the delta of an event. */
+  deltaBytes = 0
+  /** Whether an event has a delta other than text. */
+  hasOtherDelta = false
+  #isInMessage = false
+
+  constructor({ publicModel, hidden }: ReplyRules) {
+    super({ hidden, modelJson: JSON.stringify(publicModel), list: 'content' })
+  }
+
+  protected override begin(place: number, name: string, code: number): number {
+    if (place === TOP && code === OPEN_BRACE) {
+      if (name === 'message') {
+        this.#isInMessage = true
+        return TOP
+      }
+      return name === 'delta' ? INSIDE : name === 'content_block' ? BLOCK : ELSEWHERE
+    }
+    return place === LIST && isList(this.listCode) && code === OPEN_BRACE ? ENTRY : ELSEWHERE
+  }
+
+  protected override ended(place: number, name: string, isEmpty: boolean): void {
+    const { code, start, end, text = '' } = this.scanner
+    if (place === TOP) {
+      if (name === 'message' && code === CLOSE_BRACE) {
+        this.#isInMessage = false
+      } else if (name === 'type' && !this.#isInMessage) {
+        this.type = text.slice(1, -1)
+      }
+    } else if (place === BLOCK && name === 'type') {
+      this.blockType = text.slice(1, -1)
+    } else if (place === INSIDE && name !== 'type' && !isEmpty) {
+      if (TEXTS.has(name) && code === QUOTE) {
+        this.deltaBytes += end - start - 2
+      } else {
+        this.hasOtherDelta = true
+      }
+    }
+  }
+}
+
+/** Reads a whole message of an upstream with this API. */
+export class MessagesReplyReader extends ScannedReply<TokenCounts, MessagesScan> {
+  constructor(rules: ReplyRules) {
+    super(new MessagesScan(rules))
+  }
+
+  end(): WholeReply<TokenCounts> {
+    const { isValid, isObject, hasError, entries, listCode, usage: reported } = this.scan
+    if (!isValid || isObject !== true || !(isList(listCode) || hasError)) {
+      return { kind: 'unusable', reason: 'the reply has no list `content`' }
+    }
+    if (hasError && entries === 0) {
+      return { kind: 'error' }
+    }
+    return {
+      kind: 'reply',
+      usage: believedUsage(readTokenUsage(parsedOrUndefined(reported)), entries > 0),
+      relayed: (cost) => this.relayed(cost),
+      events: (cost) => {
+        const message = parseJsonObject(Buffer.concat(this.relayed(cost)).toString('utf8'))
+        return message && messageEvents(message)
+      },
+    }
+  }
+}
+
+type Options = StreamRules & { readonly costOf: (usage: TokenCounts) => Microcredits | undefined }
+
+/** Relays the stream of an upstream with this API: all events as they are, but for the model, what is hidden, and the cost. */
+export class MessagesStream extends EventStream<TokenCounts, MessagesScan> {
+  readonly #costOf: Options['costOf']
+  /** The parts of the usage come with the first event and, as running totals, with later ones. */
+  #reported: JsonObject = {}
+  #isFinal = false
+
+  constructor({ costOf, ...rules }: Options) {
+    super(rules, MESSAGES_ERRORS)
+    this.#costOf = costOf
+  }
+
+  /** Until the upstream has said how much it generated, at least the text that came counts. */
+  get usage(): TokenCounts | undefined {
+    const counts = readTokenUsage(this.#reported)
+    if (counts === undefined || this.#isFinal) {
+      return believedUsage(counts, this.hasGenerated)
+    }
+    const output = Math.max(counts.output, tokensByLength(this.relayedTextBytes))
+    return this.hasGenerated ? { ...counts, output } : undefined
+  }
+
+  protected newScan(): MessagesScan {
+    return new MessagesScan(this.rules)
+  }
+
+  /** Only the last event ends a stream. */
+  protected override get isAtEnd(): boolean {
+    return false
+  }
+
+  protected override readDone(): string {
+    return ''
+  }
+
+  /** Later counts replace earlier ones; a zero stands for a count that is left out. */
+  protected keepUsage({ usage }: MessagesScan): void {
+    const reported = parsedOrUndefined(usage)
+    if (isJsonObject(reported)) {
+      const counts = Object.entries(reported).filter(
+        ([name, value]) => value !== null && !(value === 0 && this.#reported[name] !== undefined),
+      )
+      this.#reported = { ...this.#reported, ...Object.fromEntries(counts) }
+    }
+  }
+
+  protected read(event: SseEvent, scan: MessagesScan): string {
+    const { type } = scan
+    if (type === 'error') {
+      return this.fail(event, scan)
+    }
+    this.isAtWork = true
+    this.keepUsage(scan)
+    switch (type) {
+      case 'message_start':
+      case 'content_block_stop':
+      case 'ping':
+        break
+      case 'message_delta':
+        this.#isFinal ||= scan.usage !== undefined
+        this.hasBegun = true
+        break
+      case 'message_stop':
+        this.hasBegun = true
+        this.state = 'done'
+        break
+      case 'content_block_start':
+        this.#generated(!EMPTY_BLOCKS.has(scan.blockType))
+        break
+      case 'content_block_delta':
+        this.#generated(scan.deltaBytes > 0 || scan.hasOtherDelta)
+        this.relayedTextBytes += scan.deltaBytes
+        break
+      default:
+        this.#generated(true)
+    }
+    const { usage } = this
+    const cost = type === 'message_delta' && usage !== undefined ? this.#costOf(usage) : undefined
+    return editEvent(event, editsWithCost(scan.edits, cost))
+  }
+
+  #generated(isSo: boolean): void {
+    this.hasBegun ||= isSo
+    this.hasGenerated ||= isSo
+  }
+}

@@ -1,0 +1,92 @@
+import { type AgentRequest, servedBy } from '#core/api/agent-request.ts'
+import { MESSAGES_ERRORS } from '#core/api/error-form.ts'
+import { refuseHostedTools } from '#core/api/gated-fields.ts'
+import { parseMessagesRequest } from '#core/api/messages-request.ts'
+import type { ApiPlace } from '#core/catalogue/apis.ts'
+import { tokenBilling } from '#core/pricing/relay-cost.ts'
+import type { TokenCounts } from '#core/pricing/token-usage.ts'
+import { messageEvent } from '#core/translate/message-events.ts'
+import type { ClientRequest, UpstreamRequest } from '../relay-protocol.ts'
+import { defineRelayRoute } from '../run-request.ts'
+import { nativeBody, passedByChannels, rankChannels, sessionOf } from './agent-calls.ts'
+import { MessagesReplyReader, MessagesStream } from './messages-stream.ts'
+
+/** The largest message that is held whole. */
+const REPLY_BYTES_MAX = 32 * 1024 * 1024
+
+const ROUTE = 'messages'
+
+/** Query parameters that clients of the Anthropic API send. */
+export const MESSAGES_QUERY = ['beta'] as const
+
+/** POST /v1/messages: relayed as it is to an upstream that speaks it. */
+export const messages = defineRelayRoute<TokenCounts>({
+  operation: 'create-message',
+  errors: MESSAGES_ERRORS,
+  query: MESSAGES_QUERY,
+  keepAlive: messageEvent('ping'),
+  read: (asked) => {
+    const request = parseMessagesRequest(asked.json, asked)
+    const { model, body, stream, gated, bounds } = request
+    refuseHostedTools(gated, passedByChannels(ROUTE, model, asked))
+    return {
+      model,
+      facts: { stream },
+      calls: 1,
+      sessionId: sessionOf(body, asked),
+      rankOf: rankChannels(ROUTE, request),
+      billing: tokenBilling(model, [bounds], { name: 'max_tokens' }),
+      write: (_, { channel, upstreamModel }) => {
+        const { place, passed } = servedBy(ROUTE, channel, model.id)
+        return {
+          ...messagesTarget(place, asked, request),
+          ...nativeBody(asked.text, request, { passed, written: ownFields(request, upstreamModel) }),
+        }
+      },
+      reader: (_, rules) => new MessagesReplyReader(rules),
+      large: { list: 'content', bytesMax: REPLY_BYTES_MAX, areRelayed: true },
+      streaming: stream ? { open: (_, rules) => new MessagesStream(rules) } : undefined,
+    }
+  },
+})
+
+/** Version of the Anthropic API for a client that names none. */
+const VERSION_DEFAULT = '2023-06-01'
+
+/** Visible ASCII, blanks and commas: anything else would break the request to the upstream. */
+const HEADER_VALUE = /^[\x20-\x7e]{1,2048}$/
+
+/** More context than this comes with a higher price for all of the prompt. */
+const LONG_CONTEXT_TOKENS = 1_000_000
+const LONG_CONTEXT = /^context-1m/
+
+/** Where an upstream with this API gets a request, and the headers that it reads. */
+export function messagesTarget(
+  { path, base_url: baseUrl }: ApiPlace,
+  { header }: Pick<ClientRequest, 'header'>,
+  { model }: Pick<AgentRequest, 'model'>,
+): Omit<UpstreamRequest, 'text' | 'ignored'> {
+  const version = header('anthropic-version')
+  const betas = (header('anthropic-beta') ?? '')
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '' && !(LONG_CONTEXT.test(name) && model.context_tokens < LONG_CONTEXT_TOKENS))
+    .join(',')
+  return {
+    path,
+    baseUrl,
+    keyHeader: 'x-api-key',
+    headers: {
+      'anthropic-version': version !== undefined && HEADER_VALUE.test(version) ? version : VERSION_DEFAULT,
+      ...(HEADER_VALUE.test(betas) ? { 'anthropic-beta': betas } : {}),
+    },
+  }
+}
+
+function ownFields({ askedTokens, body }: AgentRequest, upstreamModel: string): Map<string, string> {
+  const written = new Map([['model', JSON.stringify(upstreamModel)]])
+  if (askedTokens !== undefined && askedTokens !== body.max_tokens) {
+    written.set('max_tokens', String(askedTokens))
+  }
+  return written
+}

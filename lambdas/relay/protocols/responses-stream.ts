@@ -1,0 +1,195 @@
+import { type ErrorFacts, RESPONSES_ERRORS } from '#core/api/error-form.ts'
+import { CLOSE_BRACE, OPEN_BRACE, QUOTE } from '#core/json/json-scanner.ts'
+import { isJsonObject, type JsonObject, parsedOrUndefined, parseJsonObject } from '#core/json/parse-json-text.ts'
+import type { Microcredits } from '#core/money.ts'
+import { believedUsage, readTokenUsage, type TokenCounts } from '#core/pricing/token-usage.ts'
+import { EventStream, type StreamRules } from '#core/relay/event-stream.ts'
+import {
+  ELSEWHERE,
+  ENTRY,
+  editsWithCost,
+  isList,
+  LIST,
+  type ReplyRules,
+  ReplyScan,
+  TOP,
+} from '#core/relay/reply-scan.ts'
+import { editEvent, type SseEvent } from '#core/relay/sse-events.ts'
+import { ScannedReply, type WholeReply } from '#core/relay/whole-reply.ts'
+import { failedResponseEvent, responseEvents } from '#core/translate/response-events.ts'
+
+/** Events before the first output, which bind no client to their upstream. */
+const OPENING: ReadonlySet<string> = new Set([
+  'response.created',
+  'response.queued',
+  'response.in_progress',
+  'response.output_item.added',
+  'response.content_part.added',
+  'response.reasoning_summary_part.added',
+  'keepalive',
+  'ping',
+])
+
+/** Reads a response, or one event of its stream, which holds the response in a field. */
+class ResponsesScan extends ReplyScan {
+  /** Of an event. */
+  type = ''
+  /** Bytes of the delta of an event. */
+  deltaBytes = 0
+  sequenceNumber: number | undefined
+  /** Whether the response says that it failed. */
+  hasFailed = false
+  /** Whether the event holds a response. */
+  hasResponse = false
+  #isInResponse = false
+
+  constructor({ publicModel, hidden }: ReplyRules) {
+    super({ hidden, modelJson: JSON.stringify(publicModel), list: 'output' })
+  }
+
+  protected override begin(place: number, name: string, code: number): number {
+    if (place === TOP && name === 'response' && code === OPEN_BRACE) {
+      this.#isInResponse = true
+      this.hasResponse = true
+      return TOP
+    }
+    return place === LIST && isList(this.listCode) && code === OPEN_BRACE ? ENTRY : ELSEWHERE
+  }
+
+  protected override ended(place: number, name: string): void {
+    if (place !== TOP) {
+      return
+    }
+    const { code, start, end, text = '' } = this.scanner
+    if (name === 'response' && code === CLOSE_BRACE) {
+      this.#isInResponse = false
+      this.hasFailed = this.hasError
+      this.hasError = false
+    } else if (this.#isInResponse) {
+      return
+    } else if (name === 'type') {
+      this.type = text.slice(1, -1)
+    } else if (name === 'delta' && code === QUOTE) {
+      this.deltaBytes = end - start - 2
+    } else if (name === 'sequence_number') {
+      this.sequenceNumber = Number(text)
+    }
+  }
+}
+
+/** Reads a whole response of an upstream with this API. */
+export class ResponsesReplyReader extends ScannedReply<TokenCounts, ResponsesScan> {
+  constructor(rules: ReplyRules) {
+    super(new ResponsesScan(rules))
+  }
+
+  end(): WholeReply<TokenCounts> {
+    const { isValid, isObject, hasError, entries, listCode, usage: reported } = this.scan
+    if (!isValid || isObject !== true || !(isList(listCode) || hasError)) {
+      return { kind: 'unusable', reason: 'the reply has no list `output`' }
+    }
+    if (hasError && entries === 0) {
+      return { kind: 'error' }
+    }
+    return {
+      kind: 'reply',
+      usage: believedUsage(readTokenUsage(parsedOrUndefined(reported)), entries > 0),
+      relayed: (cost) => this.relayed(cost),
+      events: (cost) => {
+        const response = parseJsonObject(Buffer.concat(this.relayed(cost)).toString('utf8'))
+        return response && responseEvents(response)
+      },
+    }
+  }
+}
+
+/** More of a stream is not kept for the event that would end it early. */
+const KEPT_BYTES_MAX = 4 * 1024 * 1024
+
+type Options = StreamRules & { readonly costOf: (usage: TokenCounts) => Microcredits | undefined }
+
+/** Relays the stream of an upstream with this API: all events as they are, but for the model, what is hidden, and the cost. */
+export class ResponsesStream extends EventStream<TokenCounts, ResponsesScan> {
+  readonly #costOf: Options['costOf']
+  #usage: TokenCounts | undefined
+  #nextNumber = 0
+  /** The first event, and those of finished items, as they were relayed. */
+  #kept: string[] = []
+  #keptBytes = 0
+
+  constructor({ costOf, ...rules }: Options) {
+    super(rules, RESPONSES_ERRORS)
+    this.#costOf = costOf
+  }
+
+  get usage(): TokenCounts | undefined {
+    return believedUsage(this.#usage, this.hasGenerated)
+  }
+
+  /** The last event of a stream that breaks off: the response has failed, with the items that were finished. */
+  failure(error: ErrorFacts): string {
+    const events = this.#kept.map((data) => parseJsonObject(Buffer.from(data, 'latin1').toString('utf8')))
+    const begun = events.map((event) => event?.response).find(isJsonObject)
+    const output = events.map((event) => event?.item).filter(isJsonObject)
+    return failedResponseEvent({ ...begun, ...modelOf(this.rules, begun), output }, error, this.#nextNumber)
+  }
+
+  protected newScan(): ResponsesScan {
+    return new ResponsesScan(this.rules)
+  }
+
+  /** Only the last event ends a stream. */
+  protected override get isAtEnd(): boolean {
+    return false
+  }
+
+  /** OpenAI sends none, and others send it after the last event. */
+  protected override readDone(): string {
+    return ''
+  }
+
+  protected keepUsage({ usage }: ResponsesScan): void {
+    this.#usage = readTokenUsage(parsedOrUndefined(usage)) ?? this.#usage
+  }
+
+  protected read(event: SseEvent, scan: ResponsesScan): string {
+    const { type } = scan
+    if (type === 'error') {
+      return this.fail(event, scan)
+    }
+    this.isAtWork = true
+    if (scan.sequenceNumber !== undefined) {
+      this.#nextNumber = scan.sequenceNumber + 1
+    }
+    const isFailed = type === 'response.failed'
+    const isLast = isFailed || type === 'response.completed' || type === 'response.incomplete'
+    if (isLast) {
+      this.keepUsage(scan)
+      this.state = isFailed ? 'failed' : 'done'
+      this.hasBegun ||= !isFailed
+    } else if (!OPENING.has(type) && !(type.endsWith('.delta') && scan.deltaBytes === 0)) {
+      this.hasBegun = true
+      this.hasGenerated = true
+      this.relayedTextBytes += scan.deltaBytes
+    }
+    const cost = isLast && this.usage !== undefined ? this.#costOf(this.usage) : undefined
+    const relayed = editEvent(event, editsWithCost(scan.edits, cost))
+    if (type === 'response.created' || type === 'response.output_item.done') {
+      this.#keep(relayed)
+    }
+    return isFailed ? this.rules.withoutCredentials(relayed) : relayed
+  }
+
+  #keep(relayed: string): void {
+    const data = relayed.slice(relayed.indexOf('{'), relayed.lastIndexOf('}') + 1)
+    this.#keptBytes += data.length
+    if (this.#keptBytes <= KEPT_BYTES_MAX) {
+      this.#kept.push(data)
+    }
+  }
+}
+
+/** A response that never began still names its model. */
+function modelOf({ publicModel }: ReplyRules, begun: JsonObject | undefined): JsonObject {
+  return begun === undefined ? { model: publicModel } : {}
+}
