@@ -63,7 +63,7 @@ export type RelayRequest<Usage> = {
   readonly write: (call: number, target: CallTarget) => UpstreamRequest
   /** Reads a reply of status 2xx that is not streamed. */
   readonly reader: (call: number, rules: ReplyRules & FromChannel) => ReplyReader<Usage>
-  readonly large: LargeReplies
+  readonly large: LargeReplies | ((from: FromChannel) => LargeReplies)
   /** The refusal of an upstream in the words of the client's API; left out where upstreams have the same API. */
   readonly refusal?: (refusal: JsonObject, from: FromChannel & { readonly status: number }) => object
   /**

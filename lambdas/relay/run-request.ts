@@ -30,7 +30,7 @@ import {
 } from './read-reply.ts'
 import type { RelayContext } from './relay-context.ts'
 import type { RelayExchange } from './relay-exchange.ts'
-import type { CallTarget, ClientRequest, RelayProtocol, RelayRequest, RequestStream } from './relay-protocol.ts'
+import type { CallTarget, ClientRequest, FromChannel, LargeReplies, RelayProtocol, RelayRequest, RequestStream } from './relay-protocol.ts'
 import { relayEvents, type StreamEnd } from './relay-stream.ts'
 import { costHeaders, sendJson } from './send-response.ts'
 import type { RelayRoute } from './serve-relay.ts'
@@ -102,6 +102,10 @@ type Run<Usage> = {
   readonly request: RelayRequest<Usage>
   readonly rules: ReplyRules
   readonly bill: Bill
+}
+
+function largeOf({ large }: Pick<RelayRequest<never>, 'large'>, { channel }: FromChannel): LargeReplies {
+  return typeof large === 'function' ? large({ channel }) : large
 }
 
 /** How a request ends for its client. `sent`: the response is complete, whatever became of the reply. */
@@ -350,7 +354,7 @@ class RequestRun<Usage> {
   async #readWhole(reply: UpstreamReply, deadline: number, reader: Pick<ReplyReader<Usage>, 'push'>): Promise<boolean> {
     const { exchange, request } = this.#run
     const { response } = exchange
-    const { bytesMax: most } = request.large
+    const { bytesMax: most } = largeOf(request, reply)
     const bytesMax = most === undefined ? undefined : most - this.#heldBytes
     const bounds = { bytesMax, deadline: response.isOpen ? undefined : deadline, gone: response.gone }
     const stopWaiting = boundWhenGone(reply.body, response)
@@ -380,10 +384,8 @@ class RequestRun<Usage> {
   ): Promise<void> {
     const { exchange, request, rules } = this.#run
     const { response } = exchange
-    const {
-      billing,
-      large: { list, areRelayed },
-    } = request
+    const { billing } = request
+    const { list, areRelayed } = largeOf(request, reply)
     const costOf = (read: { readonly usage: unknown; readonly entries: number }) => {
       const usage = read.entries === 0 ? undefined : billing.usageOf(read)
       return usage === undefined ? undefined : this.#costOf(usage)

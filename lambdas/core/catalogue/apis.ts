@@ -26,8 +26,8 @@ export function placeOf(api: ConversationApi, { apis, models }: Speaker, modelId
 /** The APIs by which a route can be served, the best one first: its own, and those that it is translated to. */
 const SERVED_BY: Readonly<Record<ConversationApi, readonly ConversationApi[]>> = {
   chat: ['chat'],
-  responses: ['responses'],
-  messages: ['messages'],
+  responses: ['responses', 'chat'],
+  messages: ['messages', 'chat'],
 }
 
 /** How well an API serves a route: 0 for its own, then one more for each translation. */

@@ -10,6 +10,11 @@ export class ResponseEventWriter {
     this.#number = first
   }
 
+  /** The number of the next event. */
+  get next(): number {
+    return this.#number
+  }
+
   write(type: string, fields: JsonObject): string {
     const data = JSON.stringify({ type, sequence_number: this.#number, ...fields })
     this.#number += 1

@@ -1,20 +1,114 @@
 import type { PassedBody } from '#core/allowed-fields.ts'
 import { type AgentRequest, servingOf } from '#core/api/agent-request.ts'
+import type { ErrorForm } from '#core/api/error-form.ts'
 import { leftOutOf, type Passed, passesAll } from '#core/api/gated-fields.ts'
 import { type ConversationApi, rankOfApi, servingApi } from '#core/catalogue/apis.ts'
 import type { RelayChannel } from '#core/catalogue/channel.ts'
 import type { ChatModel } from '#core/catalogue/model.ts'
+import { InvalidRequestError } from '#core/errors.ts'
 import { replaceFields, withoutFields } from '#core/json/json-fields.ts'
 import { isJsonObject, type JsonObject } from '#core/json/parse-json-text.ts'
+import type { TokenCall } from '#core/pricing/relay-cost.ts'
+import { readUpstreamError } from '#core/providers/reply-reading.ts'
+import { type ReasoningField, reasoningFieldOf } from '#core/translate/chat-messages.ts'
+import type { ChatTranslation } from '#core/translate/responses-to-chat.ts'
 import type { ClientRequest } from '../relay-protocol.ts'
 
-/** Ranks the channels for a request; a channel that does not pass a tool that the request needs cannot serve it. */
-export function rankChannels(route: ConversationApi, { model, gated }: Pick<AgentRequest, 'model' | 'gated'>) {
+/** Ranks the channels for a request. One that does not pass a tool that it needs cannot serve it, nor one that it cannot be translated for. */
+export function rankChannels(
+  route: ConversationApi,
+  { model, gated }: Pick<AgentRequest, 'model' | 'gated'>,
+  translated: TranslatedRequest,
+) {
   return (channel: RelayChannel): number | undefined => {
     const serving = servingOf(route, channel, model.id)
-    return serving !== undefined && passesAll(gated, serving.passed) ? rankOfApi(route, serving.api) : undefined
+    const canServe = serving !== undefined && (serving.api === route || translated.isPossible)
+    return canServe && passesAll(gated, serving.passed) ? rankOfApi(route, serving.api) : undefined
   }
 }
+
+/** Translates a body for upstreams that take the reasoning of earlier turns in this field. @throws InvalidRequestError */
+type Translate = (body: JsonObject, reasoningField: ReasoningField) => ChatTranslation
+
+/** A request as chat upstreams get it, where the model has any on channels that do not speak the API of the route. */
+export class TranslatedRequest {
+  readonly #body: JsonObject
+  readonly #translate: Translate
+  readonly #made = new Map<ReasoningField, ChatTranslation>()
+  readonly isPossible: boolean
+  /** Bytes of the chat request: names and descriptions of tools may be longer than in the body of the client. */
+  readonly bytes: number
+
+  /** @throws InvalidRequestError for a request that no channel can serve. */
+  constructor(route: ConversationApi, request: AgentRequest, asked: ClientRequest, translate: Translate) {
+    this.#body = request.body
+    this.#translate = translate
+    const { id } = request.model
+    const channels = asked.catalogue.configuredRelayChannels(id)
+    const isNative = (channel: RelayChannel) => servingOf(route, channel, id)?.api === route
+    const canBe = channels.some((channel) => !isNative(channel)) && this.#canBe(channels.some(isNative))
+    this.isPossible = canBe
+    this.bytes = canBe ? Buffer.byteLength(JSON.stringify(this.of([]).chat)) : 0
+  }
+
+  /** @param passed the fields that a channel adds to chat. */
+  of(passed: readonly string[]): ChatTranslation {
+    const field = reasoningFieldOf(passed)
+    const made = this.#made.get(field) ?? this.#translate(this.#body, field)
+    this.#made.set(field, made)
+    return made
+  }
+
+  #canBe(hasNative: boolean): boolean {
+    try {
+      this.of([])
+      return true
+    } catch (error) {
+      if (hasNative && error instanceof InvalidRequestError) {
+        return false
+      }
+      throw error
+    }
+  }
+}
+
+/** The bounds of a call that may be sent as another body. */
+export function boundsOf({ model, bounds }: AgentRequest, bodyBytes: number, { bytes }: TranslatedRequest): TokenCall {
+  const more = Math.max(0, bytes - bodyBytes)
+  const most = model.context_tokens + (bounds.imageTokensMax ?? 0)
+  return { ...bounds, promptTokensMax: Math.min(most, bounds.promptTokensMax + more) }
+}
+
+type ChatCall = {
+  readonly translation: ChatTranslation
+  readonly upstreamModel: string
+  readonly limit: { readonly name: string; readonly tokens: number | undefined }
+  readonly stream: boolean
+}
+
+/** The body for a chat upstream. A stream is always asked for its usage, because the usage is billed. */
+export function translatedBody({ translation, upstreamModel, limit, stream }: ChatCall): PassedBody {
+  const { chat, ignored } = translation
+  const body = {
+    model: upstreamModel,
+    ...chat,
+    ...(limit.tokens === undefined ? {} : { [limit.name]: limit.tokens }),
+    ...(stream ? { stream: true, stream_options: { include_usage: true } } : {}),
+  }
+  return { text: JSON.stringify(body), ignored }
+}
+
+/** Writes the refusals of upstreams in the form of the client's API. One that has it already stays as it is. */
+export function refusalIn(errors: ErrorForm) {
+  return (refusal: JsonObject, { status: statusCode }: { readonly status: number }): object => {
+    const { type, message } = readUpstreamError(refusal)
+    const isOwn = (refusal.type === 'error') === (errors.requestIdHeader !== undefined) && isJsonObject(refusal.error)
+    const facts = { statusCode, message: message ?? REFUSED, type: type ?? 'invalid_request_error' }
+    return isOwn ? refusal : errors.body({ ...facts, param: null, code: null })
+  }
+}
+
+const REFUSED = 'the upstream refused the request without a message for clients'
 
 /** What stands for the session of a client that names none: the key of its cache, or the session of Claude Code or of Codex. */
 export function sessionOf({ prompt_cache_key: key }: JsonObject, { header }: Pick<ClientRequest, 'header'>) {

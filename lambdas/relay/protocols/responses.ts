@@ -2,11 +2,25 @@ import { type AgentRequest, servedBy } from '#core/api/agent-request.ts'
 import { RESPONSES_ERRORS } from '#core/api/error-form.ts'
 import { refuseHostedTools } from '#core/api/gated-fields.ts'
 import { parseResponsesRequest } from '#core/api/responses-request.ts'
+import type { RelayChannel } from '#core/catalogue/channel.ts'
 import { tokenBilling } from '#core/pricing/relay-cost.ts'
 import type { TokenCounts } from '#core/pricing/token-usage.ts'
+import { type ResponseHead, ResponseTranslator } from '#core/translate/chat-to-responses.ts'
+import { responsesToChat } from '#core/translate/responses-to-chat.ts'
+import type { ClientRequest, FromChannel } from '../relay-protocol.ts'
 import { defineRelayRoute } from '../run-request.ts'
-import { nativeBody, passedByChannels, rankChannels, sessionOf } from './agent-calls.ts'
+import {
+  boundsOf,
+  nativeBody,
+  passedByChannels,
+  rankChannels,
+  refusalIn,
+  sessionOf,
+  TranslatedRequest,
+  translatedBody,
+} from './agent-calls.ts'
 import { ResponsesReplyReader, ResponsesStream } from './responses-stream.ts'
+import { TranslatedReplyReader, TranslatedStream } from './translated-chat.ts'
 
 /** The largest response that is held whole; images in it included. */
 const REPLY_BYTES_MAX = 32 * 1024 * 1024
@@ -16,37 +30,67 @@ const ROUTE = 'responses'
 /** The longest field `max_output_tokens` that a client adds to a body. No tokenizer makes more tokens than bytes. */
 const ADDED_LIMIT_BYTES = 40
 
-/** POST /v1/responses: relayed as it is to an upstream that speaks it. */
+/** POST /v1/responses: relayed as it is to an upstream that speaks it, translated for one that speaks chat. */
 export const responses = defineRelayRoute<TokenCounts>({
   operation: 'create-response',
   errors: RESPONSES_ERRORS,
   read: (asked) => {
     const request = parseResponsesRequest(asked.json, asked)
-    const { model, body, stream, gated, bounds, askedTokens } = request
+    const { model, body, stream, gated, askedTokens } = request
     refuseHostedTools(gated, passedByChannels(ROUTE, model, asked))
     const addedTokens = askedTokens === undefined ? ADDED_LIMIT_BYTES : 0
+    const translated = new TranslatedRequest(ROUTE, request, asked, responsesToChat)
+    const head = headOf(asked, request)
+    const isNative = (channel: RelayChannel) => servedBy(ROUTE, channel, model.id).api === ROUTE
+    const translator = ({ channel }: FromChannel) =>
+      new ResponseTranslator(head, translated.of(channel.pass_members.chat).names)
     return {
       model,
       facts: { stream },
       calls: 1,
       sessionId: sessionOf(body, asked),
-      rankOf: rankChannels(ROUTE, request),
-      billing: tokenBilling(model, [bounds], { name: 'max_output_tokens', addedTokens }),
+      rankOf: rankChannels(ROUTE, request, translated),
+      billing: tokenBilling(model, [boundsOf(request, asked.bodyBytes, translated)], { name: 'max_output_tokens', addedTokens }),
       write: (_, { channel, upstreamModel }) => {
         const { place, passed } = servedBy(ROUTE, channel, model.id)
-        const written = ownFields(request, upstreamModel)
-        return {
-          path: place.path,
-          baseUrl: place.base_url,
-          ...nativeBody(asked.text, request, { passed, written }),
-        }
+        const body = isNative(channel)
+          ? nativeBody(asked.text, request, { passed, written: ownFields(request, upstreamModel) })
+          : translatedBody({
+              translation: translated.of(channel.pass_members.chat),
+              upstreamModel,
+              limit: {
+                name: channel.output_limit_member ?? 'max_completion_tokens',
+                tokens: askedTokens ?? model.default_max_output_tokens,
+              },
+              stream,
+            })
+        return { path: place.path, baseUrl: place.base_url, ...body }
       },
-      reader: (_, rules) => new ResponsesReplyReader(rules),
-      large: { list: 'output', bytesMax: REPLY_BYTES_MAX, areRelayed: true },
-      streaming: stream ? { open: (_, rules) => new ResponsesStream(rules) } : undefined,
+      reader: (_, rules) =>
+        isNative(rules.channel)
+          ? new ResponsesReplyReader(rules)
+          : new TranslatedReplyReader(rules, () => translator(rules)),
+      large: ({ channel }) => ({
+        list: isNative(channel) ? 'output' : 'choices',
+        bytesMax: REPLY_BYTES_MAX,
+        areRelayed: isNative(channel),
+      }),
+      refusal: refusalIn(RESPONSES_ERRORS),
+      streaming: stream
+        ? {
+            open: (_, rules) =>
+              isNative(rules.channel) ? new ResponsesStream(rules) : new TranslatedStream(rules, translator(rules)),
+          }
+        : undefined,
     }
   },
 })
+
+/** The ids of a response are made of the id of its request, so that both are found by either. */
+function headOf({ requestId, nowMilliseconds }: ClientRequest, { model, body }: AgentRequest): ResponseHead {
+  const createdAt = Math.trunc(nowMilliseconds / 1000)
+  return { seed: requestId.replaceAll('-', ''), createdAt, publicModel: model.id, body }
+}
 
 /** Nothing is kept at the upstream, whatever the client wants. */
 function ownFields({ model, askedTokens }: AgentRequest, upstreamModel: string): Map<string, string> {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { tokenCounts } from '#core/pricing/token-usage.ts'
-import { ChatReplyReader } from '#lambdas/relay/protocols/chat.ts'
+import { ChatReplyReader } from '#lambdas/relay/protocols/chat-reply.ts'
 import { readChatChoices } from '#lambdas/relay/protocols/completion-reply.ts'
 import { pushInPieces, rulesOf } from '../../core/relay/reply-rules.ts'
 

@@ -1,0 +1,184 @@
+import { isJsonObject, type JsonObject } from '../json/parse-json-text.ts'
+import { ChatMessages, type ChatPart, contentOf, type ReasoningField, textOf } from './chat-messages.ts'
+import { type ChatTranslation, refuseType } from './responses-to-chat.ts'
+import { originalId, ToolNames } from './tool-names.ts'
+
+/** Fields that are translated, or that say nothing to a chat upstream. */
+const KNOWN: ReadonlySet<string> = new Set([
+  ...['model', 'max_tokens', 'messages', 'system', 'tools', 'tool_choice', 'stream', 'temperature', 'top_p'],
+  ...['stop_sequences', 'thinking', 'output_config', 'metadata', 'cache_control'],
+])
+
+/**
+ * Translates a request for a message to a chat request.
+ * @param body was checked.
+ * @throws InvalidRequestError naming what has no counterpart.
+ */
+export function messagesToChat(body: JsonObject, reasoningField?: ReasoningField): ChatTranslation {
+  const { temperature, top_p, stop_sequences: stop, output_config: config } = body
+  const names = new ToolNames()
+  const { offered, ignored } = toolsOf(body.tools, names)
+  const chat = {
+    messages: messagesOf(body, { names, reasoningField }),
+    ...(offered.length === 0 ? {} : { tools: offered, ...choiceFields(body.tool_choice, names) }),
+    ...(typeof temperature === 'number' ? { temperature } : {}),
+    ...(typeof top_p === 'number' ? { top_p } : {}),
+    ...(Array.isArray(stop) && stop.length > 0 ? { stop } : {}),
+    ...(isJsonObject(config) ? configFields(config) : {}),
+  }
+  const unknown = Object.keys(body).filter((name) => !KNOWN.has(name) && body[name] !== null)
+  return { chat, names, ignored: [...unknown, ...ignored] }
+}
+
+function toolsOf(tools: unknown, names: ToolNames) {
+  const offered: JsonObject[] = []
+  const ignored: string[] = []
+  for (const [index, { type, name, description, input_schema: parameters, strict }] of objectsOf(tools).entries()) {
+    if (type == null || type === 'custom') {
+      const described = typeof description === 'string' ? { description } : {}
+      const more = typeof strict === 'boolean' ? { strict } : {}
+      const named = { name: names.upstreamOf({ name: String(name) }), ...described }
+      offered.push({ type: 'function', function: { ...named, parameters: parameters ?? { type: 'object' }, ...more } })
+    } else if (typeof type === 'string' && type.startsWith('web_search')) {
+      ignored.push(`tools.${type}`)
+    } else {
+      refuseType(`tools.${index}`, type)
+    }
+  }
+  return { offered, ignored }
+}
+
+const CHOICES: Readonly<Record<string, string>> = { auto: 'auto', any: 'required', none: 'none' }
+
+function choiceFields(choice: unknown, names: ToolNames): JsonObject {
+  if (!isJsonObject(choice)) {
+    return {}
+  }
+  const { type, name, disable_parallel_tool_use: isSingle } = choice
+  const chosen =
+    type === 'tool'
+      ? { type: 'function', function: { name: names.upstreamOf({ name: String(name) }) } }
+      : (CHOICES[String(type)] ?? refuseType('tool_choice', type))
+  return { tool_choice: chosen, ...(isSingle === true ? { parallel_tool_calls: false } : {}) }
+}
+
+/** The name of the one schema of an answer, which chat upstreams want. */
+const SCHEMA_NAME = 'output'
+
+function configFields({ effort, format }: JsonObject): JsonObject {
+  const { type, schema }: JsonObject = isJsonObject(format) ? format : {}
+  return {
+    ...(typeof effort === 'string' ? { reasoning_effort: effort } : {}),
+    ...(type === 'json_schema'
+      ? { response_format: { type, json_schema: { name: SCHEMA_NAME, schema, strict: true } } }
+      : {}),
+  }
+}
+
+/** Claude Code says here who is billed: nothing for a model, and different for each version. */
+const ATTRIBUTION = 'x-anthropic-billing-header:'
+
+type Reading = { readonly names: ToolNames; readonly reasoningField: ReasoningField }
+
+function messagesOf(body: JsonObject, { names, reasoningField }: Reading): readonly JsonObject[] {
+  const asked = objectsOf(body.messages)
+  const messages = new ChatMessages(outputsOf(asked), reasoningField)
+  const system = partsOf(body.system, 'system').filter(
+    (part) => !(part.type === 'text' && part.text.startsWith(ATTRIBUTION)),
+  )
+  if (system.length > 0) {
+    messages.other({ role: 'system', content: textOf(system, '\n\n') })
+  }
+  for (const [index, { role, content }] of asked.entries()) {
+    const path = `messages.${index}.content`
+    if (role === 'assistant') {
+      readAssistant(content, { path, messages, names })
+    } else if (role === 'system') {
+      messages.other({ role, content: textOf(partsOf(content, path), '\n\n') })
+    } else {
+      readUser(content, { path, messages })
+    }
+  }
+  return messages.end()
+}
+
+type Turn = { readonly path: string; readonly messages: ChatMessages }
+
+function readAssistant(content: unknown, { path, messages, names }: Turn & Pick<Reading, 'names'>): void {
+  const blocks = blocksOf(content)
+  const thought = blocks.filter(({ type }) => type === 'thinking').map(({ thinking }) => String(thinking ?? ''))
+  messages.reasoning(thought.join('\n\n'))
+  const parts = blocks.flatMap((block, index) =>
+    THOUGHTS.has(block.type) || block.type === 'tool_use' ? [] : [partOf(block, `${path}.${index}`)],
+  )
+  messages.assistant(textOf(parts, ''))
+  for (const { type, id, name, input } of blocks) {
+    if (type === 'tool_use') {
+      messages.call({
+        id: originalId(String(id)),
+        type: 'function',
+        function: { name: names.upstreamOf({ name: String(name) }), arguments: JSON.stringify(input ?? {}) },
+      })
+    }
+  }
+}
+
+const THOUGHTS: ReadonlySet<unknown> = new Set(['thinking', 'redacted_thinking'])
+
+/** The results of tools come first, whatever stands before them. */
+function readUser(content: unknown, { path, messages }: Turn): void {
+  const blocks = blocksOf(content)
+  for (const { type, tool_use_id: id } of blocks) {
+    if (type === 'tool_result') {
+      messages.output(originalId(String(id)))
+    }
+  }
+  const parts = blocks.flatMap((block, index) =>
+    block.type === 'tool_result' ? [] : [partOf(block, `${path}.${index}`)],
+  )
+  if (parts.length > 0) {
+    messages.other({ role: 'user', content: contentOf(parts) })
+  }
+}
+
+function outputsOf(messages: readonly JsonObject[]): ReadonlyMap<string, readonly ChatPart[]> {
+  const outputs = new Map<string, readonly ChatPart[]>()
+  for (const [index, { content }] of messages.entries()) {
+    for (const [place, block] of blocksOf(content).entries()) {
+      if (block.type === 'tool_result') {
+        const path = `messages.${index}.content.${place}.content`
+        outputs.set(originalId(String(block.tool_use_id)), partsOf(block.content, path))
+      }
+    }
+  }
+  return outputs
+}
+
+function partsOf(content: unknown, path: string): readonly ChatPart[] {
+  return blocksOf(content).map((block, index) => partOf(block, `${path}.${index}`))
+}
+
+function partOf(block: JsonObject, path: string): ChatPart {
+  const { type, text, source } = block
+  if (type === 'text') {
+    return { type, text: String(text ?? '') }
+  }
+  const url = type === 'image' && isJsonObject(source) ? imageUrl(source) : undefined
+  return url === undefined ? refuseType(path, type) : { type: 'image_url', image_url: { url } }
+}
+
+function imageUrl({ type, media_type: mediaType, data, url }: JsonObject): string | undefined {
+  if (type === 'base64' && typeof data === 'string') {
+    return `data:${String(mediaType)};base64,${data}`
+  }
+  return type === 'url' && typeof url === 'string' ? url : undefined
+}
+
+/** A string is one block of text. */
+function blocksOf(content: unknown): readonly JsonObject[] {
+  return typeof content === 'string' ? (content === '' ? [] : [{ type: 'text', text: content }]) : objectsOf(content)
+}
+
+function objectsOf(value: unknown): readonly JsonObject[] {
+  return Array.isArray(value) ? value.filter(isJsonObject) : []
+}
