@@ -77,8 +77,10 @@ describe('every status of every video route, over HTTP', () => {
   ])('create-video-job 401, get-video-job 401, list-video-jobs 401, delete-video-job 401: %s', async (_, key) => {
     const api = gateway.api.withKey(key)
     const answers = await Promise.all([api.create('{'), api.get(jobId), api.list(), api.delete(jobId)])
+    const advice = [{ path: '', message: 'send it as `Authorization: Bearer <key>`' }]
+    const json = { error: 'invalid api key', ...(key === undefined ? { details: advice } : {}) }
     for (const { status, text } of answers) {
-      expect({ status, text }).toEqual({ status: 401, text: '{"error":"invalid api key"}' })
+      expect({ status, json: JSON.parse(text) }).toEqual({ status: 401, json })
     }
   })
 
