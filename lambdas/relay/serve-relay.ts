@@ -222,7 +222,7 @@ async function jsonBody(exchange: RelayExchange): Promise<void> {
 /** An operation with a body refuses a strict request itself, when it knows the model, whose channels decide what is ignored. */
 function strictHandling(exchange: RelayExchange, takesBody: boolean, query: RelayRoute['query']): void {
   const { request } = exchange
-  const handling = handlingOf(request, query)
+  const handling = handlingOf(request, { query: query ?? [] })
   exchange.handled(handling)
   if (!takesBody) {
     exchange.refuseIgnored(() => namesInBody(request.body))

@@ -172,7 +172,7 @@ function strictRefusal(field: string): unknown {
 
 function keyMissing(): unknown {
   try {
-    return presentedKey({ headerLines: () => [] })
+    return presentedKey({ path: '/v1/models', headerLines: () => [] })
   } catch (error) {
     return error
   }
