@@ -30,7 +30,15 @@ import {
 } from './read-reply.ts'
 import type { RelayContext } from './relay-context.ts'
 import type { RelayExchange } from './relay-exchange.ts'
-import type { CallTarget, ClientRequest, FromChannel, LargeReplies, RelayProtocol, RelayRequest, RequestStream } from './relay-protocol.ts'
+import type {
+  CallTarget,
+  ClientRequest,
+  FromChannel,
+  LargeReplies,
+  RelayProtocol,
+  RelayRequest,
+  RequestStream,
+} from './relay-protocol.ts'
 import { relayEvents, type StreamEnd } from './relay-stream.ts'
 import { costHeaders, sendJson } from './send-response.ts'
 import type { RelayRoute } from './serve-relay.ts'

@@ -8,7 +8,10 @@ import { whenTestEnds } from '../runner/when-test-ends.ts'
 
 const page = readFileSync(join(REPOSITORY, 'docs/testing.md'), 'utf8')
 const section = page.slice(page.indexOf('\n## Tests of a client'), page.indexOf('\n## The local host'))
-const snippets = [...section.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)].map(([, language = '', code = '']) => ({ language, code }))
+const snippets = [...section.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)].map(([, language = '', code = '']) => ({
+  language,
+  code,
+}))
 
 /** Its first line is its name. */
 function fileName(code: string): string {

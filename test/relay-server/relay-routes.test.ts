@@ -4,9 +4,9 @@ import type { Route } from '#routes/define-route.ts'
 import { ROUTES } from '#routes/index.ts'
 
 describe('relayRouteOf', () => {
-  it('serves every route that is relayed to an upstream, and the models', () => {
+  it('serves every route that is relayed to an upstream, the count of tokens, and the models', () => {
     const served = ROUTES.filter(({ method, path }: Route) => relayRouteOf(method, path) !== undefined)
-    const expected = ROUTES.filter((route: Route) => route.relays || route.path.startsWith('/v1/models'))
+    const expected = ROUTES.filter((route: Route) => route.relays || /^\/v1\/(models|messages)/.test(route.path))
     expect(served).toEqual(expected)
   })
 

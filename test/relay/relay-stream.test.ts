@@ -51,9 +51,9 @@ describe('relayEvents: what comes before anything was generated', () => {
     expect(told).toStrictEqual(['failed'])
   })
 
-  it('is relayed when it is longer than 64 KB, so that it is not held without end', async () => {
+  it('is relayed when it is longer than 1 MiB, so that it is not held without end', async () => {
     const { body, answer, over } = start()
-    const roles = ROLE.repeat(400)
+    const roles = ROLE.repeat(Math.ceil((1024 * 1024) / ROLE.length))
     body.write(roles)
     body.breakOff()
     expect(await over).toBe('broken')

@@ -50,7 +50,10 @@ export const responses = defineRelayRoute<TokenCounts>({
       calls: 1,
       sessionId: sessionOf(body, asked),
       rankOf: rankChannels(ROUTE, request, translated),
-      billing: tokenBilling(model, [boundsOf(request, asked.bodyBytes, translated)], { name: 'max_output_tokens', addedTokens }),
+      billing: tokenBilling(model, [boundsOf(request, asked.bodyBytes, translated)], {
+        name: 'max_output_tokens',
+        addedTokens,
+      }),
       write: (_, { channel, upstreamModel }) => {
         const { place, passed } = servedBy(ROUTE, channel, model.id)
         const body = isNative(channel)

@@ -43,9 +43,9 @@ describe('write operations keys', () => {
       expect(JSON.stringify([renamed, await rig.audit(made.body.id)])).not.toContain(made.body.key)
     })
 
-    it('create-key 201: all models, 60 requests a minute and no end where nothing is said; null lifts the rate', async () => {
+    it('create-key 201: all models, 300 requests a minute and no end where nothing is said; null lifts the rate', async () => {
       const made = { id: expect.any(String), key: expect.any(String), tenant, models: null }
-      expect(await create()).toEqual({ ...made, rate_per_minute: 60 })
+      expect(await create()).toEqual({ ...made, rate_per_minute: 300 })
       expect(await create({ rate_per_minute: null })).toEqual(made)
     })
 

@@ -43,7 +43,7 @@ describe('write operations tenants', () => {
     it('create-tenant 201: ten open jobs and no budget where nothing is said, no limit for null', async () => {
       const made = await call('POST', '/tenants', { body: { name: 'Plain' } })
       expect(made.body).toMatchObject({ open_jobs_max: 10, budget: null })
-      const unlimited = await call('POST', '/tenants', { body: { name: 'Plain', open_jobs_max: null } })
+      const unlimited = await call('POST', '/tenants', { body: { name: 'Unlimited', open_jobs_max: null } })
       expect(unlimited.body.open_jobs_max).toBeNull()
     })
 

@@ -1,8 +1,19 @@
 import { describe, expect, it } from '@jest/globals'
-import { CHAT, chatAnswer, chatEvent, DONE, openStream, sendJson, sendStream, startRelayRig } from '../../engines/relay-rig.ts'
+import {
+  CHAT,
+  chatAnswer,
+  chatEvent,
+  DONE,
+  openStream,
+  sendJson,
+  sendStream,
+  startRelayRig,
+} from '../../engines/relay-rig.ts'
 import { useOpened } from '../../engines/use-opened.ts'
 
-const rig = useOpened(() => startRelayRig({ channels: 2, chat: { input_modalities: ['text', 'image'], image_tokens: 100 } }))
+const rig = useOpened(() =>
+  startRelayRig({ channels: 2, chat: { input_modalities: ['text', 'image'], image_tokens: 100 } }),
+)
 
 const BODY = { model: CHAT, max_tokens: 10, messages: [{ role: 'user', content: 'Say hi' }] }
 
@@ -35,7 +46,8 @@ function eventsOf(text: string): Record<string, unknown>[] {
     })
 }
 
-const choice = (delta: object, finish_reason: string | null = null) => chatEvent({ choices: [{ index: 0, delta, finish_reason }] })
+const choice = (delta: object, finish_reason: string | null = null) =>
+  chatEvent({ choices: [{ index: 0, delta, finish_reason }] })
 const USAGE = chatEvent({
   choices: [],
   usage: { prompt_tokens: 20, completion_tokens: 3, total_tokens: 23, prompt_tokens_details: { cached_tokens: 5 } },
@@ -70,12 +82,19 @@ function blocksOf(events: readonly Record<string, unknown>[]) {
     }
   }
   expect(open).toBeUndefined()
-  return blocks.map(({ type, text, block: { id, name } }) => ({ type, text, ...(id === undefined ? {} : { id, name }) }))
+  return blocks.map(({ type, text, block: { id, name } }) => ({
+    type,
+    text,
+    ...(id === undefined ? {} : { id, name }),
+  }))
 }
 
 describe('create-message on a channel that speaks chat: the request', () => {
   it('system, messages and the limit', async () => {
-    const system = [{ type: 'text', text: 'x-anthropic-billing-header: cc_version=1;' }, { type: 'text', text: 'Be brief' }]
+    const system = [
+      { type: 'text', text: 'x-anthropic-billing-header: cc_version=1;' },
+      { type: 'text', text: 'Be brief' },
+    ]
     expect(await sent({ system, max_tokens: 32_000, metadata: { user_id: 'u' } })).toStrictEqual({
       model: 'upstream-chat',
       messages: [
@@ -88,7 +107,13 @@ describe('create-message on a channel that speaks chat: the request', () => {
 
   it('images in it, and results of tools before the rest of their message', async () => {
     const messages = [
-      { role: 'user', content: [{ type: 'text', text: 'See' }, { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'AAAA' } }] },
+      {
+        role: 'user',
+        content: [
+          { type: 'text', text: 'See' },
+          { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'AAAA' } },
+        ],
+      },
       {
         role: 'assistant',
         content: [
@@ -127,7 +152,10 @@ describe('create-message on a channel that speaks chat: the request', () => {
     [{ type: 'auto' }, 'auto'],
     [{ type: 'any' }, 'required'],
     [{ type: 'none' }, 'none'],
-    [{ type: 'tool', name: 'f' }, { type: 'function', function: { name: 'f' } }],
+    [
+      { type: 'tool', name: 'f' },
+      { type: 'function', function: { name: 'f' } },
+    ],
   ])('tools, and the choice %j', async (tool_choice, expected) => {
     const tools = [{ name: 'f', description: 'D', input_schema: { type: 'object' } }]
     expect(await sent({ tools, tool_choice })).toMatchObject({
@@ -166,7 +194,10 @@ describe('create-message on a channel that speaks chat: the request', () => {
     ['search_result', { type: 'search_result', source: 'x' }],
   ])('400: %s', async (_, block) => {
     const { statusCode, text } = await create({ ...BODY, messages: [{ role: 'user', content: [block] }] })
-    expect({ statusCode, text }).toMatchObject({ statusCode: 400, text: expect.stringContaining('invalid_request_error') })
+    expect({ statusCode, text }).toMatchObject({
+      statusCode: 400,
+      text: expect.stringContaining('invalid_request_error'),
+    })
   })
 })
 
@@ -227,7 +258,12 @@ describe('create-message on a channel that speaks chat: the reply', () => {
 
   it('an upstream hears its own id of a call again', async () => {
     const messages = [
-      { role: 'assistant', content: [{ type: 'tool_use', id: `rgid_${Buffer.from('call.a').toString('base64url')}`, name: 'f', input: {} }] },
+      {
+        role: 'assistant',
+        content: [
+          { type: 'tool_use', id: `rgid_${Buffer.from('call.a').toString('base64url')}`, name: 'f', input: {} },
+        ],
+      },
     ]
     expect((await sent({ messages })).messages).toMatchObject([{ tool_calls: [{ id: 'call.a' }] }])
   })
@@ -254,9 +290,14 @@ describe('create-message on a channel that speaks chat: the reply', () => {
   })
 
   it('502: arguments that are no object, whole', async () => {
-    const message = { role: 'assistant', tool_calls: [{ id: 'a', type: 'function', function: { name: 'f', arguments: '[1' } }] }
+    const message = {
+      role: 'assistant',
+      tool_calls: [{ id: 'a', type: 'function', function: { name: 'f', arguments: '[1' } }],
+    }
     for (const each of rig.upstreams) {
-      each.answerWith((outgoing) => sendJson(outgoing, chatAnswer({ choices: [{ index: 0, message, finish_reason: 'tool_calls' }] })))
+      each.answerWith((outgoing) =>
+        sendJson(outgoing, chatAnswer({ choices: [{ index: 0, message, finish_reason: 'tool_calls' }] })),
+      )
     }
     const { statusCode, text } = await create(BODY)
     expect({ statusCode, text }).toMatchObject({ statusCode: 502, text: expect.stringContaining('api_error') })
@@ -287,7 +328,9 @@ describe('create-message on a channel that speaks chat: the reply', () => {
   })
 
   it('an upstream’s 400 comes in the envelope of the API', async () => {
-    upstream().answerWith((outgoing) => sendJson(outgoing, { error: { message: 'Bad thing', type: 'x', param: null, code: null } }, 400))
+    upstream().answerWith((outgoing) =>
+      sendJson(outgoing, { error: { message: 'Bad thing', type: 'x', param: null, code: null } }, 400),
+    )
     const { statusCode, text } = await create(BODY)
     expect({ statusCode, body: JSON.parse(text) }).toStrictEqual({
       statusCode: 400,

@@ -1,8 +1,19 @@
 import { describe, expect, it } from '@jest/globals'
-import { CHAT, chatAnswer, chatEvent, DONE, openStream, sendJson, sendStream, startRelayRig } from '../../engines/relay-rig.ts'
+import {
+  CHAT,
+  chatAnswer,
+  chatEvent,
+  DONE,
+  openStream,
+  sendJson,
+  sendStream,
+  startRelayRig,
+} from '../../engines/relay-rig.ts'
 import { useOpened } from '../../engines/use-opened.ts'
 
-const rig = useOpened(() => startRelayRig({ channels: 2, chat: { input_modalities: ['text', 'image'], image_tokens: 100 } }))
+const rig = useOpened(() =>
+  startRelayRig({ channels: 2, chat: { input_modalities: ['text', 'image'], image_tokens: 100 } }),
+)
 
 const BODY = { model: CHAT, input: 'Say hi', max_output_tokens: 10 }
 
@@ -37,7 +48,8 @@ function eventsOf(text: string): Record<string, unknown>[] {
     })
 }
 
-const choice = (delta: object, finish_reason: string | null = null) => chatEvent({ choices: [{ index: 0, delta, finish_reason }] })
+const choice = (delta: object, finish_reason: string | null = null) =>
+  chatEvent({ choices: [{ index: 0, delta, finish_reason }] })
 const USAGE = chatEvent({
   choices: [],
   usage: {
@@ -102,7 +114,10 @@ describe('create-response on a channel that speaks chat: the request', () => {
       { type: 'message', role: 'assistant', content: 'between' },
       call('b'),
       output('b', 'B'),
-      output('a', [{ type: 'input_text', text: 'A' }, { type: 'input_image', image_url: 'https://example.com/a.png' }]),
+      output('a', [
+        { type: 'input_text', text: 'A' },
+        { type: 'input_image', image_url: 'https://example.com/a.png' },
+      ]),
     ]
     const toolCall = (id: string) => ({ id, type: 'function', function: { name: 'f', arguments: `{"c":"${id}"}` } })
     expect((await sent({ input })).messages).toStrictEqual([
@@ -120,10 +135,19 @@ describe('create-response on a channel that speaks chat: the request', () => {
     const tools = [
       { type: 'function', name: 'plain', description: 'D', parameters, strict: true },
       { type: 'namespace', name: 'ns', tools: [{ type: 'function', name: 'inner', parameters }] },
-      { type: 'custom', name: 'patch', description: 'P', format: { type: 'grammar', syntax: 'lark', definition: 'start: "x"' } },
+      {
+        type: 'custom',
+        name: 'patch',
+        description: 'P',
+        format: { type: 'grammar', syntax: 'lark', definition: 'start: "x"' },
+      },
       { type: 'web_search' },
     ]
-    const body = await sent({ tools, tool_choice: { type: 'function', namespace: 'ns', name: 'inner' }, parallel_tool_calls: false })
+    const body = await sent({
+      tools,
+      tool_choice: { type: 'function', namespace: 'ns', name: 'inner' },
+      parallel_tool_calls: false,
+    })
     expect(body).toMatchObject({
       tools: [
         { type: 'function', function: { name: 'plain', description: 'D', parameters, strict: true } },
@@ -186,7 +210,14 @@ describe('create-response on a channel that speaks chat: the reply', () => {
       model: CHAT,
       error: null,
       incomplete_details: null,
-      output: [{ type: 'message', role: 'assistant', status: 'completed', content: [{ type: 'output_text', text: 'Hi there' }] }],
+      output: [
+        {
+          type: 'message',
+          role: 'assistant',
+          status: 'completed',
+          content: [{ type: 'output_text', text: 'Hi there' }],
+        },
+      ],
       usage: { input_tokens: 9, output_tokens: 3, total_tokens: 12, cost: 0.015 },
     })
     expect(headers['x-reelgate-cost']).toBe('0.015')
@@ -200,7 +231,12 @@ describe('create-response on a channel that speaks chat: the reply', () => {
       choice({ content: 'Grü' }),
       choice({ content: 'ße' }),
       choice({ tool_calls: [{ index: 0, id: 'call_a', function: { name: 'f', arguments: '' } }] }),
-      choice({ tool_calls: [{ index: 0, function: { arguments: '{}' } }, { index: 1, id: 'call_b', function: { name: 'g', arguments: '{"x":' } }] }),
+      choice({
+        tool_calls: [
+          { index: 0, function: { arguments: '{}' } },
+          { index: 1, id: 'call_b', function: { name: 'g', arguments: '{"x":' } },
+        ],
+      }),
       choice({ tool_calls: [{ index: 1, function: { arguments: '1}' } }] }),
       choice({}, 'tool_calls'),
       USAGE,
@@ -236,7 +272,9 @@ describe('create-response on a channel that speaks chat: the reply', () => {
     ])
     const last = events.at(-1)?.response as Record<string, unknown>
     const done = events.filter(({ type }) => type === 'response.output_item.done')
-    expect(last.output).toStrictEqual(done.toSorted((a, b) => Number(a.output_index) - Number(b.output_index)).map(({ item }) => item))
+    expect(last.output).toStrictEqual(
+      done.toSorted((a, b) => Number(a.output_index) - Number(b.output_index)).map(({ item }) => item),
+    )
     expect(last).toMatchObject({
       status: 'completed',
       output: [
@@ -267,7 +305,9 @@ describe('create-response on a channel that speaks chat: the reply', () => {
   it('a refusal is a part of its own', async () => {
     const events = await streamed(choice({ refusal: 'I must not' }), choice({}, 'stop'), USAGE, DONE)
     expect(events.map(({ type }) => type)).toContain('response.refusal.delta')
-    expect(events.at(-1)).toMatchObject({ response: { output: [{ content: [{ type: 'refusal', refusal: 'I must not' }] }] } })
+    expect(events.at(-1)).toMatchObject({
+      response: { output: [{ content: [{ type: 'refusal', refusal: 'I must not' }] }] },
+    })
   })
 
   it('calls of custom tools and of namespaces come back under their own names', async () => {
@@ -322,7 +362,9 @@ describe('create-response on a channel that speaks chat: the reply', () => {
 
   it('goes to the next channel when the stream breaks before its first output', async () => {
     upstream(0).answerWith((outgoing) => sendStream(outgoing, choice({ role: 'assistant', content: '' })))
-    upstream(1).answerWith((outgoing) => sendStream(outgoing, choice({ content: 'Hi' }), choice({}, 'stop'), USAGE, DONE))
+    upstream(1).answerWith((outgoing) =>
+      sendStream(outgoing, choice({ content: 'Hi' }), choice({}, 'stop'), USAGE, DONE),
+    )
     const { text } = await create({ ...BODY, stream: true })
     expect(eventsOf(text).at(-1)).toMatchObject({ type: 'response.completed' })
   })

@@ -212,7 +212,7 @@ const TENANTS: readonly AuditedEffect[] = [
     options: given({ name: 'New', credits: '1' }),
     refused: { credits: 'many' },
     entry: { kind: 'tenant', before: null, after: { amount: '1', name: 'New', openJobs: 10 } },
-    repeat: 'another entry',
+    repeat: 'nothing',
   },
   {
     command: 'tenant grant',
@@ -297,14 +297,18 @@ const KEYS: readonly AuditedEffect[] = [
     command: 'key create',
     options: ofTenant({ name: 'shop' }),
     refused: NOBODY,
-    entry: { kind: 'key', before: null, after: { expires: null, models: null, name: 'shop', rate: 60 } },
+    entry: { kind: 'key', before: null, after: { expires: null, models: null, name: 'shop', rate: 300 } },
     repeat: 'another entry',
   },
   {
     command: 'key create',
     options: ofTenant({ budget: '5/day' }),
     refused: { budget: '5' },
-    entry: { kind: 'key', before: null, after: { budget: '5/day', expires: null, models: null, name: null, rate: 60 } },
+    entry: {
+      kind: 'key',
+      before: null,
+      after: { budget: '5/day', expires: null, models: null, name: null, rate: 300 },
+    },
     repeat: 'another entry',
   },
   {
