@@ -37,6 +37,12 @@ export default {
   forbidden: [
     { name: 'no-circular', severity: 'error', from: {}, to: { circular: true } },
     { name: 'not-to-unresolvable', severity: 'error', from: {}, to: { couldNotResolve: true } },
+    forbid(
+      'programs-run-without-jest',
+      'benchmarks and the long simulation run outside of the test runner',
+      '^(bench/|test/simulation/run-long)',
+      { path: '@jest/globals', reachable: true },
+    ),
     forbid('core-is-pure', 'core imports itself and zod only', '^lambdas/core/', {
       pathNot: ['^lambdas/core/', '^node_modules/zod/'],
     }),

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals'
 import { revealCallbackSecret } from '#lambdas/admin/callback-secrets.writes.ts'
 import { readWebhookSecrets } from '#store/tenants/webhook-secrets.ts'
 import { testCatalogue } from '../engines/test-catalogue.ts'
-import { useTestTable } from '../engines/test-table.ts'
+import { useTestTable } from '../engines/use-test-table.ts'
 import { openTenant, TESTER } from '../engines/video-jobs.ts'
 
 describe('revealCallbackSecret', () => {

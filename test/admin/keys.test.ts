@@ -3,7 +3,7 @@ import { parseCredits, ZERO } from '#core/money.ts'
 import { keyJson, stateOf } from '#lambdas/admin/keys.ts'
 import { endAfterRotation, replaceKey, requireUsable } from '#lambdas/admin/keys.writes.ts'
 import { getApiKey, revokeApiKey } from '#store/keys/api-keys.ts'
-import { useTestTable } from '../engines/test-table.ts'
+import { useTestTable } from '../engines/use-test-table.ts'
 import { openTenant, TESTER } from '../engines/video-jobs.ts'
 
 describe('stateOf', () => {

@@ -7,8 +7,9 @@ import { detailsOfReservation, NO_DETAILS, readDetails, readLedgerRows } from '#
 import { RelayLedger } from '#store/relay-ledger/relay-ledger.ts'
 import { tableKeys } from '#store/table/table-keys.ts'
 import { showLedger } from '../../lib/cli/admin/ledger.ts'
-import { type TableWithClient, useTestTable } from '../engines/test-table.ts'
+import type { TableWithClient } from '../engines/test-table.ts'
 import { useOpened } from '../engines/use-opened.ts'
+import { useTestTable } from '../engines/use-test-table.ts'
 import { reserveJob } from '../engines/video-jobs.ts'
 import {
   openRelayingTenant,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { countedUsage } from '#core/pricing/usage.ts'
 import { streamSettledRows } from '#lambdas/admin/settled-rows.ts'
-import { useTestTable } from '../engines/test-table.ts'
+import { useTestTable } from '../engines/use-test-table.ts'
 import { putSettledRow } from './settle-rows.ts'
 
 const engine = useTestTable()

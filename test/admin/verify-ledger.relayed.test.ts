@@ -12,8 +12,9 @@ import { getTenant } from '#store/tenants/tenants.ts'
 import { verifyLedgers } from '../../lib/cli/admin/ledger.ts'
 import { readPartition } from '../engines/audit.ts'
 import { storeKeyBudget, storeTenantBudget } from '../engines/budgets.ts'
-import { type TableWithClient, useTestTable } from '../engines/test-table.ts'
+import type { TableWithClient } from '../engines/test-table.ts'
 import { useOpened } from '../engines/use-opened.ts'
+import { useTestTable } from '../engines/use-test-table.ts'
 import { openTenant, reserveJob, settledJob } from '../engines/video-jobs.ts'
 import {
   openRelayingTenant,

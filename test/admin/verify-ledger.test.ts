@@ -8,7 +8,8 @@ import { getVideoJob } from '#store/jobs/job-reader.ts'
 import type { Table } from '#store/table/table.ts'
 import { type TableKey, tableKeys } from '#store/table/table-keys.ts'
 import { grantTenant } from '#store/tenants/credits.ts'
-import { type TableWithClient, useTestTable } from '../engines/test-table.ts'
+import type { TableWithClient } from '../engines/test-table.ts'
+import { useTestTable } from '../engines/use-test-table.ts'
 import {
   credits,
   ESTIMATE,

@@ -13,7 +13,7 @@ import {
   runLearning,
 } from '../../bench/poll-loop.ts'
 import { seededRandom } from '../engines/seeded-random.ts'
-import { useTestTable } from '../engines/test-table.ts'
+import { useTestTable } from '../engines/use-test-table.ts'
 
 const STANDARD: Law = { median: 90, p95: 240 }
 const FAST: Law = { median: 45, p95: 120 }

@@ -5,7 +5,6 @@ import { createTable, type DynamoDbEngine } from '#local/dynamodb-engine.ts'
 import type { Clock } from '#platform/clock.ts'
 import { createDocumentClient, openTable } from '#store/table/sdk-table.ts'
 import type { Table } from '#store/table/table.ts'
-import { standIn, useOpened } from './use-opened.ts'
 import { startEngineOfTests, workerEndpoint } from './worker-engines.ts'
 
 /** A table with its client and its name, for tests that do what no store does. */
@@ -32,20 +31,6 @@ export type TestTable = {
   /** Another empty table on the same engine, for a test that looks at everything in it. */
   fresh(): Promise<TableWithClient>
   close(): Promise<void>
-}
-
-/** A table for the tests of a file or a describe. Its `table` may be taken before they run. */
-export function useTestTable(): TestTable {
-  const engine = useOpened(startTestTable)
-  const table = standIn(() => engine.table)
-  return {
-    get endpoint() {
-      return engine.endpoint
-    },
-    table,
-    fresh: () => engine.fresh(),
-    close: () => engine.close(),
-  }
 }
 
 /** Creates a table as the local host does, on an engine in memory. Endpoints of the environment are not used. */

@@ -10,7 +10,7 @@ import { tenantCreate, tenantGrant } from '../../lib/cli/admin/tenants.ts'
 import { UsageError } from '../../lib/cli/terminal.ts'
 import { runCommand } from '../cli/admin/run-command.ts'
 import { type Gateway, startGateway } from '../e2e/start-gateway.ts'
-import { useTestTable } from '../engines/test-table.ts'
+import { useTestTable } from '../engines/use-test-table.ts'
 import { credits, openTenant, requireReservation, reserveJob } from '../engines/video-jobs.ts'
 import { changedKeys, takeImage } from './faulty-table.ts'
 

@@ -13,7 +13,8 @@ import {
 } from '#local/dynamodb-engine.ts'
 import { type HttpServer, listen } from '#platform/http-server/http-server.ts'
 import { createDocumentClient } from '#store/table/sdk-table.ts'
-import { type TableWithClient, useTestTable } from '../engines/test-table.ts'
+import type { TableWithClient } from '../engines/test-table.ts'
+import { useTestTable } from '../engines/use-test-table.ts'
 
 describe('dynamodb engine', () => {
   const directory = mkdtempSync(join(tmpdir(), 'reelgate-table-'))

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals'
 import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
 import { seedSimulatedTimes } from '#local/simulated-times.ts'
 import { addGenerationTime, readUsualSeconds } from '#store/jobs/channels.ts'
-import { useTestTable } from '../engines/test-table.ts'
+import { useTestTable } from '../engines/use-test-table.ts'
 import { shippedConfiguration } from '../stack/synthesize-stack.ts'
 
 const engine = useTestTable()

@@ -9,8 +9,8 @@ import { markDeleted } from '#store/jobs/cancel-and-delete.ts'
 import { getVideoJob } from '#store/jobs/job-reader.ts'
 import type { Pipeline } from '../engines/pipeline.ts'
 import { startEngines } from '../engines/start-engines.ts'
-import { useTestTable } from '../engines/test-table.ts'
 import { useOpened } from '../engines/use-opened.ts'
+import { useTestTable } from '../engines/use-test-table.ts'
 import { openTenant, reserveJob, TESTER } from '../engines/video-jobs.ts'
 
 describe('deleteVideoJob: a deletion by somebody else than the client', () => {

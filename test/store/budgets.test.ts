@@ -21,7 +21,8 @@ import { RelayLedger } from '#store/relay-ledger/relay-ledger.ts'
 import { ConditionsNotMetError, type TableWrite } from '#store/table/table.ts'
 import { type TableKey, tableKeys } from '#store/table/table-keys.ts'
 import { keyBudgetOf, storeKeyBudget, storeTenantBudget, tenantBudgetOf } from '../engines/budgets.ts'
-import { type TableWithClient, useTestTable } from '../engines/test-table.ts'
+import type { TableWithClient } from '../engines/test-table.ts'
+import { useTestTable } from '../engines/use-test-table.ts'
 import { openRelayingTenant, type RelayingTenant } from './relay-ledger/relaying-tenant.ts'
 
 describe('writes of budgets:', () => {

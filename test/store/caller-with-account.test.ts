@@ -4,7 +4,7 @@ import { createCallerWithAccountReader } from '#store/caller-with-account.ts'
 import { revokeApiKey } from '#store/keys/api-keys.ts'
 import { putApiKey } from '#store/keys/key-changes.ts'
 import { grantTenant } from '#store/tenants/credits.ts'
-import { useTestTable } from '../engines/test-table.ts'
+import { useTestTable } from '../engines/use-test-table.ts'
 import { openTenant, TESTER, type TestTenant } from '../engines/video-jobs.ts'
 
 const NOW = Math.trunc(Date.now() / 1000)

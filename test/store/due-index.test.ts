@@ -5,7 +5,7 @@ import { markDeleted, recordCleanedUp } from '#store/jobs/cancel-and-delete.ts'
 import { getVideoJob } from '#store/jobs/job-reader.ts'
 import type { Table } from '#store/table/table.ts'
 import type { JobKey } from '#store/table/table-keys.ts'
-import { useTestTable } from '../engines/test-table.ts'
+import { useTestTable } from '../engines/use-test-table.ts'
 import { openTenant, RELEASE, requireReservation, reserveJob, type TestTenant } from '../engines/video-jobs.ts'
 
 const NOW = Math.trunc(Date.now() / 1000)

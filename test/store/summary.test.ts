@@ -12,7 +12,8 @@ import {
   writeSummary,
 } from '#store/summary.ts'
 import type { Table } from '#store/table/table.ts'
-import { startTestTable, type TestTable, useTestTable } from '../engines/test-table.ts'
+import { startTestTable, type TestTable } from '../engines/test-table.ts'
+import { useTestTable } from '../engines/use-test-table.ts'
 import { openTenant, settledJob, type TestTenant } from '../engines/video-jobs.ts'
 
 describe('the summary of all tenants:', () => {

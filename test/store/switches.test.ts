@@ -3,7 +3,8 @@ import { NO_SWITCHES, type SwitchChange } from '#core/catalogue/switches.ts'
 import { readAudit } from '#store/audit/read-audit.ts'
 import { changeSwitchesTogether, readSwitches } from '#store/switches.ts'
 import { ConditionsNotMetError } from '#store/table/table.ts'
-import { type TableWithClient, useTestTable } from '../engines/test-table.ts'
+import type { TableWithClient } from '../engines/test-table.ts'
+import { useTestTable } from '../engines/use-test-table.ts'
 
 describe('changeSwitchesTogether', () => {
   const engine = useTestTable()

@@ -14,7 +14,7 @@ import {
   spentInPeriod,
   streamUsageCounters,
 } from '#store/usage.ts'
-import { useTestTable } from '../engines/test-table.ts'
+import { useTestTable } from '../engines/use-test-table.ts'
 
 describe('counters of usage:', () => {
   const engine = useTestTable()

@@ -6,7 +6,7 @@ import { CHANNEL_DOCUMENTS } from '#lambdas/admin/channels.docs.ts'
 import { channelHealth, trafficOf } from '#lambdas/admin/channels.ts'
 import { changeSwitchesTogether } from '#store/switches.ts'
 import { testCatalogue } from '../../engines/test-catalogue.ts'
-import { useTestTable } from '../../engines/test-table.ts'
+import { useTestTable } from '../../engines/use-test-table.ts'
 import { openTenant, settledJob, TESTER, type TestTenant } from '../../engines/video-jobs.ts'
 import { keyOf, readRig } from './read-rig.ts'
 

@@ -23,7 +23,7 @@ import { RelayLedger } from '#store/relay-ledger/relay-ledger.ts'
 import type { RelayResolution } from '#store/relay-ledger/relay-reservation.ts'
 import { adjustTenant } from '#store/tenants/credits.ts'
 import { suspendTenant } from '#store/tenants/tenant-lifecycle.ts'
-import { useTestTable } from '../../engines/test-table.ts'
+import { useTestTable } from '../../engines/use-test-table.ts'
 import {
   credits,
   openTenant,

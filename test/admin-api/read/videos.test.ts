@@ -6,7 +6,7 @@ import { microcredits } from '#core/money.ts'
 import type { ReadContext } from '#lambdas/admin-api/read/read-context.ts'
 import { attemptRows, callbackOf, mayResend, videoRow } from '#lambdas/admin-api/read/videos.ts'
 import { tableKeys } from '#store/table/table-keys.ts'
-import { useTestTable } from '../../engines/test-table.ts'
+import { useTestTable } from '../../engines/use-test-table.ts'
 import { openTenant, reserveJob, settledJob, type TestTenant, videoJobRecord } from '../../engines/video-jobs.ts'
 import { keyOf, readRig } from './read-rig.ts'
 

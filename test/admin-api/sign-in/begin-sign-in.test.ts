@@ -4,7 +4,7 @@ import { beginSignIn } from '#lambdas/admin-api/sign-in/sessions.ts'
 import { readAudit } from '#store/audit/read-audit.ts'
 import type { Table } from '#store/table/table.ts'
 import { captureTelemetry } from '../../engines/emitted-metrics.ts'
-import { useTestTable } from '../../engines/test-table.ts'
+import { useTestTable } from '../../engines/use-test-table.ts'
 import { adminEvent } from '../../middleware/admin-exchange.ts'
 
 const environment = { ...process.env }

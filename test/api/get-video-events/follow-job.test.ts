@@ -6,7 +6,7 @@ import { EventMessages, followJob, readFollowedJob } from '#lambdas/api/get-vide
 import { markDeleted } from '#store/jobs/cancel-and-delete.ts'
 import { getVideoJob } from '#store/jobs/job-reader.ts'
 import { FINISHED, PROCESSING, QUEUED, STORED, SUCCEEDED } from '../../core/jobs/watched-job.ts'
-import { useTestTable } from '../../engines/test-table.ts'
+import { useTestTable } from '../../engines/use-test-table.ts'
 import { openTenant, reserveJob, type TestTenant } from '../../engines/video-jobs.ts'
 
 type Script = {

@@ -8,7 +8,7 @@ import type { Table, TableWrite } from '#store/table/table.ts'
 import { alertList, tenantAlerts } from '../../../lib/cli/admin/alerts.ts'
 import { UsageError } from '../../../lib/cli/terminal.ts'
 import { testCatalogue } from '../../engines/test-catalogue.ts'
-import { useTestTable } from '../../engines/test-table.ts'
+import { useTestTable } from '../../engines/use-test-table.ts'
 import { openTenant } from '../../engines/video-jobs.ts'
 import { runCommand } from './run-command.ts'
 

@@ -3,7 +3,7 @@ import { recordAudit } from '#store/audit/audit-entry.ts'
 import type { Table } from '#store/table/table.ts'
 import { audit, describeChange, recordEffect } from '../../../lib/cli/admin/audit.ts'
 import { keySet } from '../../../lib/cli/admin/keys.ts'
-import { useTestTable } from '../../engines/test-table.ts'
+import { useTestTable } from '../../engines/use-test-table.ts'
 import { openTenant } from '../../engines/video-jobs.ts'
 import { recordingTable, runCommand } from './run-command.ts'
 

@@ -3,7 +3,7 @@ import { getTenant } from '#store/tenants/tenants.ts'
 import { readWebhookSecrets } from '#store/tenants/webhook-secrets.ts'
 import { callbackSecretRotate, callbackSecretShow } from '../../../lib/cli/admin/callback-secrets.ts'
 import { UsageError } from '../../../lib/cli/terminal.ts'
-import { useTestTable } from '../../engines/test-table.ts'
+import { useTestTable } from '../../engines/use-test-table.ts'
 import { openTenant } from '../../engines/video-jobs.ts'
 import { runCommand } from './run-command.ts'
 

@@ -10,7 +10,7 @@ import {
   createConsoleOidcSecretSet,
 } from '../../../lib/cli/admin/console.ts'
 import { FakeSecret } from '../../cdn-signing-key/key-services.ts'
-import { useTestTable } from '../../engines/test-table.ts'
+import { useTestTable } from '../../engines/use-test-table.ts'
 import { recordingTable, runCommand } from './run-command.ts'
 
 describe('console key', () => {

@@ -21,7 +21,8 @@ import {
 } from '../../../lib/cli/admin/jobs.ts'
 import { UsageError } from '../../../lib/cli/terminal.ts'
 import { captureTelemetry } from '../../engines/emitted-metrics.ts'
-import { type TableWithClient, useTestTable } from '../../engines/test-table.ts'
+import type { TableWithClient } from '../../engines/test-table.ts'
+import { useTestTable } from '../../engines/use-test-table.ts'
 import {
   openTenant,
   requireReservation,

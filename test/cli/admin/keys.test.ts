@@ -21,7 +21,7 @@ import {
 import { unknownModels } from '../../../lib/cli/admin/operation-command.ts'
 import { tenantSuspend } from '../../../lib/cli/admin/tenants.ts'
 import { testCatalogue } from '../../engines/test-catalogue.ts'
-import { useTestTable } from '../../engines/test-table.ts'
+import { useTestTable } from '../../engines/use-test-table.ts'
 import { openTenant, TESTER } from '../../engines/video-jobs.ts'
 import { runCommand } from './run-command.ts'
 

@@ -7,8 +7,9 @@ import { tableKeys } from '#store/table/table-keys.ts'
 import { adjustTenant, grantTenant } from '#store/tenants/credits.ts'
 import { createTenant } from '#store/tenants/tenant-lifecycle.ts'
 import { ledgerExport, ledgerShow, ledgerVerify } from '../../../lib/cli/admin/ledger.ts'
-import { type TableWithClient, useTestTable } from '../../engines/test-table.ts'
+import type { TableWithClient } from '../../engines/test-table.ts'
 import { useOpened } from '../../engines/use-opened.ts'
+import { useTestTable } from '../../engines/use-test-table.ts'
 import { openTenant, reserveJob, TESTER, type TestTenant } from '../../engines/video-jobs.ts'
 import {
   openRelayingTenant,

@@ -16,7 +16,7 @@ import {
   readTenantIdIfGiven,
   readTime,
 } from '../../../lib/cli/admin/read-options.ts'
-import { useTestTable } from '../../engines/test-table.ts'
+import { useTestTable } from '../../engines/use-test-table.ts'
 import { TESTER } from '../../engines/video-jobs.ts'
 
 describe('findTenant', () => {

@@ -19,7 +19,7 @@ import {
   tenantSuspend,
 } from '../../../lib/cli/admin/tenants.ts'
 import type { Output } from '../../../lib/cli/output.ts'
-import { useTestTable } from '../../engines/test-table.ts'
+import { useTestTable } from '../../engines/use-test-table.ts'
 import { ESTIMATE, openTenant, reserveJob, TESTER, type TestTenant } from '../../engines/video-jobs.ts'
 import { runCommand } from './run-command.ts'
 

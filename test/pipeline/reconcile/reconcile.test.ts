@@ -14,8 +14,8 @@ import { dueSortKey, type JobKey, openShard, tableKeys } from '#store/table/tabl
 import { captureMetrics, captureTelemetry } from '../../engines/emitted-metrics.ts'
 import type { Pipeline } from '../../engines/pipeline.ts'
 import { type Recovery, startEngines, startRecovery } from '../../engines/start-engines.ts'
-import { useTestTable } from '../../engines/test-table.ts'
 import { useOpened } from '../../engines/use-opened.ts'
+import { useTestTable } from '../../engines/use-test-table.ts'
 import { openTenant, requireReservation } from '../../engines/video-jobs.ts'
 
 describe('reconcile', () => {

@@ -15,8 +15,9 @@ import type { SubmitOutcome } from '#upstream/providers/video-account.ts'
 import { accepted, inTurn, type Pipeline, succeeded } from '../../engines/pipeline.ts'
 import { startEngines } from '../../engines/start-engines.ts'
 import { PER_SECOND_MODEL, testCatalogue } from '../../engines/test-catalogue.ts'
-import { breakConnection, useTestTable } from '../../engines/test-table.ts'
+import { breakConnection } from '../../engines/test-table.ts'
 import { useOpened } from '../../engines/use-opened.ts'
+import { useTestTable } from '../../engines/use-test-table.ts'
 import { createVideoMachine } from '../../engines/video-machine.ts'
 
 describe('the Submit step: a submit', () => {

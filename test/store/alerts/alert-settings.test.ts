@@ -10,7 +10,7 @@ import { watchedItems } from '#store/alerts/alerts.ts'
 import { readAudit } from '#store/audit/read-audit.ts'
 import type { Table } from '#store/table/table.ts'
 import { collect } from '../../engines/budgets.ts'
-import { useTestTable } from '../../engines/test-table.ts'
+import { useTestTable } from '../../engines/use-test-table.ts'
 import { openTenant } from '../../engines/video-jobs.ts'
 
 const engine = useTestTable()

@@ -12,7 +12,7 @@ import {
 } from '#store/alerts/alerts.ts'
 import type { Table } from '#store/table/table.ts'
 import { collect, putKeyBudget, watchBalance } from '../../engines/budgets.ts'
-import { useTestTable } from '../../engines/test-table.ts'
+import { useTestTable } from '../../engines/use-test-table.ts'
 import { openTenant } from '../../engines/video-jobs.ts'
 
 describe('a stored alert', () => {

@@ -3,7 +3,7 @@ import { auditEntry, type NewAuditEntry, recordAudit } from '#store/audit/audit-
 import { type AuditWish, readAudit } from '#store/audit/read-audit.ts'
 import { generateApiKey } from '#store/keys/key-changes.ts'
 import type { Table, TableQuery } from '#store/table/table.ts'
-import { useTestTable } from '../../engines/test-table.ts'
+import { useTestTable } from '../../engines/use-test-table.ts'
 
 describe('auditEntry', () => {
   const engine = useTestTable()

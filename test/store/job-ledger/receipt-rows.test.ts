@@ -2,7 +2,7 @@ import { PutCommand } from '@aws-sdk/lib-dynamodb'
 import { describe, expect, it } from '@jest/globals'
 import { readReceiptRows } from '#store/job-ledger/receipt-rows.ts'
 import { tableKeys } from '#store/table/table-keys.ts'
-import { useTestTable } from '../../engines/test-table.ts'
+import { useTestTable } from '../../engines/use-test-table.ts'
 
 const engine = useTestTable()
 

@@ -12,7 +12,8 @@ import type { NewVideoJob } from '#store/job-ledger/reserve-quota.ts'
 import { resolveReservation } from '#store/job-ledger/resolve-reservation.ts'
 import type { Table } from '#store/table/table.ts'
 import { startTestBucket, type TestBucket } from '../../engines/test-bucket.ts'
-import { startTestTable, type TestTable, useTestTable } from '../../engines/test-table.ts'
+import { startTestTable, type TestTable } from '../../engines/test-table.ts'
+import { useTestTable } from '../../engines/use-test-table.ts'
 import { openTenant, RELEASE, requireReservation, reserveJob } from '../../engines/video-jobs.ts'
 
 describe('readers of reservations:', () => {

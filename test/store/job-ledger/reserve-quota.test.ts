@@ -18,7 +18,8 @@ import {
   storeTenantBudget,
   tenantBudgetOf,
 } from '../../engines/budgets.ts'
-import { breakConnection, type TableWithClient, useTestTable } from '../../engines/test-table.ts'
+import { breakConnection, type TableWithClient } from '../../engines/test-table.ts'
+import { useTestTable } from '../../engines/use-test-table.ts'
 import {
   credits,
   ESTIMATE,

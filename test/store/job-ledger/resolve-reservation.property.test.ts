@@ -11,7 +11,7 @@ import type { Table } from '#store/table/table.ts'
 import { grantTenant } from '#store/tenants/credits.ts'
 import { getTenant } from '#store/tenants/tenants.ts'
 import { auditTenant } from '../../engines/audit.ts'
-import { useTestTable } from '../../engines/test-table.ts'
+import { useTestTable } from '../../engines/use-test-table.ts'
 import { newJob, openTenant, requireReservation, TESTER, type TestTenant } from '../../engines/video-jobs.ts'
 
 const engine = useTestTable()

@@ -20,7 +20,8 @@ import {
   storeTenantBudget,
   tenantBudgetOf,
 } from '../../engines/budgets.ts'
-import { breakConnection, useTestTable } from '../../engines/test-table.ts'
+import { breakConnection } from '../../engines/test-table.ts'
+import { useTestTable } from '../../engines/use-test-table.ts'
 import {
   openTenant,
   RELEASE,

@@ -7,7 +7,8 @@ import { resolveReservation } from '#store/job-ledger/resolve-reservation.ts'
 import { claimCallback, claimResend, recordCallbackAttempt } from '#store/jobs/callback-claims.ts'
 import { markDeleted } from '#store/jobs/cancel-and-delete.ts'
 import { getVideoJob } from '#store/jobs/job-reader.ts'
-import { breakConnection, useTestTable } from '../../engines/test-table.ts'
+import { breakConnection } from '../../engines/test-table.ts'
+import { useTestTable } from '../../engines/use-test-table.ts'
 import { openTenant, RELEASE, requireReservation, reserveJob, TESTER } from '../../engines/video-jobs.ts'
 
 const { table } = useTestTable()

@@ -4,7 +4,7 @@ import { createCallerWithJobReader } from '#store/jobs/caller-with-job.ts'
 import { markDeleted } from '#store/jobs/cancel-and-delete.ts'
 import { revokeApiKey } from '#store/keys/api-keys.ts'
 import { putApiKey } from '#store/keys/key-changes.ts'
-import { useTestTable } from '../../engines/test-table.ts'
+import { useTestTable } from '../../engines/use-test-table.ts'
 import { openTenant, reserveJob, TESTER, type TestTenant } from '../../engines/video-jobs.ts'
 
 const NOW = Math.trunc(Date.now() / 1000)

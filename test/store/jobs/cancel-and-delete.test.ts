@@ -6,13 +6,8 @@ import { resolveReservation } from '#store/job-ledger/resolve-reservation.ts'
 import { markCancelled, markDeleted, recordCleanedUp } from '#store/jobs/cancel-and-delete.ts'
 import { claimSubmit } from '#store/jobs/job-progress.ts'
 import { getVideoJob } from '#store/jobs/job-reader.ts'
-import {
-  breakConnection,
-  startTestTable,
-  type TableWithClient,
-  type TestTable,
-  useTestTable,
-} from '../../engines/test-table.ts'
+import { breakConnection, startTestTable, type TableWithClient, type TestTable } from '../../engines/test-table.ts'
+import { useTestTable } from '../../engines/use-test-table.ts'
 import { openTenant, RELEASE, requireReservation, reserveJob } from '../../engines/video-jobs.ts'
 
 describe('markCancelled: the mark of a cancelled job', () => {

@@ -10,7 +10,7 @@ import {
 } from '#store/jobs/channels.ts'
 import { claimSubmit } from '#store/jobs/job-progress.ts'
 import { tableKeys } from '#store/table/table-keys.ts'
-import { useTestTable } from '../../engines/test-table.ts'
+import { useTestTable } from '../../engines/use-test-table.ts'
 import { openTenant, reserveJob } from '../../engines/video-jobs.ts'
 
 describe('the load of a channel:', () => {

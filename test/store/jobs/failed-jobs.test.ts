@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals'
 import { countFailedJob, failedJobsKeys, failedJobsOf, readFailedJobs } from '#store/jobs/failed-jobs.ts'
 import type { Table } from '#store/table/table.ts'
-import { useTestTable } from '../../engines/test-table.ts'
+import { useTestTable } from '../../engines/use-test-table.ts'
 
 const engine = useTestTable()
 let table: Table

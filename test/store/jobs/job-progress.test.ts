@@ -17,7 +17,8 @@ import {
   releaseSubmitClaim,
 } from '#store/jobs/job-progress.ts'
 import { getVideoJob } from '#store/jobs/job-reader.ts'
-import { breakConnection, useTestTable } from '../../engines/test-table.ts'
+import { breakConnection } from '../../engines/test-table.ts'
+import { useTestTable } from '../../engines/use-test-table.ts'
 import { openTenant, RELEASE, requireReservation, reserveJob, type TestTenant } from '../../engines/video-jobs.ts'
 
 describe('the submit of a job:', () => {

@@ -5,7 +5,7 @@ import { JOB_LIFETIME_SECONDS, JOB_RECORD_SECONDS, type VideoJobStatus } from '#
 import { markDeleted } from '#store/jobs/cancel-and-delete.ts'
 import { getJobPlaces, getVideoJob, listVideoJobs, readVideoJobItem, storeText } from '#store/jobs/job-reader.ts'
 import { tableKeys } from '#store/table/table-keys.ts'
-import { useTestTable } from '../../engines/test-table.ts'
+import { useTestTable } from '../../engines/use-test-table.ts'
 import { openTenant, reserveJob, type TestTenant } from '../../engines/video-jobs.ts'
 
 describe('readers of jobs:', () => {

@@ -9,7 +9,8 @@ import {
   revokeApiKey,
 } from '#store/keys/api-keys.ts'
 import { putApiKey } from '#store/keys/key-changes.ts'
-import { breakConnection, tableWithClient, useTestTable } from '../../engines/test-table.ts'
+import { breakConnection, tableWithClient } from '../../engines/test-table.ts'
+import { useTestTable } from '../../engines/use-test-table.ts'
 import { TESTER } from '../../engines/video-jobs.ts'
 
 describe('getApiKey and listApiKeys', () => {

@@ -8,7 +8,8 @@ import { getApiKey, listApiKeys, revokeApiKey } from '#store/keys/api-keys.ts'
 import { generateApiKey, type KeySettings, putApiKey, setApiKey, storeApiKey } from '#store/keys/key-changes.ts'
 import { tableKeys } from '#store/table/table-keys.ts'
 import { readPartition } from '../../engines/audit.ts'
-import { breakConnection, type TableWithClient, tableWithClient, useTestTable } from '../../engines/test-table.ts'
+import { breakConnection, type TableWithClient, tableWithClient } from '../../engines/test-table.ts'
+import { useTestTable } from '../../engines/use-test-table.ts'
 import { ESTIMATE, openTenant, reserveJob, TESTER, type TestTenant } from '../../engines/video-jobs.ts'
 
 describe('an api key', () => {

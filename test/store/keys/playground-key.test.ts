@@ -10,7 +10,7 @@ import { createPlaygroundKey, ownersKeyId } from '#store/keys/playground-key.ts'
 import type { Table } from '#store/table/table.ts'
 import { tableKeys } from '#store/table/table-keys.ts'
 import { resumeTenant, suspendTenant } from '#store/tenants/tenant-lifecycle.ts'
-import { useTestTable } from '../../engines/test-table.ts'
+import { useTestTable } from '../../engines/use-test-table.ts'
 import { newJob, openTenant, TESTER, type TestTenant } from '../../engines/video-jobs.ts'
 
 const MINUTE = 60_000

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { countForHolder, takeMinutePlace, takeSignInPlace } from '#store/limits/console-rates.ts'
 import { tableKeys } from '#store/table/table-keys.ts'
-import { useTestTable } from '../../engines/test-table.ts'
+import { useTestTable } from '../../engines/use-test-table.ts'
 
 const engine = useTestTable()
 

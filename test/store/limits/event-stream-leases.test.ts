@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { beforeEach, describe, expect, it } from '@jest/globals'
 import { EVENT_STREAMS_MAX, releaseEventStreamLease, takeEventStreamLease } from '#store/limits/event-stream-leases.ts'
 import { tableKeys } from '#store/table/table-keys.ts'
-import { breakConnection, useTestTable } from '../../engines/test-table.ts'
+import { breakConnection } from '../../engines/test-table.ts'
+import { useTestTable } from '../../engines/use-test-table.ts'
 
 const NOW = 1_000
 const UNTIL = 1_800

@@ -8,7 +8,8 @@ import { releaseHold } from '#store/relay-ledger/release-hold.ts'
 import { ConditionsNotMetError, type NamedWrites, type Table } from '#store/table/table.ts'
 import { auditTenant, readPartition } from '../../engines/audit.ts'
 import { keyBudgetOf, storeKeyBudget } from '../../engines/budgets.ts'
-import { type TableWithClient, useTestTable } from '../../engines/test-table.ts'
+import type { TableWithClient } from '../../engines/test-table.ts'
+import { useTestTable } from '../../engines/use-test-table.ts'
 import { openRelayingTenant, type RelayingTenant, settle } from './relaying-tenant.ts'
 
 const engine = useTestTable()

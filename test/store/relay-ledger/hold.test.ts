@@ -16,7 +16,8 @@ import type { Table } from '#store/table/table.ts'
 import { tableKeys } from '#store/table/table-keys.ts'
 import { auditTenant, readPartition } from '../../engines/audit.ts'
 import { keyBudgetOf, storeKeyBudget } from '../../engines/budgets.ts'
-import { type TableWithClient, useTestTable } from '../../engines/test-table.ts'
+import type { TableWithClient } from '../../engines/test-table.ts'
+import { useTestTable } from '../../engines/use-test-table.ts'
 import { openRelayingTenant, type RelayingTenant, settle } from './relaying-tenant.ts'
 
 describe('RelayHold:', () => {

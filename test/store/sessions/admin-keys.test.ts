@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals'
 import { readAudit } from '#store/audit/read-audit.ts'
 import { createAdminKey, listAdminKeys, revokeAdminKey } from '#store/sessions/admin-keys.ts'
 import { readPartition } from '../../engines/audit.ts'
-import { useTestTable } from '../../engines/test-table.ts'
+import { useTestTable } from '../../engines/use-test-table.ts'
 import { TESTER } from '../../engines/video-jobs.ts'
 
 const engine = useTestTable()

@@ -7,7 +7,7 @@ import { revokeApiKey } from '#store/keys/api-keys.ts'
 import { generateApiKey, storeApiKey } from '#store/keys/key-changes.ts'
 import { findSession, readSessionRecord, sessionItemOf } from '#store/sessions/find-session.ts'
 import { makeTenant, resumeTenant, suspendTenant } from '#store/tenants/tenant-lifecycle.ts'
-import { useTestTable } from '../../engines/test-table.ts'
+import { useTestTable } from '../../engines/use-test-table.ts'
 import { TESTER } from '../../engines/video-jobs.ts'
 
 describe('findSession', () => {

@@ -17,7 +17,8 @@ import {
 import { ConditionsNotMetError, type Table } from '#store/table/table.ts'
 import { tableKeys } from '#store/table/table-keys.ts'
 import { makeTenant } from '#store/tenants/tenant-lifecycle.ts'
-import { startTestTable, useTestTable } from '../../engines/test-table.ts'
+import { startTestTable } from '../../engines/test-table.ts'
+import { useTestTable } from '../../engines/use-test-table.ts'
 import { TESTER } from '../../engines/video-jobs.ts'
 import { ADA, OPENING } from './signed-in.ts'
 

@@ -16,7 +16,8 @@ import { grantTenant } from '#store/tenants/credits.ts'
 import { getTenant } from '#store/tenants/tenants.ts'
 import { auditTenant } from '../../engines/audit.ts'
 import { tenantBudgetOf } from '../../engines/budgets.ts'
-import { type TestTable, useTestTable } from '../../engines/test-table.ts'
+import type { TestTable } from '../../engines/test-table.ts'
+import { useTestTable } from '../../engines/use-test-table.ts'
 import {
   openTenant,
   RELEASE,

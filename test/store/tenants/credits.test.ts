@@ -5,7 +5,8 @@ import { readAudit } from '#store/audit/read-audit.ts'
 import { adjustTenant, grantTenant } from '#store/tenants/credits.ts'
 import { getTenant } from '#store/tenants/tenants.ts'
 import { auditTenant } from '../../engines/audit.ts'
-import { breakConnection, tableWithClient, useTestTable } from '../../engines/test-table.ts'
+import { breakConnection, tableWithClient } from '../../engines/test-table.ts'
+import { useTestTable } from '../../engines/use-test-table.ts'
 import { credits, openTenant, reserveJob, TESTER } from '../../engines/video-jobs.ts'
 
 describe('grantTenant: a grant', () => {

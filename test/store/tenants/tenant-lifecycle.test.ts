@@ -12,7 +12,8 @@ import { grantTenant } from '#store/tenants/credits.ts'
 import { makeTenant, resumeTenant, suspendTenant } from '#store/tenants/tenant-lifecycle.ts'
 import { getTenant } from '#store/tenants/tenants.ts'
 import { auditTenant } from '../../engines/audit.ts'
-import { breakConnection, type TableWithClient, tableWithClient, useTestTable } from '../../engines/test-table.ts'
+import { breakConnection, type TableWithClient, tableWithClient } from '../../engines/test-table.ts'
+import { useTestTable } from '../../engines/use-test-table.ts'
 import {
   openTenant,
   RELEASE,

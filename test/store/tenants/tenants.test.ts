@@ -12,7 +12,7 @@ import {
   type TenantState,
 } from '#store/tenants/tenants.ts'
 import { auditTenant } from '../../engines/audit.ts'
-import { useTestTable } from '../../engines/test-table.ts'
+import { useTestTable } from '../../engines/use-test-table.ts'
 import { credits, openTenant, reserveJob, TESTER } from '../../engines/video-jobs.ts'
 
 describe('tenants of the store:', () => {

@@ -3,7 +3,7 @@ import { readAudit } from '#store/audit/read-audit.ts'
 import { tableKeys } from '#store/table/table-keys.ts'
 import { getTenant } from '#store/tenants/tenants.ts'
 import { readWebhookSecrets, rotateWebhookSecret } from '#store/tenants/webhook-secrets.ts'
-import { useTestTable } from '../../engines/test-table.ts'
+import { useTestTable } from '../../engines/use-test-table.ts'
 import { openTenant, TESTER } from '../../engines/video-jobs.ts'
 
 const { table } = useTestTable()
