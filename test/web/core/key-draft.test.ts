@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
+import { RATE_PER_MINUTE_DEFAULT } from '#core/limits.ts'
 import { isRateReadable, type KeyFacts, keyChanges, keyDraft, newKeyBody } from '#web/core/key-draft.ts'
 
 const row: KeyFacts = {
@@ -40,6 +41,10 @@ describe('key-draft', () => {
   it('sends the budget when its period alone was changed', () => {
     const budget = { amount: '5', period: 'month' } as const
     expect(keyChanges({ ...keyDraft(row), budget }, row, { now: NOW, budget })).toEqual({ budget })
+  })
+
+  it('begins with the rate of a key that is made without one', () => {
+    expect(keyDraft(null).rate).toBe(String(RATE_PER_MINUTE_DEFAULT))
   })
 
   it('reads a rate as a whole number above zero or as none', () => {

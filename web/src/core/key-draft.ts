@@ -32,7 +32,7 @@ export const EXPIRIES: readonly (readonly [value: string, title: string])[] = [
 ]
 
 /** The default of a new key, as the commands have it. */
-const RATE_DEFAULT = '60'
+const RATE_DEFAULT = '300'
 
 /** The form of a key before anything is typed. */
 export function keyDraft(row: KeyFacts | null): KeyDraft {
