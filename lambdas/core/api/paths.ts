@@ -20,11 +20,6 @@ export function errorShapeOf(path: string): ErrorShape {
   return isBelow('/v1/video') ? 'video' : isBelow('/v1/messages') ? 'messages' : 'openai'
 }
 
-/** The routes that take a model of this kind, such as `POST /v1/embeddings`. */
-export function routesOfKind(kind: Model['kind']): string {
-  return MODEL_PATHS[kind].map((path) => `POST ${path}`).join(' or ')
-}
-
 /** Longer than any path that a client could mean. */
 const PATH_CHARACTERS_SHOWN = 128
 

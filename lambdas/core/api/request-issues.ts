@@ -3,7 +3,7 @@ import type { Catalogue } from '../catalogue/catalogue.ts'
 import type { Model, RelayModel } from '../catalogue/model.ts'
 import { InvalidRequestError, ModelNotFoundError, type RequestIssue } from '../errors.ts'
 import { isJsonObject } from '../json/parse-json-text.ts'
-import { routesOfKind } from './paths.ts'
+import { endpointsOf } from './model-view.ts'
 
 /** What a key may use. */
 export type Offered = {
@@ -31,10 +31,12 @@ export function otherKindMessage(
   wanted: Model['kind'],
   { catalogue, allowedModels }: Offered,
 ): string | undefined {
-  const kind = catalogue.listModels(allowedModels).find((model) => model.id === id)?.kind
-  return kind === undefined || kind === wanted
-    ? undefined
-    : `the model ${id} is of the kind ${kind}: use ${routesOfKind(kind)}`
+  const model = catalogue.listModels(allowedModels).find((each) => each.id === id)
+  if (model === undefined || model.kind === wanted) {
+    return undefined
+  }
+  const routes = endpointsOf(model, catalogue).map((path) => `POST ${path}`)
+  return `the model ${id} is of the kind ${model.kind}: use ${routes.join(', ')}`
 }
 
 /**

@@ -57,7 +57,7 @@ describe('modelView', () => {
       output_modalities: ['text'],
       vision: true,
       tools: true,
-      endpoints: ['/v1/chat/completions', '/v1/completions'],
+      endpoints: ['/v1/chat/completions', '/v1/completions', '/v1/responses', '/v1/messages'],
       pricing: {
         unit: 'credit',
         billing: 'token',

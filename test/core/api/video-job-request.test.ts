@@ -41,7 +41,8 @@ describe('parseVideoJobRequest', () => {
   it('tells a model of another kind its routes, if the key may use it', () => {
     const ask = (allowedModels: readonly string[] | null) =>
       issuesOf(() => parseVideoJobRequest({ model: 'chat-default', prompt: 'x' }, { ...context, allowedModels }))
-    const message = 'the model chat-default is of the kind chat: use POST /v1/chat/completions or POST /v1/completions'
+    const message =
+      'the model chat-default is of the kind chat: use POST /v1/chat/completions, POST /v1/completions, POST /v1/responses, POST /v1/messages'
     expect(ask(null)).toStrictEqual([{ path: 'model', message }])
     expect(ask(['famA-2'])).toStrictEqual([UNKNOWN_MODEL])
   })
