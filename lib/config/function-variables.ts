@@ -27,7 +27,7 @@ export const FUNCTION_VARIABLES = {
   POWERTOOLS_SERVICE_NAME: '`reelgate`',
   POWERTOOLS_METRICS_NAMESPACE: '`Reelgate-<stage>`',
   POWERTOOLS_METRICS_DISABLED: '`true` locally',
-  LOG_LEVEL: '`INFO`; `WARN` on a local host inside another program',
+  LOG_LEVEL: '`INFO`; `WARN` for `npm run demo`',
   NODE_OPTIONS: "bounds the memory of a Web Function's process",
 } as const
 

@@ -255,10 +255,6 @@ async function serve(options: ServeOptions): Promise<HttpServer> {
   // Built at the first request, if nothing has built it before: a host without a browser needs no console.
   const serveConsoleRequest = createConsoleFront({ directory: () => buildConsole(), videoOrigin: cdnUrl })
   const serve = async (request: IncomingMessage, response: ServerResponse) => {
-    if (!isServedHost(request.headers.host, allowedHosts)) {
-      sendGatewayError(response, randomUUID(), MISDIRECTED)
-      return
-    }
     if (request.url?.startsWith(CDN_PATH_PREFIX) && !request.url.startsWith('/v1/')) {
       await serveCdnRequest(request, response)
       return
@@ -269,6 +265,10 @@ async function serve(options: ServeOptions): Promise<HttpServer> {
     }
   }
   const server = await listen((request, response) => {
+    if (!isServedHost(request.headers.host, allowedHosts)) {
+      sendGatewayError(response, randomUUID(), MISDIRECTED)
+      return
+    }
     // A page of the console is a dozen files, which nobody looks for in a log.
     const served = isConsoleRequest(request.url)
       ? serveConsoleRequest(request, response)

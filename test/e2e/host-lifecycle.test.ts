@@ -306,6 +306,8 @@ describe('the local host as an operator meets it', () => {
     ['a missing configuration', ['--config', 'nowhere.yaml'], 1, /cannot read the configuration file nowhere\.yaml/],
     ['a port that is none', ['--port', 'x'], 2, /--port x: use a number/],
     ['an unknown option', ['--prot', '1'], 2, /Unknown option '--prot'/],
+    ['a secret that signs nothing', ['--webhook-secret', 'secret'], 1, /--webhook-secret: a webhook secret is "whsec_"/],
+    ['milliseconds that are none', ['--video-milliseconds', '1'], 2, /--video-milliseconds 1: use a number from 4/],
     ['credits that are no amount', ['--credits', '1.2345678'], 1, /"1\.2345678" is not an amount/],
   ])('explains %s and exits 1, or 2 for a mistyped command', (_, parameters, code, message) => {
     const data = mkdtempSync(join(tmpdir(), 'reelgate-e2e-'))
@@ -313,6 +315,13 @@ describe('the local host as an operator meets it', () => {
     expect(status).toBe(code)
     expect(stderr).toMatch(message)
     expect(stderr).not.toMatch(/\n\s+at /)
+  })
+
+  it('refuses to hurry a real upstream', () => {
+    const data = mkdtempSync(join(tmpdir(), 'reelgate-e2e-'))
+    const parameters = ['--data-dir', data, '--config', SHIPPED_FILE, '--video-milliseconds', '100']
+    const { status, stderr } = runLocal(parameters, { P1_BASE_URL: 'http://127.0.0.1:9', P1_API_KEY: 'k' })
+    expect([status, stderr.trim()]).toEqual([1, '--video-milliseconds is for simulated upstreams: add --simulators'])
   })
 
   it('reports a missing key of a real upstream before it listens', () => {

@@ -56,6 +56,7 @@ describe('the debug logs of the local host', () => {
       callbackOrigins: [receiver.origin],
       changeConfig: (yaml) => yaml.replace('trusted_origins: []', `trusted_origins: ["${upstream.baseUrl}"]`),
       environment: { LOG_LEVEL: 'DEBUG', P1_BASE_URL: upstream.baseUrl, P1_API_KEY: UPSTREAM_KEY },
+      parameters: ['--json-logs'],
     })
     tenant = Object(await gateway.admin('tenant', 'create', '--name', 'Acme', '--credits', '50', '--open-jobs', 'none'))
     key = Object(await gateway.admin('key', 'create', '--tenant', tenant.id, '--rate', 'none')).key

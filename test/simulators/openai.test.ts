@@ -68,6 +68,15 @@ describe('the OpenAI-style upstream', () => {
   })
 })
 
+describe('words in a model id', () => {
+  it('count as in a prompt, whose own words come first', async () => {
+    const { chat } = await useOpenAi()
+    const ask = (content: string) => chat(content, { model: 'small [error:503]' })
+    expect((await ask('Hello')).status).toBe(503)
+    expect((await ask('[error:429] Hello')).status).toBe(429)
+  })
+})
+
 describe('an error that the prompt asks for', () => {
   it.each([
     ['[error:401]', 'err_401'],

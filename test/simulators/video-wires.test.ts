@@ -107,6 +107,20 @@ describe('a submit', () => {
 
 const reference = (type: string) => ({ type, url: 'https://in.example.test/a.png' })
 
+describe('words at the end of a model id', () => {
+  it.each([
+    ['p1', 'famB-1.1-t2v [error:503]', 503],
+    ['p1', 'famB-1.1-t2v[unauthorized]', 401],
+    ['p2', 'famA-2 [error:503]', 503],
+    ['p2', 'doubao-seedance-2-0-260128', 200],
+    ['p2', 'ep-20260128-abcde', 200],
+    ['p2-proxy', 'famA-2 [refuse]', 400],
+  ] as const)('count as in a prompt: %s with %s responds %i', async (provider, model, status) => {
+    const { submit, body } = await useVideo(provider)
+    expect((await submit({ ...body('a cat'), model })).status).toBe(status)
+  })
+})
+
 describe('a body that a provider refuses', () => {
   it.each([
     ['a ratio on i2v', 'famB-1.1-i2v', [reference('first_frame')], { ratio: '16:9' }],

@@ -182,3 +182,27 @@ describe('resendRefusal', () => {
     expect(resendRefusal({ ...ended, callbackUrl: undefined })).toMatch('without a callback_url')
   })
 })
+
+describe('checkCallbackUrl with any port of an origin on the list', () => {
+  const origins = ['http://127.0.0.1:*', 'http://[::1]:*']
+
+  it.each(['http://127.0.0.1:9400', 'http://127.0.0.1:1/cb?x', 'http://[::1]:65535/'])('allows %s', (url) => {
+    expect(checkCallbackUrl(url, origins)).toMatchObject({ allowed: true, match: 'origin' })
+  })
+
+  it.each([
+    'http://127.0.0.1/',
+    'http://127.0.0.1:*/',
+    'http://127.0.0.1:/',
+    'http://127.0.0.1:65536/',
+    'http://127.0.0.1:123456/',
+    'http://127.0.0.1:9400@evil.com/',
+    'http://127.0.0.1:9400.evil.com/',
+    'http://127.0.0.1:94x/',
+    'http://127.0.0.10:9400/',
+    'https://127.0.0.1:9400/',
+    'http://localhost:9400/',
+  ])('refuses %s', (url) => {
+    expect(checkCallbackUrl(url, origins).allowed).toBe(false)
+  })
+})
