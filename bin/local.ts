@@ -15,7 +15,7 @@ Runs the whole gateway on this machine: API, state machine, table, bucket and si
   --data-dir .data           where table, bucket and keys survive a restart
   --api-key KEY              a key of the demo tenant, beside the printed one
   --credits 100              the first grant of the demo tenant
-  --allowed-host NAME        answers to this name too, such as that of a proxy in front; may be repeated
+  --allowed-host NAME        responds to this name too, such as that of a proxy in front; may be repeated
   --simulators               simulates every upstream, and ignores upstream and AWS variables of the shell
   --video-milliseconds N     how long a simulated video takes; polls and retries come every quarter of that
   --webhook-secret SECRET    signs the callbacks of the demo tenant: whsec_ and the base64 of 24 to 64 bytes

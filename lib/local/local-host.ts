@@ -76,7 +76,7 @@ export type LocalHostOptions = {
 }
 
 /** What a channel talks to. */
-export type ChannelUpstream = { readonly id: string; readonly base_url: string; readonly simulated: boolean }
+type ChannelUpstream = { readonly id: string; readonly base_url: string; readonly simulated: boolean }
 
 /** A running host. `close` resolves when everything that it started has ended. */
 export type LocalHost = DemoAccess & {

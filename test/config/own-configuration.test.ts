@@ -67,12 +67,17 @@ describe('a configuration of your own', () => {
     const text = `callback_allowlist: [hooks.example.com, "http://127.0.0.1:*"]\n${CHANNEL}`
     expect(load(text).config.callback_allowlist).toStrictEqual(['hooks.example.com', 'http://127.0.0.1:*'])
     expect(load(text, { mode: 'synth' }).config.callback_allowlist).toStrictEqual(['hooks.example.com'])
-    expect(problemsOf(text.replace('127.0.0.1', '10.0.0.1'))).toStrictEqual([expect.stringContaining('callback_allowlist[1]: use')])
+    expect(problemsOf(text.replace('127.0.0.1', '10.0.0.1'))).toStrictEqual([
+      expect.stringContaining('callback_allowlist[1]: use'),
+    ])
   })
 
   it('is simulated whatever its variables are', () => {
     const text = CHANNEL.replace('https://videos.example.com', '${VIDEOS}').replace('wide-1', '"${WIDE:-famB-1.1-t2v}"')
-    const { config } = load(text, { mode: 'simulated', environment: { VIDEOS: 'https://real.example.com', WIDE: 'wide-2' } })
+    const { config } = load(text, {
+      mode: 'simulated',
+      environment: { VIDEOS: 'https://real.example.com', WIDE: 'wide-2' },
+    })
     expect(config.channels).toMatchObject([{ base_url: 'simulator', models: { 'famB-1.1-t2v': 'famB-1.1-t2v' } }])
   })
 

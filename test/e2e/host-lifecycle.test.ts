@@ -15,8 +15,8 @@ import { eventually } from './video-client.ts'
 const GOOD = { model: 'famB-1.1-t2v', prompt: 'a cat runs on grass' }
 
 /** Processes that work on a data directory. */
-function processesOf(dataDirectory: string): string[] {
-  return execFileSync('ps', ['-eo', 'args'], { encoding: 'utf8' })
+function processesOf(dataDirectory: string, columns = 'args'): string[] {
+  return execFileSync('ps', ['-eo', columns], { encoding: 'utf8' })
     .split('\n')
     .filter((line) => line.includes(dataDirectory))
 }
@@ -122,8 +122,8 @@ describe('the local host as an operator meets it', () => {
       }
       await delay(2_000)
       expect((await fetch(`${ready.url}/health`)).status).toBe(200)
-      const [pid] = execFileSync('pgrep', ['-f', `bin/local.ts .*${data}`], { encoding: 'utf8' }).split('\n')
-      process.kill(Number(pid), 'SIGTERM')
+      const host = processesOf(data, 'pid,args').find((line) => line.includes('bin/local.ts'))
+      process.kill(Number.parseInt(host ?? '', 10), 'SIGTERM')
       await expectGone(data, ready.url)
     })
 
@@ -306,7 +306,12 @@ describe('the local host as an operator meets it', () => {
     ['a missing configuration', ['--config', 'nowhere.yaml'], 1, /cannot read the configuration file nowhere\.yaml/],
     ['a port that is none', ['--port', 'x'], 2, /--port x: use a number/],
     ['an unknown option', ['--prot', '1'], 2, /Unknown option '--prot'/],
-    ['a secret that signs nothing', ['--webhook-secret', 'secret'], 1, /--webhook-secret: a webhook secret is "whsec_"/],
+    [
+      'a secret that signs nothing',
+      ['--webhook-secret', 'secret'],
+      1,
+      /--webhook-secret: a webhook secret is "whsec_"/,
+    ],
     ['milliseconds that are none', ['--video-milliseconds', '1'], 2, /--video-milliseconds 1: use a number from 4/],
     ['credits that are no amount', ['--credits', '1.2345678'], 1, /"1\.2345678" is not an amount/],
   ])('explains %s and exits 1, or 2 for a mistyped command', (_, parameters, code, message) => {

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals'
 import { UnreadResponses } from '#platform/http-server/unread-responses.ts'
 import { startLocalApi } from '../../local/local-api.ts'
 
@@ -14,48 +14,52 @@ function openAnswers() {
 }
 
 describe('UnreadResponses: responses that wait for their clients', () => {
-  it('wait as long as they like within the bounds', async () => {
+  beforeEach(() => void jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask'] }))
+  afterEach(() => void jest.useRealTimers())
+
+  it('wait as long as they like within the bounds', () => {
     const { hold, cut } = openAnswers()
     hold('a', 100, 'a1')
     hold('b', 100, 'b1')
-    await sleep(800)
+    jest.advanceTimersByTime(800)
     expect(cut).toEqual([])
   })
 
-  it('of one key are cut above its bound, those first that were read last the longest ago', async () => {
+  it('of one key are cut above its bound, those first that were read last the longest ago', () => {
     const { hold, cut } = openAnswers()
     hold('b', 100, 'b1')
     const first = hold('a', 60, 'a1')
     hold('a', 60, 'a2')
-    await sleep(100)
+    jest.advanceTimersByTime(100)
     first.taken()
     expect(cut).toEqual([])
-    await sleep(800)
+    jest.advanceTimersByTime(800)
     expect(cut).toEqual(['a2'])
   })
 
-  it('of all keys are cut above the bound of the process', async () => {
+  it('of all keys are cut above the bound of the process', () => {
     const { hold, cut } = openAnswers()
     for (const key of ['a', 'b', 'c']) {
       hold(key, 90, key)
     }
-    await sleep(800)
+    jest.advanceTimersByTime(800)
     expect(cut).toEqual(['a'])
   })
 
-  it('are not cut while their clients read', async () => {
+  it('are not cut while their clients read', () => {
     const { hold, cut } = openAnswers()
     const answers = [hold('a', 60, 'a1'), hold('a', 60, 'a2')]
     for (let round = 0; round < 60; round += 1) {
       for (const answer of answers) {
         answer.taken()
       }
-      await sleep(10)
+      jest.advanceTimersByTime(10)
     }
     expect(cut).toEqual([])
   })
 
   it('are not cut for what a busy process did not send', async () => {
+    jest.useRealTimers()
     const { hold, cut } = openAnswers()
     const answers = [hold('a', 60, 'a1'), hold('a', 60, 'a2')]
     for (let round = 0; round < 4; round += 1) {
@@ -71,16 +75,16 @@ describe('UnreadResponses: responses that wait for their clients', () => {
     expect(cut).toEqual([])
   })
 
-  it('are cut sooner above twice a bound', async () => {
+  it('are cut sooner above twice a bound', () => {
     const { hold, cut } = openAnswers()
     for (const name of ['a1', 'a2', 'a3', 'a4']) {
       hold('a', 60, name)
     }
-    await sleep(120)
+    jest.advanceTimersByTime(120)
     expect(cut).toEqual(['a1'])
   })
 
-  it('count no more once they are released, however often that is said', async () => {
+  it('count no more once they are released, however often that is said', () => {
     const { hold, cut } = openAnswers()
     for (let round = 0; round < 20; round += 1) {
       const answer = hold('a', 90, 'a')
@@ -89,7 +93,7 @@ describe('UnreadResponses: responses that wait for their clients', () => {
       answer.taken()
     }
     hold('a', 90, 'last')
-    await sleep(600)
+    jest.advanceTimersByTime(600)
     expect(cut).toEqual([])
   })
 })

@@ -141,7 +141,7 @@ describe('the body of a response:', () => {
     })
 
     it('is not idle while its reader is slow', async () => {
-      const idleMilliseconds = 500
+      const idleMilliseconds = 1_000
       const upstream = await start(({ socket }) => socket.write(CHUNKED_HEAD + chunkOf('one')))
       const { body } = await answerOf(post(upstream, { timeouts: { ...IDLE_HASTY, idleMilliseconds } }))
       await body.next()
@@ -158,11 +158,12 @@ describe('the body of a response:', () => {
         const timer = setInterval(() => socket.write(chunkOf('x')), 30)
         socket.once('close', () => clearInterval(timer))
       })
-      const { body } = await answerOf(post(upstream, { timeouts: { ...IDLE_HASTY, idleMilliseconds: 200 } }))
+      const idleMilliseconds = 1_000
+      const { body } = await answerOf(post(upstream, { timeouts: { ...IDLE_HASTY, idleMilliseconds } }))
       const ends: string[] = []
       body.onceOver((end) => ends.push(end))
       // Two idle timeouts pass; no condition tells that something has not happened.
-      await new Promise((resolve) => setTimeout(resolve, 400))
+      await new Promise((resolve) => setTimeout(resolve, idleMilliseconds * 2))
       expect(ends).toStrictEqual([])
       expect((await body.next()).value?.toString()).toMatch(/^x+$/)
       body.destroy()
