@@ -111,6 +111,8 @@ export type RelayedStream<Usage> = Pick<
   EventStream<Usage, ReplyScan>,
   'push' | 'end' | 'state' | 'hasBegun' | 'hasGenerated' | 'isAtWork' | 'usage' | 'relayedTextBytes'
 > & {
+  /** The most that is held back before anything was generated; left out for the most of events that say little. */
+  readonly heldBytesMax?: number
   /** The last event of a stream that breaks off; left out where it does not depend on what came before. */
   readonly failure?: (error: ErrorFacts) => string
 }

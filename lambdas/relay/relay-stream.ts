@@ -58,8 +58,8 @@ class Client {
   }
 }
 
-/** More than this is not held back: an upstream may send roles without end. The first events of a response repeat its request. */
-const HELD_BYTES_MAX = 1024 * 1024
+/** More than this is not held back: an upstream may send roles without end. */
+const HELD_BYTES_MAX = 64 * 1024
 
 /** @returns how the reading ended: at the end of the stream, or before it. */
 async function pump(
@@ -76,7 +76,7 @@ async function pump(
       const pushed = stream.push(bytes)
       const due = client.held + (typeof pushed === 'string' ? pushed : await inTurns(pushed))
       refuseBeforeTheFirstByte(stream, client)
-      const isHeld = !(stream.hasBegun || client.hasBytes) && due.length <= HELD_BYTES_MAX
+      const isHeld = !(stream.hasBegun || client.hasBytes) && due.length <= (stream.heldBytesMax ?? HELD_BYTES_MAX)
       client.held = isHeld ? due : ''
       if (due !== '' && !isHeld && !sender.write(due === bytes ? next.value : Buffer.from(due, 'latin1'))) {
         await sender.drained()

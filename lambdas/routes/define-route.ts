@@ -24,8 +24,8 @@ type RouteDefinition<Operation extends string, Output extends OutputName> = {
   readonly successStatus?: number
   /** Statuses besides those that follow from the other facts: see {@link errorStatusesOf}. */
   readonly errors?: readonly number[]
-  /** Relays the request to an upstream while the client waits. */
-  readonly relays?: true
+  /** Relays the request to an upstream while the client waits; `free` for one that is never billed, and never fails with its upstream. */
+  readonly relays?: true | 'free'
   /** Its response may exceed the time or size of a buffered one, so the handler also exports `streamHandler`. */
   readonly streams?: true
   /** Responds 304 to a client that has the current version. */
@@ -105,7 +105,8 @@ function errorStatusesOf(
     ...(auth === 'key' ? [401, 429, 500, 503] : []),
     ...(path.includes('{') ? [404] : []),
     ...(input === undefined ? [] : [413]),
-    ...(relays ? [402, 404, 502, 504] : []),
+    ...(relays === undefined ? [] : [404]),
+    ...(relays === true ? [402, 502, 504] : []),
     ...others,
   ])
   return [...statuses].sort((one, other) => one - other)

@@ -58,10 +58,12 @@ export const countMessageTokens = /* @__PURE__ */ defineRoute({
   query: ['beta'],
   input: 'CountMessageTokensRequest',
   output: 'MessageTokenCount',
-  errors: [404],
+  relays: 'free',
   streams: true,
   needs: {
     table: [{ actions: ['GetItem'], partitions: ['SWITCHES'] }],
+    // Its process can write to the ledger, as those of the other relayed routes.
+    transacts: true,
     readsConfiguration: true,
     callsUpstreams: true,
     memoryMegabytes: 512,

@@ -70,12 +70,12 @@ export function responsesOf(
   examples: OperationExamples,
 ): OperationObject['responses'] {
   const shape = errorShapeOf(route.path)
-  const { relays = false } = route
+  const { relays } = route
   const { json, events } = contentOf(route.output, response, examples)
   const rate = route.auth === 'none' ? [] : RATE
   const responses = declaredStatuses(route).map((status) => {
     if (status === route.successStatus) {
-      const cost = relays ? COST : []
+      const cost = relays === true ? COST : []
       const headers = headersOf([...ALWAYS, ...cost, ...HANDLING, ...rate, ...(response.headers ?? [])])
       return [status, { description: response.description, headers, content: { ...json, ...events } }] as const
     }

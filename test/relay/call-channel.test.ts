@@ -110,7 +110,7 @@ describe('judgeRefusal: a reply', () => {
   )
 
   it.each([
-    406, 407, 408, 411, 412, 414, 416, 417, 418, 421, 423, 424, 425, 426, 428, 431, 451, 499, 300, 307, 500, 503, 529,
+    406, 407, 408, 411, 412, 414, 416, 417, 418, 421, 423, 424, 425, 426, 428, 431, 451, 499, 300, 307, 500, 503,
   ])('of status %d is the channel’s fault, whatever its body is', (status) => {
     expect([withError(status), withoutError(status)]).toStrictEqual(['failed', 'failed'])
   })
@@ -126,6 +126,10 @@ describe('judgeRefusal: a reply', () => {
   it.each([400, 404, 409, 422])('of status %d that names the account is about the account', (status) => {
     expect(withError(status, { code: 'billing_hard_limit_reached' })).toBe('refused')
     expect(withError(status, { type: 'insufficient_quota' })).toBe('refused')
+  })
+
+  it('of status 529 asks for patience, whatever its body is', () => {
+    expect([withError(529), withoutError(529)]).toStrictEqual(['busy', 'busy'])
   })
 
   it('of status 429 asks for patience, unless the account is empty', () => {

@@ -15,6 +15,7 @@ import {
 
 const BODIES = {
   'create-chat-completion': { model: CHAT, messages: [{ role: 'user', content: 'hi' }], max_tokens: 10 },
+  'create-response': { model: CHAT, input: 'hi', max_output_tokens: 10 },
   'create-completion': { model: CHAT, prompt: 'Once', max_tokens: 10, logprobs: 0, best_of: 1 },
   'create-embedding': { model: 'text-embedding-3-small', input: 'a' },
   'create-image': { model: 'image-v2', prompt: 'a fox', n: 1, quality: 'standard' },
@@ -22,6 +23,7 @@ const BODIES = {
 
 const ANSWERS = {
   'create-chat-completion': chatAnswer(),
+  'create-response': chatAnswer(),
   'create-completion': chatAnswer(),
   'create-embedding': { object: 'list', data: [{ object: 'embedding', index: 0, embedding: [1] }] },
   'create-image': { created: 1, data: [{ url: 'https://upstream.example/a.png' }] },

@@ -24,6 +24,12 @@ const BODIES: Readonly<Partial<Record<Operation, { readonly body: object; readon
     body: { model: CHAT, messages: [{ role: 'user', content: 'hi' }], max_tokens: 5 },
     reply: chatAnswer(),
   },
+  'create-response': { body: { model: CHAT, input: 'hi', max_output_tokens: 5 }, reply: chatAnswer() },
+  'create-message': {
+    body: { model: CHAT, messages: [{ role: 'user', content: 'hi' }], max_tokens: 5 },
+    reply: chatAnswer(),
+  },
+  'count-message-tokens': { body: { model: CHAT, messages: [{ role: 'user', content: 'hi' }] } },
   'create-completion': { body: { model: CHAT, prompt: 'hi' }, reply: chatAnswer() },
   'create-embedding': {
     body: { model: 'text-embedding-3-small', input: 'hi' },

@@ -66,7 +66,7 @@ function targetOf(integration: unknown): string | undefined {
 }
 
 /** Operations that hold 32 MiB of a reply at most. */
-const SMALL: readonly string[] = ['create-chat-completion', 'create-response', 'create-message']
+const SMALL: readonly string[] = ['create-chat-completion', 'create-response', 'create-message', 'count-message-tokens']
 
 describe('GatewayApi', () => {
   it('refuses TLS 1.0 and 1.1 at its own address, and a host other than that of the handshake', () => {

@@ -13,9 +13,6 @@ const PRICE = /cost|pric(?:e|ing)/i
 /** `usage` as clients know it, and what other APIs call it. */
 const USAGE = /^usages?(?:[_-]?metadata)?$/i
 
-/** Where the events of responses and of messages hold the reply. */
-const REPLY_IN_EVENT: ReadonlySet<string> = new Set(['response', 'message'])
-
 /** What is hidden in a value, by where it stands: the reply, its lists, an entry or its message, a usage, an error, or anything else. */
 type Place = 'reply' | 'entries' | 'entry' | 'usage' | 'error' | 'anywhere'
 
@@ -38,9 +35,6 @@ class HiddenFields implements FieldTree {
       return 'unless scalar'
     }
     const place = this.#placeOf(name)
-    if (place === 'reply') {
-      return this
-    }
     return typeof configured === 'object' ? new HiddenFields(place, configured) : ALWAYS[place]
   }
 
@@ -72,9 +66,6 @@ class HiddenFields implements FieldTree {
     if (USAGE.test(name)) {
       return 'usage'
     }
-    if (this.#place === 'reply' && REPLY_IN_EVENT.has(name)) {
-      return 'reply'
-    }
     if (this.#place === 'reply') {
       return name === 'choices' || name === 'data' ? 'entries' : 'anywhere'
     }
@@ -98,6 +89,11 @@ export function hiddenFields({ hidden_members }: { readonly hidden_members: read
   const hidden = made.get(hidden_members) ?? new HiddenFields('reply', fieldTree(hidden_members))
   made.set(hidden_members, hidden)
   return hidden
+}
+
+/** What no client sees of an event that may hold the reply in a field. @param hidden from {@link hiddenFields}. */
+export function hiddenInEvent(hidden: FieldTree, field: string): FieldTree {
+  return { get: (name) => (name === field ? hidden : hidden.get(name)) }
 }
 
 /**

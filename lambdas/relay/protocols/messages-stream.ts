@@ -1,4 +1,5 @@
 import { MESSAGES_ERRORS } from '#core/api/error-form.ts'
+import { hiddenInEvent } from '#core/catalogue/hidden-fields.ts'
 import { CLOSE_BRACE, OPEN_BRACE, QUOTE } from '#core/json/json-scanner.ts'
 import { isJsonObject, type JsonObject, parsedOrUndefined, parseJsonObject } from '#core/json/parse-json-text.ts'
 import type { Microcredits } from '#core/money.ts'
@@ -40,7 +41,7 @@ class MessagesScan extends ReplyScan {
   #isInMessage = false
 
   constructor({ publicModel, hidden }: ReplyRules) {
-    super({ hidden, modelJson: JSON.stringify(publicModel), list: 'content' })
+    super({ hidden: hiddenInEvent(hidden, 'message'), modelJson: JSON.stringify(publicModel), list: 'content' })
   }
 
   protected override begin(place: number, name: string, code: number): number {

@@ -1,4 +1,5 @@
 import { type ErrorFacts, RESPONSES_ERRORS } from '#core/api/error-form.ts'
+import { hiddenInEvent } from '#core/catalogue/hidden-fields.ts'
 import { CLOSE_BRACE, OPEN_BRACE, QUOTE } from '#core/json/json-scanner.ts'
 import { isJsonObject, type JsonObject, parsedOrUndefined, parseJsonObject } from '#core/json/parse-json-text.ts'
 import type { Microcredits } from '#core/money.ts'
@@ -44,7 +45,7 @@ class ResponsesScan extends ReplyScan {
   #isInResponse = false
 
   constructor({ publicModel, hidden }: ReplyRules) {
-    super({ hidden, modelJson: JSON.stringify(publicModel), list: 'output' })
+    super({ hidden: hiddenInEvent(hidden, 'response'), modelJson: JSON.stringify(publicModel), list: 'output' })
   }
 
   protected override begin(place: number, name: string, code: number): number {
@@ -110,6 +111,8 @@ type Options = StreamRules & { readonly costOf: (usage: TokenCounts) => Microcre
 
 /** Relays the stream of an upstream with this API: all events as they are, but for the model, what is hidden, and the cost. */
 export class ResponsesStream extends EventStream<TokenCounts, ResponsesScan> {
+  /** The first events repeat the request, which may be long. */
+  readonly heldBytesMax = 1024 * 1024
   readonly #costOf: Options['costOf']
   #usage: TokenCounts | undefined
   #nextNumber = 0
