@@ -12,7 +12,7 @@ export const CHAT_VIEW = {
   input_modalities: ['text'],
   output_modalities: ['text'],
   vision: false,
-  endpoints: ['/v1/chat/completions', '/v1/completions'],
+  endpoints: ['/v1/chat/completions', '/v1/completions', '/v1/responses', '/v1/messages'],
   pricing: {
     unit: 'credit',
     billing: 'token',

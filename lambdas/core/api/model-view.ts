@@ -26,7 +26,10 @@ export function modelView(model: Model, catalogue: Facts) {
 const APIS: Readonly<Record<string, ConversationApi>> = { '/v1/responses': 'responses', '/v1/messages': 'messages' }
 
 /** The routes that take a model: a chat model may have channels that cannot serve each of them. */
-export function endpointsOf({ id, kind }: Model, catalogue: Pick<Catalogue, 'configuredRelayChannels'>): readonly string[] {
+export function endpointsOf(
+  { id, kind }: Model,
+  catalogue: Pick<Catalogue, 'configuredRelayChannels'>,
+): readonly string[] {
   const paths: readonly string[] = MODEL_PATHS[kind]
   const channels = kind === 'chat' ? catalogue.configuredRelayChannels(id) : []
   return channels.length === 0
