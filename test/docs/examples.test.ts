@@ -60,6 +60,9 @@ const hasPython = spawnSync(PYTHON, ['--version']).status === 0
 describe('the examples of README and docs', () => {
   it('in TypeScript compile with the real SDKs, strictly', () => {
     const examples = examplesIn('ts')
+    const others = examplesIn('js').map(({ name }) => name)
+    // A test runs those of the page on testing.
+    expect(others.filter((name) => !name.startsWith('testing-'))).toEqual([])
     expect(examples.map(({ name }) => name.replace(/-\d+$/, ''))).toEqual(expect.arrayContaining(['README', 'api']))
     expect(compile(examples)).toEqual({ status: 0, stdout: '' })
   }, 120_000)
