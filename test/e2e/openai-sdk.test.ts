@@ -341,7 +341,8 @@ describe('openai sdk', () => {
 
     it('list-models 429: a key above its rate, which the SDK tries again when the header says', async () => {
       const { key } = await gateway.tenant('0', undefined, 60)
-      const burst = await Promise.allSettled(Array.from({ length: 17 }, () => clientOf(key).models.list()))
+      const makeBurst = () => Promise.allSettled(Array.from({ length: 17 }, () => clientOf(key).models.list()))
+      const burst = await makeBurst()
       const refusals = burst.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []))
       // Twelve at once, and one more for each second that this took.
       expect(refusals.length).toBeGreaterThan(0)
@@ -352,8 +353,12 @@ describe('openai sdk', () => {
         message: expect.stringContaining('may send 60 a minute and 12 at once'),
       })
       expect(refusals[0].headers.get('retry-after')).toMatch(/^[1-6]$/)
-      sent = 0
-      expect((await clientOf(key, 2).models.list()).data.length).toBeGreaterThan(0)
+      // A machine that needs a second for this has room for one more again.
+      do {
+        await makeBurst()
+        sent = 0
+        expect((await clientOf(key, 2).models.list()).data.length).toBeGreaterThan(0)
+      } while (sent < 2)
       expect(sent).toBe(2)
     })
 
