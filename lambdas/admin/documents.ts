@@ -4,6 +4,7 @@ import { revealCallbackSecretDocument } from './callback-secrets.docs.ts'
 import { CHANNEL_DOCUMENTS, CHANNEL_SCHEMAS } from './channels.docs.ts'
 import type { DocumentedOperation } from './document.ts'
 import { KEY_DOCUMENTS, KEY_SCHEMAS } from './keys.docs.ts'
+import { LEDGER_DOCUMENTS, LEDGER_SCHEMAS } from './ledger.docs.ts'
 import { routeOf } from './operation.ts'
 import { TENANT_DOCUMENTS, TENANT_SCHEMAS } from './tenants.docs.ts'
 
@@ -13,11 +14,18 @@ export const ADMIN_DOCUMENTS: readonly DocumentedOperation[] = [
   ...Object.values(KEY_DOCUMENTS),
   revealCallbackSecretDocument,
   ...Object.values(CHANNEL_DOCUMENTS),
+  ...Object.values(LEDGER_DOCUMENTS),
   listAuditDocument,
 ]
 
 /** The common parts of responses, by their names in `admin-openapi.json`. */
-export const ADMIN_SCHEMAS = { ...TENANT_SCHEMAS, ...KEY_SCHEMAS, ...CHANNEL_SCHEMAS, ...AUDIT_SCHEMAS }
+export const ADMIN_SCHEMAS = {
+  ...TENANT_SCHEMAS,
+  ...KEY_SCHEMAS,
+  ...CHANNEL_SCHEMAS,
+  ...LEDGER_SCHEMAS,
+  ...AUDIT_SCHEMAS,
+}
 
 /** The row of every operation, for the document and for tests. Functions on AWS have their own rows alone. */
 export const ALL_ADMIN_ROUTES: readonly AdminRoute[] = [

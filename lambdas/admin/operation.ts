@@ -8,15 +8,19 @@ import { InvalidRequestError } from '#core/errors.ts'
 import type { AllFigures } from '#core/measures.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Actor } from '#store/audit/audit-entry.ts'
+import type { FoundTenant } from '#store/sessions/find-session.ts'
 import type { RefusalCode } from '#store/store-refusal.ts'
 import type { Table } from '#store/table/table.ts'
 import { isSortKey } from '#store/table/table-keys.ts'
-import type { TenantListing } from '#store/tenants/tenants.ts'
+import { noTenant, type TenantListing } from '#store/tenants/tenants.ts'
+import type { VerificationRate } from './verification-rate.ts'
 
 /** Who asks, and when. */
 type Caller = Pick<Clock, 'nowMilliseconds'> & {
   /** Undefined on the command line, which sees everything. */
   readonly session: Session | undefined
+  /** The tenant that `tenant` names, if it exists and the operation `readsTenant`. */
+  readonly askedTenant?: FoundTenant | undefined
   /** Tells a person something that is no error. The command line prints the sentence, HTTP drops it. */
   readonly warn: (sentence: string) => void
 }
@@ -28,6 +32,8 @@ export type ReadServices = ConfigService & {
   readonly figures: (channels: readonly string[], nowMilliseconds: number) => Promise<AllFigures | undefined>
   /** Every tenant by id, as of a time in Unix milliseconds. @throws SummaryNotWrittenError before the first summary. */
   readonly tenants: () => Promise<{ readonly asOf: number; readonly tenants: readonly TenantListing[] }>
+  /** The verifications of this instance; undefined on the command line. */
+  readonly verifications: VerificationRate | undefined
 }
 
 type ConfigService = {
@@ -86,6 +92,8 @@ type Head<Method extends string, Path extends string> = {
   readonly conflicts?: readonly ConflictCode[]
   /** Error statuses that the others do not have. */
   readonly errors?: readonly number[]
+  /** The tenant that `tenant` names is read in the same request to the table as the session. */
+  readonly readsTenant?: true
   /** Its action in the audit log. */
   readonly audit?: string
 }
@@ -135,6 +143,7 @@ export function routeOf({ name, method, path, access, ...operation }: AdminOpera
     ...{ operation: name, method, path, access, successStatus: operation.status ?? 200 },
     errorStatuses: [...READ_ERRORS, ...(isRead ? [] : [413]), ...own].toSorted((left, right) => left - right),
     query: Object.keys(operation.query ?? {}),
+    ...(operation.readsTenant && { readsTenant: true }),
     function: isRead ? 'read' : 'write',
   }
 }
@@ -150,6 +159,24 @@ export function allowedTenant(session: Session | undefined, asked: string | unde
   const tenantId = session?.tenant?.id ?? asked
   if (tenantId !== undefined && !isSortKey(tenantId)) {
     throw new InvalidRequestError([{ path: 'tenant', message: '`tenant` must be the id of a tenant' }])
+  }
+  return tenantId
+}
+
+/**
+ * The tenant of a list that always has one. The command line has found it before.
+ * @throws InvalidRequestError if an admin names none; ForbiddenError as {@link allowedTenant}; StoreRefusal `not_found`.
+ */
+export function requireTenant(
+  { session, askedTenant }: Pick<Caller, 'session' | 'askedTenant'>,
+  asked: string | undefined,
+): string {
+  const tenantId = allowedTenant(session, asked)
+  if (tenantId === undefined) {
+    throw new InvalidRequestError([{ path: 'tenant', message: '`tenant` is missing: use the id of a tenant' }])
+  }
+  if (session?.tenant === null && askedTenant === undefined) {
+    throw noTenant(tenantId.slice(0, 64))
   }
   return tenantId
 }

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import { formatCredits, type Microcredits, microcredits } from '#core/money.ts'
-import { type CountedUsage, countedUsage, type LedgerEntry, usageView } from '#core/pricing/usage.ts'
+import { type CountedUsage, countedUsage, LEDGER_KINDS, type LedgerEntry, usageView } from '#core/pricing/usage.ts'
 import { readHoldItem, unnamedRest } from '#store/relay-ledger/hold.ts'
 import { queryItems, queryPartition, type Table } from '#store/table/table.ts'
 import { tableKeys } from '#store/table/table-keys.ts'
@@ -59,7 +59,7 @@ const amount = z.pipe(z.union([z.number(), z.bigint()]), z.transform(microcredit
 const ledgerItem = z
   .object({
     SK: z.string(),
-    kind: z.enum(['grant', 'adjust', 'reserve', 'settle', 'release']),
+    kind: z.enum(LEDGER_KINDS),
     job: z.optional(z.string()),
     amount,
     actual: z.optional(amount),
@@ -87,6 +87,8 @@ export type LedgerRow = LedgerDetails & {
   readonly amount: Microcredits
   readonly actual: Microcredits | null
   readonly at: number
+  /** When a relayed request began; null for all rows but that of its end. */
+  readonly reservedAt: number | null
   readonly isEstimated: boolean
   /** True for a relayed request, whose reservation has no row: the open item or the row of its resolution stands for it. */
   readonly isOfRequest: boolean
@@ -156,6 +158,7 @@ function toRows(item: Record<string, unknown>): OrderedRow[] {
     amount: locked,
     actual,
     at,
+    reservedAt: reservedAt ?? null,
     isEstimated: estimated,
     isOfRequest: reservedAt !== undefined,
     order,
@@ -167,7 +170,11 @@ function toRows(item: Record<string, unknown>): OrderedRow[] {
   return [row, { ...reserve, at: reservedAt, order: tableKeys.ledgerReserve('', job ?? '').SK }]
 }
 
-const RESERVE = { kind: 'reserve', id: null, reason: null, actual: null, isEstimated: false } as const
+const RESERVE = {
+  kind: 'reserve' as const,
+  ...{ id: null, reason: null, actual: null, reservedAt: null },
+  isEstimated: false,
+}
 
 async function readOpenReserves(table: Table, tenantId: string): Promise<OrderedRow[]> {
   const rows: OrderedRow[] = []
@@ -197,7 +204,7 @@ function openReserve({ details, job, ...reserved }: OpenReserve): OrderedRow {
   return { ...details, ...RESERVE, ...reserved, job, isOfRequest: true, order: tableKeys.ledgerReserve('', job).SK }
 }
 
-/** An entry as the command line shows it. */
+/** A row as operations show it. */
 export function toLedgerEntry(row: LedgerRow): LedgerEntry {
   return {
     kind: row.kind,
@@ -205,6 +212,7 @@ export function toLedgerEntry(row: LedgerRow): LedgerEntry {
     amount: formatCredits(row.amount),
     actual: row.actual === null ? null : formatCredits(row.actual),
     at: new Date(row.at).toISOString(),
+    ...(row.reservedAt === null ? {} : { reserved_at: new Date(row.reservedAt).toISOString() }),
     ...(row.isEstimated ? { estimated: true } : {}),
     ...(row.model === null ? {} : { model: row.model }),
     ...(row.operation === null ? {} : { operation: row.operation }),

@@ -36,7 +36,8 @@ function served(
     ...routeOf(operation),
     serve: async (event) => {
       const { input, services } = read(event)
-      const context = { ...services, session: sessionOf(event), warn: () => undefined }
+      const { askedTenant } = event
+      const context = { ...services, session: sessionOf(event), askedTenant, warn: () => undefined }
       try {
         return { body: await operation.run(input, context as unknown as Parameters<AdminOperation['run']>[1]) }
       } catch (error) {

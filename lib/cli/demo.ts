@@ -6,12 +6,13 @@ import OpenAI from 'openai'
 import type { JsonObject } from '#core/json/parse-json-text.ts'
 import { formatCredits, parseCredits } from '#core/money.ts'
 import { createMp4Scanner } from '#core/mp4.ts'
+import { verifyLedger } from '#lambdas/admin/verify-ledger.ts'
 import { type LocalHost, startLocalHost } from '#local/local-host.ts'
 import { listen } from '#platform/http-server/http-server.ts'
 import { readBody } from '#platform/http-server/request-bodies.ts'
 import { openTable } from '#store/table/sdk-table.ts'
 import { getTenant } from '#store/tenants/tenants.ts'
-import { verifyLedgers } from './admin/ledger.ts'
+import { verificationText } from './admin/ledger.ts'
 import { GatewayClient } from './smoke/gateway-client.ts'
 import { JOBS, waitForJob } from './smoke/steps.ts'
 import { ProgressBar } from './terminal.ts'
@@ -113,7 +114,7 @@ export async function runDemo(): Promise<void> {
     await showChat(host)
     await showEmbedding(host)
     await showBalance('after')
-    console.log(`  ledger verify: ${(await verifyLedgers(openTable())).text}`)
+    console.log(`  ledger verify: ${verificationText(await verifyLedger(openTable()))}`)
     console.log(
       '\nTo look at it, run npm start: it prints a link to the console, with a playground that makes and shows videos.',
     )

@@ -121,7 +121,8 @@ describe('the ledger of a tenant', () => {
       key: 'key1',
     }
     const usage = { ...NOTHING, input_tokens: 5, video_seconds: 5.04 }
-    const billed = { kind: 'settle', actual: '0.000003', at: iso(now + 1), channel: 'main', usage, counted: true }
+    const times = { at: iso(now + 1), reserved_at: iso(now) }
+    const billed = { kind: 'settle', actual: '0.000003', ...times, channel: 'main', usage, counted: true }
     expect(await entries(2)).toEqual([
       { ...shared, ...billed },
       { ...shared, kind: 'reserve', actual: null, at: iso(now) },

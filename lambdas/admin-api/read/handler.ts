@@ -1,3 +1,4 @@
+import { VerificationRate } from '#lambdas/admin/verification-rate.ts'
 import { adminHandler } from '#middleware/admin-chain.ts'
 import { once } from '#platform/cache.ts'
 import { openVideoUrlSigner } from '#platform/cdn/video-urls.ts'
@@ -6,7 +7,6 @@ import { readCurrentFigures } from '#platform/telemetry/current-figures.ts'
 import { openBucket } from '#store/bucket/bucket.ts'
 import { openTable } from '#store/table/sdk-table.ts'
 import { summarySource } from './overview.ts'
-import { VerificationRate } from './read-context.ts'
 import { readOperations } from './read-operations.ts'
 
 const table = once(openTable)

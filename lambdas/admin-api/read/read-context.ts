@@ -1,10 +1,11 @@
-import { AdminNotFoundError, HolderRateExceededError } from '#core/admin/errors.ts'
+import { AdminNotFoundError } from '#core/admin/errors.ts'
 import type { Session } from '#core/admin/session.ts'
 import type { Summary } from '#core/admin/summary.ts'
 import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
 import { InvalidRequestError } from '#core/errors.ts'
 import type { AllFigures } from '#core/measures.ts'
 import { allowedTenant } from '#lambdas/admin/operation.ts'
+import type { VerificationRate } from '#lambdas/admin/verification-rate.ts'
 import { sessionOf } from '#middleware/admin-chain.ts'
 import type { ApiEvent } from '#middleware/api-event.ts'
 import type { ExecutionState } from '#platform/aws/video-executions.ts'
@@ -70,69 +71,12 @@ export function tenantOf(event: ApiEvent): FoundTenant {
   return { id: found.id, name: found.name }
 }
 
-/** What of a row is for operators alone: what served a request, and why an operator moved credits. */
-type OperatorFields = { readonly channel: string | null; readonly reason?: string | null }
-
-/** A row as a session may see it: an API key sees no channel and no note of an operator. */
-export function visibleRow<Row extends OperatorFields>({ role }: Session, row: Row): Row {
-  if (role !== 'tenant') {
-    return row
-  }
-  return { ...row, channel: null, ...(row.reason === undefined ? {} : { reason: null }) }
+/** A row as a session may see it: an API key sees no channel. */
+export function visibleRow<Row extends { readonly channel: string | null }>({ role }: Session, row: Row): Row {
+  return role === 'tenant' ? { ...row, channel: null } : row
 }
 
 /** No tenant has this id. */
 export function unknownTenant(tenantId: string): AdminNotFoundError {
   return new AdminNotFoundError(`no tenant ${tenantId.slice(0, 64)}`)
-}
-
-/** A verification reads a whole tenant, up to megabytes. A person who presses the button does so a few times. */
-const PER_MINUTE = 6
-const MINUTE_MILLISECONDS = 60_000
-
-/** A verification takes seconds. */
-const RETRY_WHILE_RUNNING_SECONDS = 5
-
-type OfSession = { isRunning: boolean; readonly starts: number[] }
-
-/**
- * The verifications of each session: one at a time, and six in a minute. Each instance counts by itself, because the function that reads
- * writes nothing.
- */
-export class VerificationRate {
-  readonly #sessions = new Map<string, OfSession>()
-
-  /**
-   * Begins a verification. @returns the function that ends it.
-   * @throws HolderRateExceededError
-   */
-  begin(sessionId: string, nowMilliseconds: number): () => void {
-    this.#forget(nowMilliseconds - MINUTE_MILLISECONDS)
-    const known = this.#sessions.get(sessionId) ?? { isRunning: false, starts: [] }
-    const [first = nowMilliseconds] = known.starts
-    if (known.isRunning) {
-      throw new HolderRateExceededError('verifications at once', RETRY_WHILE_RUNNING_SECONDS)
-    }
-    if (known.starts.length >= PER_MINUTE) {
-      const seconds = Math.ceil((first + MINUTE_MILLISECONDS - nowMilliseconds) / 1000)
-      throw new HolderRateExceededError('verifications', Math.max(1, seconds))
-    }
-    known.starts.push(nowMilliseconds)
-    known.isRunning = true
-    this.#sessions.set(sessionId, known)
-    return () => {
-      known.isRunning = false
-    }
-  }
-
-  /** Sessions without a verification since then are forgotten, so that memory does not grow. */
-  #forget(sinceMilliseconds: number): void {
-    for (const [id, { isRunning, starts }] of this.#sessions) {
-      const old = starts.findIndex((start) => start > sinceMilliseconds)
-      starts.splice(0, old < 0 ? starts.length : old)
-      if (starts.length === 0 && !isRunning) {
-        this.#sessions.delete(id)
-      }
-    }
-  }
 }

@@ -2,10 +2,10 @@ import { type AdminOperationOf, READ_ROUTES } from '#core/admin/routes.ts'
 import { listAudit } from '#lambdas/admin/audit.ts'
 import { CHANNEL_READS } from '#lambdas/admin/channels.ts'
 import { KEY_READS } from '#lambdas/admin/keys.ts'
+import { LEDGER_READS } from '#lambdas/admin/ledger.ts'
 import { serveRead } from '#lambdas/admin/serve-operation.ts'
 import { TENANT_READS } from '#lambdas/admin/tenants.ts'
 import type { AdminOperation, ServedOperation } from '#middleware/admin-chain.ts'
-import { listLedger, verifyTenantLedger } from './ledger.ts'
 import { getOverview, getUsage } from './overview.ts'
 import type { ReadContext } from './read-context.ts'
 import { getVideo, listCallbackAttempts, listVideos } from './videos.ts'
@@ -17,9 +17,7 @@ export function readOperations(context: ReadContext): readonly ServedOperation[]
     'get-usage': (event) => getUsage(event, context),
     'get-video': (event) => getVideo(event, context),
     'list-callback-attempts': (event) => listCallbackAttempts(event, context),
-    'list-ledger': (event) => listLedger(event, context),
     'list-videos': (event) => listVideos(event, context),
-    'verify-ledger': (event) => verifyTenantLedger(event, context),
   }
   const rows = READ_ROUTES.map((row) => ({ ...row, function: 'read' as const, serve: serve[row.operation] }))
   const services = () => ({
@@ -30,6 +28,8 @@ export function readOperations(context: ReadContext): readonly ServedOperation[]
   })
   return [
     ...rows,
-    ...[...TENANT_READS, ...KEY_READS, ...CHANNEL_READS, listAudit].map((operation) => serveRead(operation, services)),
+    ...[...TENANT_READS, ...KEY_READS, ...CHANNEL_READS, ...LEDGER_READS, listAudit].map((operation) =>
+      serveRead(operation, services),
+    ),
   ]
 }

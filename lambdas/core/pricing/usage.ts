@@ -205,9 +205,12 @@ export function usageView(usage: CountedUsage): UsageView {
   }
 }
 
-/** A row of the append-only ledger, as the admin command line shows it. Amounts are decimal strings in credits. */
+/** What a row of the ledger says. */
+export const LEDGER_KINDS = ['grant', 'adjust', 'reserve', 'settle', 'release'] as const
+
+/** A row of the append-only ledger, as operators see it. Amounts are decimal strings in credits. */
 export type LedgerEntry = {
-  readonly kind: 'grant' | 'adjust' | 'reserve' | 'settle' | 'release'
+  readonly kind: (typeof LEDGER_KINDS)[number]
   /** The video job or the relayed request; null for a grant or an adjustment. */
   readonly job: string | null
   /** Granted or reserved; added or, below zero, taken by an adjustment. */
@@ -216,6 +219,8 @@ export type LedgerEntry = {
   readonly actual: string | null
   /** ISO 8601. */
   readonly at: string
+  /** When a relayed request began, whose one row stands for its reservation, too. */
+  readonly reserved_at?: string
   /** Present if the amount was billed without reported usage. */
   readonly estimated?: true
   readonly model?: string

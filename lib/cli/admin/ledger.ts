@@ -1,13 +1,15 @@
 import type { LedgerEntry, UsageView } from '#core/pricing/usage.ts'
 import { printableJson } from '#core/redaction.ts'
+import { LEDGER_DOCUMENTS } from '#lambdas/admin/ledger.docs.ts'
 import { readLedgerRows, streamLedgerRows, toLedgerEntry } from '#lambdas/admin/read-ledger.ts'
-import { verifyLedger } from '#lambdas/admin/verify-ledger.ts'
+import type { BrokenInvariant } from '#lambdas/admin/verify-ledger.ts'
 import type { Table } from '#store/table/table.ts'
 import { getTenant, listTenantIds } from '#store/tenants/tenants.ts'
 import { csvLine, formatTable, type Output } from '../output.ts'
 import { UsageError } from '../terminal.ts'
 import type { AdminContext, Command, CommandValues } from './command.ts'
-import { readTenantId, readTenantIdIfGiven, readTime, TENANT } from './read-options.ts'
+import { commandOf } from './operation-command.ts'
+import { findTenantId, readTenantId, readTenantIdIfGiven, readTime, TENANT } from './read-options.ts'
 
 const LIMIT_DEFAULT = 50
 
@@ -26,18 +28,24 @@ export const ledgerShow: Command = {
   },
 }
 
+/** What broken invariants are, or that there are none. */
+export function verificationText(broken: readonly BrokenInvariant[]): string {
+  return broken.length === 0
+    ? 'every invariant holds'
+    : broken.map(({ tenant, message }) => `${tenant}: ${message}`).join('\n')
+}
+
 /** Checks every invariant of every tenant's money. */
-export const ledgerVerify: Command = {
+export const ledgerVerify: Command = commandOf(LEDGER_DOCUMENTS.verifyLedger, {
   name: 'ledger verify',
   summary: 'check every invariant of the money of every tenant; exit code 1 if one is broken',
   details: `Sums: the balance matches all grants, adjustments, reservations and settlements. Jobs: status, reservation and ledger rows agree in kind and amount.
 Relayed requests: open, or resolved once. Usage counters: the sums of the settlements that are marked as counted. The command reads everything and corrects nothing.`,
-  options: { tenant: { value: 'ID|NAME', summary: 'only this tenant' } },
+  options: { tenant: { value: 'ID|NAME', summary: 'only this tenant', find: findTenantId } },
   examples: ['ledger verify --stage prod', 'ledger verify --local --json', 'ledger verify --tenant demo --local'],
-  async run(context, values) {
-    return verifyLedgers(await context.table(), await readTenantIdIfGiven(context, values))
-  },
-}
+  format: ({ broken }) => verificationText(broken),
+  isOk: ({ ok }) => ok,
+})
 
 /** The newest entries of a tenant, by its id. */
 export async function showLedger(
@@ -81,16 +89,6 @@ const USAGE_PARTS = [
 function withoutEmptyColumns(rows: readonly Cells[]): [string[], Cells[]] {
   const isShown = HEADER.map((_, column) => column < COLUMNS_ALWAYS || rows.some((row) => row[column] !== null))
   return [HEADER.filter((_, column) => isShown[column]), rows.map((row) => row.filter((_, column) => isShown[column]))]
-}
-
-/** Reports the broken invariants; not ok if there are any. */
-export async function verifyLedgers(table: Table, only?: string): Promise<Output> {
-  const broken = await verifyLedger(table, only)
-  const text =
-    broken.length === 0
-      ? 'every invariant holds'
-      : broken.map(({ tenant, message }) => `${tenant}: ${message}`).join('\n')
-  return { json: { ok: broken.length === 0, broken }, text, isOk: broken.length === 0 }
 }
 
 /** The order never changes; new columns come last. */

@@ -49,6 +49,8 @@ type CommandPart<Documented extends DocumentedOperation> = Pick<Command, 'name' 
   ) => Promise<Partial<Typed<Documented>['input']> | undefined>
   /** The output for people. Default: a line for each field. */
   readonly format?: (output: Typed<Documented>['output']) => string
+  /** Whether the exit code is 0. Default: always. */
+  readonly isOk?: (output: Typed<Documented>['output']) => boolean
 }
 
 /** The fields of a list that a command reads to its end. */
@@ -75,7 +77,8 @@ export function commandOf<Documented extends DocumentedOperation>(
       const input = await readInput(operation, options, { context, values, fixed: part.fixed })
       const more = await part.prepare?.(input as Typed<Documented>['input'], context)
       const output = await runWhole(operation, { ...input, ...more }, context)
-      return { json: output, text: format(output as never) } satisfies Output
+      const isOk = part.isOk?.(output as Typed<Documented>['output']) ?? true
+      return { json: output, text: format(output as never), isOk } satisfies Output
     },
   }
 }
@@ -219,6 +222,7 @@ async function servicesOf({ method }: AdminOperation, context: AdminContext) {
     ...(method === 'GET' ? {} : { actor: await context.actor() }),
     session: undefined,
     nowMilliseconds: Date.now,
+    verifications: undefined,
     warn: context.warn,
     table: await context.table(),
     config: () => readDeployedConfig(context),

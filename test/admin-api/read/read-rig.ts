@@ -1,6 +1,7 @@
 import type { Session } from '#core/admin/session.ts'
+import { VerificationRate } from '#lambdas/admin/verification-rate.ts'
 import { summarySource } from '#lambdas/admin-api/read/overview.ts'
-import { type ReadContext, VerificationRate } from '#lambdas/admin-api/read/read-context.ts'
+import type { ReadContext } from '#lambdas/admin-api/read/read-context.ts'
 import { readOperations } from '#lambdas/admin-api/read/read-operations.ts'
 import { adminHandler } from '#middleware/admin-chain.ts'
 import { testCatalogue } from '../../engines/test-catalogue.ts'

@@ -36,7 +36,7 @@ describe('routeAdminRequest', () => {
   it.each([
     ['GET', '/admin/v1/session', 'get-session', {}],
     ['DELETE', '/admin/v1/sessions/abc', 'end-session', { session_id: 'abc' }],
-    ['GET', '/admin/v1/ledger/verification', 'verify-ledger', {}],
+    ['GET', '/admin/v1/videos/abc', 'get-video', { job_id: 'abc' }],
     ['DELETE', '/admin/v1/sessions/a%2Fb%201', 'end-session', { session_id: 'a/b 1' }],
   ])('finds the operation of %s %s', (method, path, operation, parameters) => {
     expect(routeAdminRequest(method, path)).toMatchObject({ route: { operation }, parameters })

@@ -105,13 +105,14 @@ describe('priceWords', () => {
 describe('Statement', () => {
   it('sums each kind exactly over pages, and names money that comes before money that goes', () => {
     const statement = new Statement()
+    const request = { actual: '0.000412', reserved_at: '2026-11-28T00:00:00.000Z' }
     statement.add([
-      { kind: 'settle', amount: '-0.000412' },
-      { kind: 'grant', amount: '50' },
+      { kind: 'settle', amount: '3', ...request },
+      { kind: 'grant', amount: '50', actual: null },
     ])
     statement.add([
-      { kind: 'settle', amount: '-0.1' },
-      { kind: 'later', amount: '1' },
+      { kind: 'settle', amount: '0.7', actual: '0.8' },
+      { kind: 'later', amount: '1', actual: null },
     ])
     expect(statement.lines()).toEqual([
       { kind: 'grant', count: 1, amount: '50' },

@@ -5,6 +5,7 @@ import { Id } from '../../components/copy.tsx'
 import { Status, type Tone } from '../../components/status.tsx'
 import type { TableColumn } from '../../components/table-column.ts'
 import { videoUrl } from '../../core/console-url.ts'
+import { changeOf } from '../../core/statement.ts'
 import { isVideoOperation } from '../../core/video-operation.ts'
 
 const TONES: Readonly<Record<LedgerRow['kind'], Tone>> = {
@@ -25,7 +26,7 @@ export function ledgerColumns(tenant: string): readonly TableColumn<LedgerRow>[]
       value: ({ kind }) => kind,
       cell: ({ kind }) => <Status state={kind} tone={TONES[kind]} />,
     },
-    { id: 'id', title: 'Job or request', value: ({ id }) => id, cell: (row) => <RowId row={row} tenant={tenant} /> },
+    { id: 'id', title: 'Job or request', value: idOf, cell: (row) => <RowId row={row} tenant={tenant} /> },
     {
       id: 'model',
       title: 'Model',
@@ -36,7 +37,7 @@ export function ledgerColumns(tenant: string): readonly TableColumn<LedgerRow>[]
       id: 'key',
       title: 'Key',
       value: ({ key }) => key,
-      cell: ({ key }) => (key === null ? <Nothing /> : <Id value={key} label="key id" />),
+      cell: ({ key }) => (key === undefined ? <Nothing /> : <Id value={key} label="key id" />),
     },
     {
       id: 'reason',
@@ -47,21 +48,27 @@ export function ledgerColumns(tenant: string): readonly TableColumn<LedgerRow>[]
       isShownOnly: true,
     },
     amountColumn({ id: 'actual', title: 'Billed' }, ({ actual }) => actual),
-    amountColumn({ id: 'amount', title: 'Amount', isSigned: true }, ({ amount }) => amount),
-    exported('Reference', ({ reference }) => reference),
+    amountColumn({ id: 'amount', title: 'Amount', isSigned: true }, changeOf),
+    exported('Reference', ({ id }) => id),
     exported('Reason', ({ reason }) => reason),
-    exported('Estimated', ({ estimated }) => estimated),
+    exported('Estimated', ({ estimated = false }) => estimated),
     exported('Operation', ({ operation }) => operation),
     exported('Channel', ({ channel }) => channel),
-    exported('Reserved', ({ reserved }) => reserved),
-    exported('Usage', ({ usage }) => (usage === null ? null : JSON.stringify(usage))),
+    exported('Reserved', ({ job, amount }) => (job === null ? null : amount)),
+    exported('Usage', ({ usage }) => (usage === undefined ? null : JSON.stringify(usage))),
   ]
 }
 
+/** The job or request, the grant or the correction. */
+export function idOf({ job, id }: LedgerRow): string {
+  return job ?? id ?? ''
+}
+
 function RowId({ row, tenant }: { readonly row: LedgerRow; readonly tenant: string }) {
+  const id = idOf(row)
   return isVideoOperation(row.operation) ? (
-    <Id value={row.id} label="job id" href={videoUrl(row.id, tenant)} />
+    <Id value={id} label="job id" href={videoUrl(id, tenant)} />
   ) : (
-    <Id value={row.id} />
+    <Id value={id} />
   )
 }

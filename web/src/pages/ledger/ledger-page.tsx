@@ -11,7 +11,7 @@ import { dayTimes } from '../../core/time.ts'
 import { NeedsTenant } from '../../shell/needs-tenant.tsx'
 import { TenantFilter } from '../../shell/tenant-scope.tsx'
 import { useUrlFilters } from '../../state/url-filters.ts'
-import { ledgerColumns } from './ledger-columns.tsx'
+import { idOf, ledgerColumns } from './ledger-columns.tsx'
 import { StatementDialog } from './statement-dialog.tsx'
 import { Verification } from './verification.tsx'
 
@@ -56,7 +56,7 @@ function LedgerOfTenant({ tenant, filters, onClear }: LedgerOfTenantProps) {
         caption="Ledger"
         columns={ledgerColumns(tenant)}
         list={list}
-        rowKey={({ id, kind, at }) => `${id} ${kind} ${at}`}
+        rowKey={(row) => `${idOf(row)} ${row.kind} ${row.at}`}
         empty={<Empty title="Nothing has moved yet">A grant or the first request writes the first row.</Empty>}
         onClearFilters={onClear}
         exportName={['ledger', tenant, filters.kind]}

@@ -16,16 +16,16 @@ export function Verification({ tenant, onClose }: { readonly tenant: string; rea
           <>
             <p class={`callout ${result.data.ok ? 'callout-good' : 'callout-bad'}`}>
               {result.data.ok
-                ? `Every row and the balance agree: ${counted(result.data.rows, 'row')}.`
+                ? 'Every row and the balance agree.'
                 : `${counted(result.data.broken.length, 'rule does', 'rules do')} not hold.`}
             </p>
             <ul class="findings">
-              {result.data.broken.map((finding) => (
-                <li key={finding}>{finding}</li>
+              {result.data.broken.map(({ message }) => (
+                <li key={message}>{message}</li>
               ))}
             </ul>
             <p class="hint">
-              Checked <Time at={result.data.checked_at} />
+              Checked <Time at={result.data.as_of} />
             </p>
           </>
         )}

@@ -1,0 +1,98 @@
+import * as z from 'zod/mini'
+import {
+  type PageQuery,
+  readCursor,
+  readPageLimit,
+  readQueryChoice,
+  readQueryTenant,
+  readQueryText,
+  readQueryTime,
+  writeCursor,
+} from '#core/admin/page-query.ts'
+import type { Session } from '#core/admin/session.ts'
+import { LEDGER_KINDS } from '#core/pricing/usage.ts'
+import { type LedgerPage, type LedgerPosition, readLedgerPage, readLedgerRowsOf } from './ledger-page.ts'
+import { defineOperation, isoTime, requireTenant } from './operation.ts'
+import { type LedgerRow, toLedgerEntry } from './read-ledger.ts'
+
+/**
+ * When a row began, and its key. The key of a job or a request goes into a query, and the table refuses one that it could not have; those
+ * of grants and corrections do not.
+ */
+const position = z.tuple([z.int(), z.string().check(z.regex(/^(?:[!-~]{1,200}$|grant#|adjust#)/))])
+
+function readPosition({ after }: PageQuery): LedgerPosition | undefined {
+  if (after === undefined) {
+    return undefined
+  }
+  const [beganAt, key] = readCursor(after, position)
+  return { beganAt, key }
+}
+
+/** Two queries at most, however many rows there are; with `id` one request. */
+export const listLedger = defineOperation({
+  name: 'list-ledger',
+  method: 'GET',
+  path: '/admin/v1/ledger',
+  access: 'tenant',
+  readsTenant: true,
+  query: {
+    tenant: readQueryTenant,
+    kind: (query: PageQuery) => readQueryChoice(query, 'kind', LEDGER_KINDS),
+    ...{ from: readQueryTime, to: readQueryTime, id: readQueryText },
+    ...{ after: readPosition, limit: readPageLimit },
+  },
+  async run({ tenant, id, to: before, ...wish }, context) {
+    const { table, session, nowMilliseconds } = context
+    const tenantId = requireTenant(context, tenant)
+    const now = nowMilliseconds()
+    const page: LedgerPage =
+      id === undefined
+        ? await readLedgerPage(table, tenantId, { ...wish, before }, now)
+        : { rows: await readLedgerRowsOf(table, tenantId, id), next: undefined, isIncomplete: false }
+    return {
+      entries: page.rows.map(({ row }) => toLedgerEntry(visibleRow(session, row))),
+      has_more: page.next !== undefined,
+      next: page.next === undefined ? null : writeCursor([page.next.beganAt, page.next.key]),
+      as_of: isoTime(now),
+      left_out: page.isIncomplete ? leftOut(tenantId) : null,
+    }
+  },
+})
+
+/** A row as a session may see it: an API key sees no channel and no note of an operator. */
+function visibleRow(session: Session | undefined, row: LedgerRow): LedgerRow {
+  return session?.role === 'tenant' ? { ...row, channel: null, reason: null } : row
+}
+
+function leftOut(tenantId: string): string {
+  return `grants and corrections beyond the first megabyte: npm run admin -- ledger export --tenant ${tenantId}`
+}
+
+/** Reads whole tenants because somebody asked for it: over HTTP one tenant, up to a bound, and a few times in a minute. */
+export const verifyLedger = defineOperation({
+  name: 'verify-ledger',
+  method: 'GET',
+  path: '/admin/v1/ledger/verification',
+  access: 'viewer',
+  errors: [429],
+  readsTenant: true,
+  query: { tenant: readQueryTenant },
+  async run({ tenant }, context) {
+    const { table, session, verifications, nowMilliseconds } = context
+    const end = session && verifications?.begin(session.id, nowMilliseconds())
+    try {
+      // Loaded when a ledger is first verified: no other operation needs the invariants.
+      const { verifyByReading } = await import('./verify-ledger.ts')
+      const broken = session
+        ? await verifyByReading(table, requireTenant(context, tenant), { isBounded: true })
+        : await verifyByReading(table, tenant)
+      return { ok: broken.length === 0, broken, as_of: isoTime(nowMilliseconds()) }
+    } finally {
+      end?.()
+    }
+  },
+})
+
+/** The operations of the ledger, which read. */
+export const LEDGER_READS = [listLedger, verifyLedger] as const
