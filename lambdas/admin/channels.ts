@@ -77,17 +77,17 @@ export function trafficOf({ figures }: Pick<ChannelState, 'figures'>) {
   }
   const { minuteFrom, requests, errors, p50Milliseconds: p50, p95Milliseconds: p95, minutes } = traffic
   return {
-    from: Math.trunc(minuteFrom / 1000),
+    from: isoTime(minuteFrom),
     requests_per_minute: requests,
     errors_per_minute: errors,
     first_byte_ms: p50 === null || p95 === null ? null : { p50, p95 },
-    minutes: minutes.map(({ at, ...minute }) => ({ at: Math.trunc(at / 1000), ...minute })),
+    minutes: minutes.map(({ at, ...minute }) => ({ at: isoTime(at), ...minute })),
   }
 }
 
-/** Begin of the minute that the figures of channels describe, in Unix seconds; null without figures. */
-export function figuresFrom({ figures }: Pick<ChannelState, 'figures'>): number | null {
-  return figures?.minuteFrom === undefined ? null : Math.trunc(figures.minuteFrom / 1000)
+/** Begin of the minute that the figures of channels describe; null without figures. */
+export function figuresFrom({ figures }: Pick<ChannelState, 'figures'>): string | null {
+  return figures?.minuteFrom === undefined ? null : isoTime(figures.minuteFrom)
 }
 
 /** By two requests to the table after that of the session. Channels that left the configuration follow while they have switches. */
@@ -98,13 +98,13 @@ export const listChannels = defineOperation({
   access: 'viewer',
   async run(_, context) {
     const state = await readChannelState(context)
-    const { config, switches, figures } = state
+    const { config, switches } = state
     const warning = unservedModels(config, switches)
     if (warning !== undefined) {
       context.warn(warning)
     }
     return {
-      minute_from: figures?.minuteFrom === undefined ? null : isoTime(figures.minuteFrom),
+      minute_from: figuresFrom(state),
       channels: idsOf(config.channels, switches.channels).map((id) => channelRow(id, state)),
       as_of: isoTime(context.nowMilliseconds()),
     }

@@ -1,21 +1,27 @@
 import { ADMIN_ROUTES, type AdminRoute } from '#core/admin/routes.ts'
 import { AUDIT_SCHEMAS, listAuditDocument } from './audit.docs.ts'
+import { CALLBACK_SCHEMAS, listCallbackAttemptsDocument } from './callback-attempts.docs.ts'
 import { revealCallbackSecretDocument } from './callback-secrets.docs.ts'
 import { CHANNEL_DOCUMENTS, CHANNEL_SCHEMAS } from './channels.docs.ts'
 import type { DocumentedOperation } from './document.ts'
 import { KEY_DOCUMENTS, KEY_SCHEMAS } from './keys.docs.ts'
 import { LEDGER_DOCUMENTS, LEDGER_SCHEMAS } from './ledger.docs.ts'
 import { routeOf } from './operation.ts'
+import { getOverviewDocument } from './overview.docs.ts'
 import { TENANT_DOCUMENTS, TENANT_SCHEMAS } from './tenants.docs.ts'
+import { getUsageDocument } from './usage.docs.ts'
 
 /** Every defined operation of the admin API, with its documentation. */
 export const ADMIN_DOCUMENTS: readonly DocumentedOperation[] = [
+  getOverviewDocument,
+  getUsageDocument,
   ...Object.values(TENANT_DOCUMENTS),
   ...Object.values(KEY_DOCUMENTS),
   revealCallbackSecretDocument,
   ...Object.values(CHANNEL_DOCUMENTS),
   ...Object.values(LEDGER_DOCUMENTS),
   listAuditDocument,
+  listCallbackAttemptsDocument,
 ]
 
 /** The common parts of responses, by their names in `admin-openapi.json`. */
@@ -25,6 +31,7 @@ export const ADMIN_SCHEMAS = {
   ...CHANNEL_SCHEMAS,
   ...LEDGER_SCHEMAS,
   ...AUDIT_SCHEMAS,
+  ...CALLBACK_SCHEMAS,
 }
 
 /** The row of every operation, for the document and for tests. Functions on AWS have their own rows alone. */

@@ -3,6 +3,7 @@ import { ForbiddenError } from '#core/admin/errors.ts'
 import type { PageQuery } from '#core/admin/page-query.ts'
 import type { Access, AdminRoute } from '#core/admin/routes.ts'
 import type { Session } from '#core/admin/session.ts'
+import type { Summary } from '#core/admin/summary.ts'
 import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
 import { InvalidRequestError } from '#core/errors.ts'
 import type { AllFigures } from '#core/measures.ts'
@@ -32,6 +33,8 @@ export type ReadServices = ConfigService & {
   readonly figures: (channels: readonly string[], nowMilliseconds: number) => Promise<AllFigures | undefined>
   /** Every tenant by id, as of a time in Unix milliseconds. @throws SummaryNotWrittenError before the first summary. */
   readonly tenants: () => Promise<{ readonly asOf: number; readonly tenants: readonly TenantListing[] }>
+  /** What pages over all tenants show. @throws SummaryNotWrittenError before the first summary. */
+  readonly summary: () => Promise<Summary>
   /** The verifications of this instance; undefined on the command line. */
   readonly verifications: VerificationRate | undefined
 }
@@ -61,7 +64,7 @@ export type WriteServices = ConfigService & {
 export type OperationContext<Method extends string> = Caller & (Method extends 'GET' ? ReadServices : WriteServices)
 
 /** Reads a query parameter. @throws InvalidRequestError naming the parameter. */
-type QueryReader = (query: PageQuery, name: string) => unknown
+export type QueryReader = (query: PageQuery, name: string) => unknown
 
 type BodySchema = z.ZodMiniType<object>
 

@@ -1,9 +1,5 @@
 import {
-  adminUsageResponse,
-  budgetResponse,
-  callbackAttemptListResponse,
   callbackAttemptResponse,
-  overviewResponse,
   tenantName,
   videoDetailResponse,
   videoListResponse,
@@ -79,17 +75,6 @@ export const ADMIN_SIGN_IN_OPERATIONS = {
 
 /** The function that reads. A new row of its routes does not compile without a description here. */
 export const ADMIN_READ_OPERATIONS = {
-  'get-overview': {
-    summary: 'What is going on',
-    description: 'For all tenants, or with `tenant` for one. An API key sees its own tenant.',
-    response: { description: 'The overview.', schema: 'Overview' },
-  },
-  'get-usage': {
-    summary: 'Usage of a tenant, or of all',
-    description:
-      'As `GET /v1/usage` of the gateway. Without `tenant`: all tenants, from the summary of the last minute, and `group_by` may also hold `tenant`.',
-    response: { description: 'A page of groups.', schema: 'Usage' },
-  },
   'list-videos': {
     summary: 'List the video jobs of a tenant',
     response: { description: 'Jobs, newest first.', schema: 'VideoList' },
@@ -97,11 +82,6 @@ export const ADMIN_READ_OPERATIONS = {
   'get-video': {
     summary: 'Fetch a video job',
     response: { description: 'The job.', schema: 'VideoDetail' },
-  },
-  'list-callback-attempts': {
-    summary: 'List callback attempts of a tenant',
-    description: 'Of its newest jobs.',
-    response: { description: 'Attempts, newest job first.', schema: 'CallbackAttemptList' },
   },
 } as const satisfies Readonly<Record<AdminOperationOf<'read'>, AdminOperationDocument>>
 
@@ -139,18 +119,14 @@ export const ADMIN_RESPONSE_SCHEMAS = {
   SignIn: signInResponse,
   Session: sessionResponse,
   SessionList: sessionListResponse,
-  Overview: overviewResponse,
-  Usage: adminUsageResponse,
   VideoList: videoListResponse,
   VideoDetail: videoDetailResponse,
   VideoReceipt: videoReceiptResponse,
   CallbackAttempt: callbackAttemptResponse,
-  CallbackAttemptList: callbackAttemptListResponse,
   VideoCancellation: videoCancellationResponse,
   VideoRedrive: videoRedriveResponse,
   VideoCallback: videoCallbackAttemptResponse,
   TenantName: tenantName,
-  Budget: budgetResponse,
   ModelPrice: modelPriceResponse,
   Error: openaiErrorResponse,
 } as const

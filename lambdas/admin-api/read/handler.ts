@@ -6,8 +6,8 @@ import { openCatalogue } from '#platform/configuration.ts'
 import { readCurrentFigures } from '#platform/telemetry/current-figures.ts'
 import { openBucket } from '#store/bucket/bucket.ts'
 import { openTable } from '#store/table/sdk-table.ts'
-import { summarySource } from './overview.ts'
 import { readOperations } from './read-operations.ts'
+import { summarySource } from './summary-source.ts'
 
 const table = once(openTable)
 const now = Date.now

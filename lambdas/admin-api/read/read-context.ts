@@ -40,16 +40,10 @@ export type ReadContext = {
 
 /**
  * The tenant whose page is asked for: of an API key its own, whatever the request says or leaves out; else the one that `tenant` names.
- * Undefined if an admin names none.
- * @throws ForbiddenError for an API key that names another tenant.
+ * @throws InvalidRequestError if an admin names none; ForbiddenError for an API key that names another tenant.
  */
-export function tenantIdIfGiven(event: ApiEvent): string | undefined {
-  return allowedTenant(sessionOf(event), event.queryStringParameters?.tenant)
-}
-
-/** @throws InvalidRequestError if an admin names no tenant. */
 export function tenantIdOf(event: ApiEvent): string {
-  const tenantId = tenantIdIfGiven(event)
+  const tenantId = allowedTenant(sessionOf(event), event.queryStringParameters?.tenant)
   if (tenantId === undefined) {
     throw new InvalidRequestError([{ path: 'tenant', message: '`tenant` is missing: use the id of a tenant' }])
   }

@@ -1,7 +1,6 @@
 import { readPageLimit } from '#core/admin/page-query.ts'
 import { VideoJobNotFoundError } from '#core/errors.ts'
 import { isJobId } from '#core/ids.ts'
-import { resendRefusal } from '#core/jobs/callback.ts'
 import { jobEvents, jobPercent } from '#core/jobs/job-events.ts'
 import { parseListQuery } from '#core/jobs/list-query.ts'
 import { hasEnded, isCancelled, isVisible, type VideoJob, visibleError, visibleStatus } from '#core/jobs/video-job.ts'
@@ -9,6 +8,7 @@ import { exceededBound } from '#core/json/json-scanner.ts'
 import { parseJsonText } from '#core/json/parse-json-text.ts'
 import { formatCredits } from '#core/money.ts'
 import { videoReceipt } from '#core/pricing/video-settlement.ts'
+import { callbackOf, mayResend } from '#lambdas/admin/callback-attempts.ts'
 import { type AdminResponse, sessionOf } from '#middleware/admin-chain.ts'
 import type { ApiEvent } from '#middleware/api-event.ts'
 import { asError, logger } from '#platform/telemetry/logger.ts'
@@ -18,48 +18,6 @@ import { type Reservation, readReservationItem } from '#store/job-ledger/reserva
 import { listVideoJobs, readVideoJobItem } from '#store/jobs/job-reader.ts'
 import { tableKeys } from '#store/table/table-keys.ts'
 import { type ReadContext, tenantIdOf, tenantOf, unknownTenant, visibleRow } from './read-context.ts'
-
-/** Whether the callback of a job may be sent once more. */
-export function mayResend(job: VideoJob): boolean {
-  return !job.isDeleted && resendRefusal(job) === undefined
-}
-
-/** The callback of a job with its attempts, oldest first; null for a job without a callback url. */
-export function callbackOf(job: VideoJob) {
-  return job.callbackUrl === undefined
-    ? null
-    : { url_host: hostOf(job.callbackUrl), attempts: attemptsOf(job).map(attemptView), may_resend: mayResend(job) }
-}
-
-/** Every attempt of a job as rows of a list, newest first. */
-export function attemptRows(job: VideoJob) {
-  const { callbackUrl } = job
-  return callbackUrl === undefined
-    ? []
-    : attemptsOf(job)
-        .toReversed()
-        .map((attempt) => ({
-          job_id: job.jobId,
-          url_host: hostOf(callbackUrl),
-          ...attemptView(attempt),
-          may_resend: mayResend(job),
-        }))
-}
-
-type Attempt = NonNullable<VideoJob['callbackAttempts']>[number]
-
-function attemptsOf({ callbackAttempts = [] }: VideoJob): readonly Attempt[] {
-  return callbackAttempts
-}
-
-function attemptView({ at, attempt, status, milliseconds, error, delivered }: Attempt) {
-  return { at, attempt, status: status ?? null, milliseconds, error: error ?? null, delivered }
-}
-
-/** The rest of a callback url may hold a secret of the tenant. */
-function hostOf(url: string): string {
-  return URL.canParse(url) ? new URL(url).host : 'unknown'
-}
 
 /** A job as a row of a list. */
 export function videoRow(job: VideoJob, tenant: { readonly id: string; readonly name: string }, nowSeconds: number) {
@@ -231,25 +189,6 @@ export async function listVideos(event: ApiEvent, { table, now }: ReadContext): 
     body: {
       object: 'list',
       data: page.jobs.map((job) => visibleRow(session, videoRow(job, tenant, nowSeconds))),
-      has_more: page.hasMore,
-      next: page.hasMore ? (page.lastId ?? null) : null,
-      as_of: nowSeconds,
-    },
-  }
-}
-
-/** GET /admin/v1/webhooks: attempts of the newest jobs, of `limit` jobs in one query; a page may be empty. */
-export async function listCallbackAttempts(event: ApiEvent, { table, now }: ReadContext): Promise<AdminResponse> {
-  const { id: tenantId } = tenantOf(event)
-  const query = event.queryStringParameters ?? {}
-  const limit = readPageLimit(query)
-  const { after } = parseListQuery({ after: query.after })
-  const nowSeconds = Math.trunc(now() / 1000)
-  const page = await listVideoJobs(table(), { tenantId, limit, offset: 0, after, nowSeconds, requestsMax: 1 })
-  return {
-    body: {
-      object: 'list',
-      data: page.jobs.flatMap(attemptRows),
       has_more: page.hasMore,
       next: page.hasMore ? (page.lastId ?? null) : null,
       as_of: nowSeconds,

@@ -5,24 +5,6 @@ const READ_ERRORS = [400, 401, 403, 404, 500, 503] as const
 /** Operations of the function that shows things and writes nothing. */
 export const READ_ROUTES = [
   {
-    operation: 'get-overview',
-    method: 'GET',
-    path: '/admin/v1/overview',
-    access: 'tenant',
-    successStatus: 200,
-    errorStatuses: READ_ERRORS,
-    query: ['tenant'],
-  },
-  {
-    operation: 'get-usage',
-    method: 'GET',
-    path: '/admin/v1/usage',
-    access: 'tenant',
-    successStatus: 200,
-    errorStatuses: READ_ERRORS,
-    query: ['tenant', 'from', 'to', 'group_by', 'after', 'limit'],
-  },
-  {
     operation: 'list-videos',
     method: 'GET',
     path: '/admin/v1/videos',
@@ -40,16 +22,6 @@ export const READ_ROUTES = [
     successStatus: 200,
     errorStatuses: READ_ERRORS,
     query: ['tenant'],
-  },
-  {
-    operation: 'list-callback-attempts',
-    method: 'GET',
-    path: '/admin/v1/webhooks',
-    access: 'tenant',
-    successStatus: 200,
-    errorStatuses: READ_ERRORS,
-    query: ['tenant', 'after', 'limit'],
-    readsTenant: true,
   },
 ] as const satisfies readonly AdminRow[]
 

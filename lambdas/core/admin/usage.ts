@@ -61,7 +61,7 @@ export function allUsage(summary: Summary, query: AllUsageQuery, today: string) 
     ...usagePage(query, page, groups.total),
     has_more: hasMore,
     next: hasMore ? String(skipped + page.length) : null,
-    as_of: Math.trunc(summary.asOf / 1000),
+    as_of: new Date(summary.asOf).toISOString(),
     left_out: leftOut.length === 0 ? null : leftOut.join('; '),
   }
 }

@@ -223,6 +223,7 @@ async function servicesOf({ method }: AdminOperation, context: AdminContext) {
     session: undefined,
     nowMilliseconds: Date.now,
     verifications: undefined,
+    summary: () => Promise.reject(new TypeError('no command shows a summary')),
     warn: context.warn,
     table: await context.table(),
     config: () => readDeployedConfig(context),

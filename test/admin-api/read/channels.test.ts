@@ -1,14 +1,16 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
-import { overviewResponse } from '#core/admin/read-responses.ts'
 import { NO_SWITCHES } from '#core/catalogue/switches.ts'
 import type { AllFigures } from '#core/measures.ts'
 import { CHANNEL_DOCUMENTS } from '#lambdas/admin/channels.docs.ts'
 import { channelHealth, trafficOf } from '#lambdas/admin/channels.ts'
+import { getOverviewDocument } from '#lambdas/admin/overview.docs.ts'
 import { changeSwitchesTogether } from '#store/switches.ts'
 import { testCatalogue } from '../../engines/test-catalogue.ts'
 import { useTestTable } from '../../engines/use-test-table.ts'
 import { openTenant, settledJob, TESTER, type TestTenant } from '../../engines/video-jobs.ts'
 import { keyOf, readRig } from './read-rig.ts'
+
+const iso = (seconds: number) => new Date(seconds * 1000).toISOString()
 
 describe('list-channels and list-models', () => {
   process.env.CONSOLE_ORIGIN = 'loopback'
@@ -47,9 +49,9 @@ describe('list-channels and list-models', () => {
       ],
     })
     const overview = await asked('/overview')
-    expect(overviewResponse.safeParse(overview.body).error).toBeUndefined()
+    expect(getOverviewDocument.output.safeParse(overview.body).error).toBeUndefined()
     expect(overview.body).toMatchObject({
-      ...{ traffic: { from: 120, requests_per_minute: 3, minutes: [{ at: 120 }] }, figures_from: 60 },
+      ...{ traffic: { from: iso(120), requests_per_minute: 3, minutes: [{ at: iso(120) }] }, figures_from: iso(60) },
       channels: [{ id: 'main' }, { id: 'spare' }],
     })
   })
@@ -108,8 +110,8 @@ describe('trafficOf', () => {
 
   it('is what clients did, with the minute that it describes', () => {
     expect(trafficOf(state({ traffic }))).toEqual({
-      ...{ from: 60, requests_per_minute: 10, errors_per_minute: 2, first_byte_ms: { p50: 100, p95: 950 } },
-      minutes: [{ at: 60, requests: 10, errors: 2 }],
+      ...{ from: iso(60), requests_per_minute: 10, errors_per_minute: 2, first_byte_ms: { p50: 100, p95: 950 } },
+      minutes: [{ at: iso(60), requests: 10, errors: 2 }],
     })
   })
 

@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
-import { overviewResponse } from '#core/admin/read-responses.ts'
 import type { AllFigures } from '#core/measures.ts'
 import { dayOf, daysBefore } from '#core/pricing/usage.ts'
+import { getOverviewDocument } from '#lambdas/admin/overview.docs.ts'
 import { TENANT_DOCUMENTS } from '#lambdas/admin/tenants.docs.ts'
-import { summarySource } from '#lambdas/admin-api/read/overview.ts'
+import { summarySource } from '#lambdas/admin-api/read/summary-source.ts'
 import { countFailedJob } from '#store/jobs/failed-jobs.ts'
 import { buildSummary, keepNearBudgets } from '#store/summary.ts'
 import { testCatalogue } from '../../engines/test-catalogue.ts'
@@ -27,7 +27,7 @@ beforeAll(async () => {
 describe('get-overview', () => {
   it('get-overview 200: of all tenants', async () => {
     const { status, body } = await read('/overview')
-    expect([status, overviewResponse.safeParse(body).error]).toEqual([200, undefined])
+    expect([status, getOverviewDocument.output.safeParse(body).error]).toEqual([200, undefined])
     const days = [{ day: dayOf(Date.now()), cost: '0.1', requests: 1 }]
     expect(body).toMatchObject({ tenant: null, tenants: 2, open_jobs: 0, spend: { today: '0.1', month: '0.1', days } })
   })
@@ -38,7 +38,7 @@ describe('get-overview', () => {
       [{}, keyOf(tenant.tenantId)],
     ] as const) {
       const { status, body, requests } = await read('/overview', query, session)
-      expect([status, overviewResponse.safeParse(body).error, requests]).toEqual([200, undefined, 3])
+      expect([status, getOverviewDocument.output.safeParse(body).error, requests]).toEqual([200, undefined, 3])
       expect(body).toMatchObject({
         tenant: { id: tenant.tenantId, name: 'Test' },
         spend: { today: '0.1', budget: null },
@@ -52,7 +52,7 @@ describe('get-overview', () => {
     const queryPage: TestTable['table']['queryPage'] = async () => ({ items: [], nextKey: { PK: 'more' } })
     const table = () => ({ ...engine.table, queryPage })
     const { status, body } = await readRig(engine.table, { table })('/overview', { tenant: tenant.tenantId })
-    expect([status, overviewResponse.safeParse(body).error]).toEqual([200, undefined])
+    expect([status, getOverviewDocument.output.safeParse(body).error]).toEqual([200, undefined])
     const spend = { today: null, month: null, days: [], left_out: expect.stringContaining('too many counters') }
     expect(body).toMatchObject({ balance: { available: '99.9' }, spend })
   })
@@ -83,7 +83,7 @@ describe('get-overview', () => {
       { kind: 'budget', level: 'critical', target: 'k1' },
     ]
     const ofOne = await read('/overview', { tenant: tenantId })
-    expect([overviewResponse.safeParse(ofOne.body).error, ofOne.requests]).toEqual([undefined, 3])
+    expect([getOverviewDocument.output.safeParse(ofOne.body).error, ofOne.requests]).toEqual([undefined, 3])
     const ofAll = await readRig(engine.table)('/overview')
     expect([ofOne.body, ofAll.body]).toMatchObject([{ attention }, { attention }])
     expect((await read('/overview', {}, keyOf('other'))).status).toBe(404)
@@ -150,7 +150,7 @@ describe('list-tenants', () => {
 describe('get-usage', () => {
   it('get-usage 200: of all tenants by tenant; get-usage 400: by tenant of one', async () => {
     const { status, body } = await read('/usage', { group_by: 'tenant' })
-    expect([status, body.data]).toMatchObject([200, [{ tenant: tenant.tenantId, cost: '0.1' }]])
+    expect([status, body.rows]).toMatchObject([200, [{ tenant: tenant.tenantId, cost: '0.1' }]])
     expect((await read('/usage', { group_by: 'tenant', tenant: tenant.tenantId })).status).toBe(400)
   })
 })

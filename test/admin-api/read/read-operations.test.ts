@@ -2,16 +2,18 @@ import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { ForbiddenError } from '#core/admin/errors.ts'
 import { writeCursor } from '#core/admin/page-query.ts'
-import { adminUsageResponse, callbackAttemptListResponse, videoListResponse } from '#core/admin/read-responses.ts'
+import { videoListResponse } from '#core/admin/read-responses.ts'
 import type { Session } from '#core/admin/session.ts'
 import { InvalidRequestError } from '#core/errors.ts'
 import { timeOrderedId } from '#core/ids.ts'
 import { microcredits, parseCredits } from '#core/money.ts'
 import { listAuditDocument } from '#lambdas/admin/audit.docs.ts'
+import { listCallbackAttemptsDocument } from '#lambdas/admin/callback-attempts.docs.ts'
 import { KEY_DOCUMENTS } from '#lambdas/admin/keys.docs.ts'
 import { LEDGER_DOCUMENTS } from '#lambdas/admin/ledger.docs.ts'
 import { allowedTenant } from '#lambdas/admin/operation.ts'
 import { TENANT_DOCUMENTS } from '#lambdas/admin/tenants.docs.ts'
+import { getUsageDocument } from '#lambdas/admin/usage.docs.ts'
 import { VerificationRate } from '#lambdas/admin/verification-rate.ts'
 import { visibleRow } from '#lambdas/admin-api/read/read-context.ts'
 import { resolveReservation } from '#store/job-ledger/resolve-reservation.ts'
@@ -50,8 +52,8 @@ describe('read operations', () => {
   const PAGES = [
     ['list-videos 200', '/videos', videoListResponse, true],
     ['list-ledger 200', '/ledger', LEDGER_DOCUMENTS.listLedger.output, true],
-    ['get-usage 200', '/usage', adminUsageResponse, true],
-    ['list-callback-attempts 200', '/webhooks', callbackAttemptListResponse, true],
+    ['get-usage 200', '/usage', getUsageDocument.output, true],
+    ['list-callback-attempts 200', '/webhooks', listCallbackAttemptsDocument.output, true],
     ['list-keys 200', '/keys', KEY_DOCUMENTS.listKeys.output, false],
   ] as const
 

@@ -1,5 +1,4 @@
 import { describe, expect, it } from '@jest/globals'
-import { adminUsageResponse } from '#core/admin/read-responses.ts'
 import type { Summary } from '#core/admin/summary.ts'
 import { allUsage, parseAllUsageQuery } from '#core/admin/usage.ts'
 import { InvalidRequestError } from '#core/errors.ts'
@@ -30,7 +29,6 @@ const usage = (query: Readonly<Record<string, string>>) => allUsage(summary, par
 describe('allUsage', () => {
   it('groups by tenant and other dimensions, in their order, with the total of all groups', () => {
     const body = usage({ group_by: 'tenant,model' })
-    expect(adminUsageResponse.safeParse(body).error).toBeUndefined()
     expect(body.data.map((row) => Object.values(row).slice(0, 2))).toEqual([
       ['a', 'm'],
       ['a', 'n'],

@@ -3,8 +3,8 @@ import type { components, paths } from './admin-api.d.ts'
 type Schemas = components['schemas']
 
 /** Objects of the admin API, by the names of `admin-openapi.json`. */
-export type Overview = Schemas['Overview']
-export type Usage = Schemas['Usage']
+export type Overview = Schemas['GetOverviewResponse']
+export type Usage = Schemas['GetUsageResponse']
 export type TenantDetail = Schemas['TenantDetail']
 export type TenantRow = Schemas['Tenant']
 export type KeyRow = Schemas['Key']
@@ -17,7 +17,7 @@ export type Setting = Schemas['Setting']
 export type Budget = Pick<Schemas['KeyBudget'], 'amount' | 'period' | 'spent' | 'held'>
 export type VideoRow = Schemas['VideoList']['data'][number]
 export type VideoDetail = Schemas['VideoDetail']
-export type CallbackRow = Schemas['CallbackAttemptList']['data'][number]
+export type CallbackRow = Schemas['ListedCallbackAttempt']
 export type SignInMethods = Schemas['SignIn']
 export type SignedInSession = Schemas['Session']
 export type PlaygroundKey = Schemas['CreatePlaygroundKeyResponse']
@@ -41,10 +41,10 @@ export type AdminReads = {
 /** A path of the admin API that can be read. */
 export type AdminPath = keyof AdminReads
 
-/** A row of a list: of the one field that is an array. */
+/** A row of a list: of the one field that is an array of objects. */
 export type RowOf<Path extends AdminPath> = ElementOf<AdminReads[Path][keyof AdminReads[Path]]>
 
-type ElementOf<Field> = Field extends readonly (infer Row)[] ? Row : never
+type ElementOf<Field> = Field extends readonly (infer Row extends object)[] ? Row : never
 
 /** A method with an effect. */
 export type WriteMethod = 'POST' | 'PATCH' | 'DELETE'

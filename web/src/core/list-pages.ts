@@ -14,7 +14,8 @@ export type ListPage<Row> = {
 
 /** A page with its rows as `data`: operations that are defined once name them after what they are, such as `keys`. */
 export function toListPage<Row>(page: object): ListPage<Row> {
-  const rows: readonly Row[] = Object.values(page).find(Array.isArray) ?? []
+  const rows: readonly Row[] =
+    Object.values(page).find((field) => Array.isArray(field) && typeof field[0] !== 'string') ?? []
   return { data: rows, ...(page as Omit<ListPage<Row>, 'data'>) }
 }
 

@@ -6,6 +6,7 @@ import { FilterBar } from '../../components/filter-bar.tsx'
 import { Page } from '../../components/page.tsx'
 import { StaleNotice } from '../../components/stale-notice.tsx'
 import { Time } from '../../components/time.tsx'
+import { unixSecondsOf } from '../../core/time.ts'
 import { TenantFilter, useTenantScope } from '../../shell/tenant-scope.tsx'
 import { useUrlFilters } from '../../state/url-filters.ts'
 import { AttentionList } from './attention-list.tsx'
@@ -42,7 +43,7 @@ export default function OverviewPage() {
 
 /** The overview of one tenant is read when it is asked for, and not summed before. */
 function asOfSummary(overview: Overview | undefined): number | null {
-  return overview?.tenant === null ? overview.as_of : null
+  return overview?.tenant === null ? unixSecondsOf(overview.as_of) : null
 }
 
 function Lead({ overview }: { readonly overview: Overview }) {

@@ -3,7 +3,7 @@ import { countColumn } from '../../components/columns.tsx'
 import { PlainTable } from '../../components/plain-table.tsx'
 import type { TableColumn } from '../../components/table-column.ts'
 import { counted } from '../../core/plural.ts'
-import { absoluteTime, clockTime, isoTime } from '../../core/time.ts'
+import { absoluteTime, clockTime, unixSecondsOf } from '../../core/time.ts'
 import { settings } from '../../state/settings.ts'
 import { useStore } from '../../state/store.ts'
 
@@ -17,7 +17,7 @@ const HOURS_AND_MINUTES = 'hh:mm'.length
 export function RequestsByMinute({ minutes }: { readonly minutes: readonly Minute[] }) {
   const { zone } = useStore(settings)
   const highest = Math.max(1, ...minutes.map(({ requests, errors }) => Math.max(requests, errors)))
-  const timeOf = (at: number) => clockTime(at, zone).slice(0, HOURS_AND_MINUTES)
+  const timeOf = (at: string) => clockTime(unixSecondsOf(at), zone).slice(0, HOURS_AND_MINUTES)
   const total = (count: (minute: Minute) => number) => minutes.reduce((sum, minute) => sum + count(minute), 0)
   const requests = total((minute) => minute.requests)
   const errors = total((minute) => minute.errors)
@@ -48,9 +48,9 @@ export function RequestsByMinute({ minutes }: { readonly minutes: readonly Minut
         <summary>Show as table</summary>
         <PlainTable
           caption="Requests by minute"
-          columns={columns((at) => absoluteTime(at, zone))}
+          columns={columns((at) => absoluteTime(unixSecondsOf(at), zone))}
           rows={minutes.toReversed()}
-          rowKey={({ at }) => String(at)}
+          rowKey={({ at }) => at}
           exportName={['requests', 'by', 'minute']}
         />
       </details>
@@ -79,9 +79,9 @@ function MinuteBar({ minute: { requests, errors }, x, highest, time }: MinuteBar
   )
 }
 
-function columns(shown: (at: number) => string): readonly TableColumn<Minute>[] {
+function columns(shown: (at: string) => string): readonly TableColumn<Minute>[] {
   return [
-    { id: 'minute', title: 'Minute', value: ({ at }) => isoTime(at), cell: ({ at }) => shown(at) },
+    { id: 'minute', title: 'Minute', value: ({ at }) => at, cell: ({ at }) => shown(at) },
     countColumn({ id: 'requests', title: 'Requests' }, ({ requests }) => requests),
     countColumn({ id: 'errors', title: 'Failed' }, ({ errors }) => errors),
   ]

@@ -27,7 +27,7 @@ type UsageByDayProps = {
   readonly to: string
 }
 
-type UsageRow = Usage['data'][number]
+type UsageRow = Usage['rows'][number]
 
 type Read = { readonly rows: readonly UsageRow[]; readonly leftOut: string | null }
 

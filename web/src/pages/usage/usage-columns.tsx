@@ -2,7 +2,7 @@ import type { Usage } from '../../api/admin-types.ts'
 import { amountColumn, countColumn } from '../../components/columns.tsx'
 import type { TableColumn } from '../../components/table-column.ts'
 
-type UsageRow = Usage['data'][number]
+type UsageRow = Usage['rows'][number]
 
 /** The columns of usage sums by one dimension. */
 export function usageColumns(by: string): readonly TableColumn<UsageRow>[] {
