@@ -8,6 +8,7 @@ import { KEY_DOCUMENTS, KEY_SCHEMAS } from './keys.docs.ts'
 import { LEDGER_DOCUMENTS, LEDGER_SCHEMAS } from './ledger.docs.ts'
 import { routeOf } from './operation.ts'
 import { getOverviewDocument } from './overview.docs.ts'
+import { listRequestsDocument, REQUEST_SCHEMAS } from './requests.docs.ts'
 import { TENANT_DOCUMENTS, TENANT_SCHEMAS } from './tenants.docs.ts'
 import { getUsageDocument } from './usage.docs.ts'
 
@@ -20,6 +21,7 @@ export const ADMIN_DOCUMENTS: readonly DocumentedOperation[] = [
   revealCallbackSecretDocument,
   ...Object.values(CHANNEL_DOCUMENTS),
   ...Object.values(LEDGER_DOCUMENTS),
+  listRequestsDocument,
   listAuditDocument,
   listCallbackAttemptsDocument,
 ]
@@ -32,6 +34,7 @@ export const ADMIN_SCHEMAS = {
   ...LEDGER_SCHEMAS,
   ...AUDIT_SCHEMAS,
   ...CALLBACK_SCHEMAS,
+  ...REQUEST_SCHEMAS,
 }
 
 /** The row of every operation, for the document and for tests. Functions on AWS have their own rows alone. */

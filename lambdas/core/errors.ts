@@ -183,13 +183,20 @@ export class UpstreamOverloadedError extends HttpError {
   }
 }
 
+/**
+ * Why upstreams failed, as clients see it. `upstream_auth`: the gateway's own key is refused. `upstream_quota`: its account is.
+ * `upstream_unavailable`: out of reach, or a 5xx. `upstream_error`: anything else, such as a reply that broke off.
+ */
+export type UpstreamFailureCode = 'upstream_auth' | 'upstream_quota' | 'upstream_unavailable' | 'upstream_error'
+
 /** The upstreams of the model failed, or refused the gateway's own credentials. Nothing was billed. */
 export class UpstreamFailedError extends HttpError {
   override readonly name = 'UpstreamFailedError'
   readonly statusCode = 502
-  override readonly kind = { type: 'server_error', code: 'upstream_error' }
-  constructor(options?: ErrorOptions) {
+  override readonly kind: ErrorKind
+  constructor({ code = 'upstream_error', ...options }: ErrorOptions & { readonly code?: UpstreamFailureCode } = {}) {
     super('the upstream failed to answer this request', options)
+    this.kind = { type: 'server_error', code }
   }
 }
 

@@ -29,7 +29,7 @@ export type Bill = {
 /** The part of an exchange that billing needs. */
 type BilledExchange = Pick<
   RelayExchange,
-  'operation' | 'requestId' | 'caller' | 'confirmCaller' | 'note' | 'tellFailure' | 'channelId'
+  'operation' | 'requestId' | 'caller' | 'confirmCaller' | 'note' | 'tellFailure' | 'channelId' | 'outcome'
 >
 
 type Billed = {
@@ -87,14 +87,17 @@ export async function billRequest(
       settlement = priced
     },
   }
+  let failure: unknown
   try {
     await run(bill)
   } catch (error) {
+    failure = error
     exchange.tellFailure(error, bill)
     throw error
   } finally {
     // A failure to resolve is logged by the ledger and repaired by Reconcile; the request itself has not failed.
-    const outcome = await context.ledger.resolve(reservation, resolutionOf(settlement, exchange)).catch(() => undefined)
+    const resolution = { ...resolutionOf(settlement, exchange), outcome: exchange.outcome(failure) }
+    const outcome = await context.ledger.resolve(reservation, resolution).catch(() => undefined)
     if (settlement !== undefined) {
       if (outcome === 'resolved') {
         exchange.note({ billedCredits: creditsForGraphs(settlement.charge.amount) })

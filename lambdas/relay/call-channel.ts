@@ -33,6 +33,8 @@ export type ChannelFailure = {
   readonly kind: 'busy' | 'refused' | 'failed' | 'timeout'
   /** For the log: a code or a fixed phrase of the gateway. */
   readonly reason: string
+  /** Of the reply; undefined without one. */
+  readonly status?: number | undefined
   readonly upstreamRequestId?: string | undefined
   /** True for a refusal that another key may resolve. */
   readonly isKeyRefused?: boolean | undefined
@@ -82,6 +84,7 @@ export async function judgeReply(
   return {
     kind: verdict,
     reason: errorReason(status, error),
+    status,
     upstreamRequestId,
     isKeyRefused: verdict === 'refused' && isKeyRefused(status, error),
     retryAfterSeconds: seconds,
@@ -192,6 +195,8 @@ export type ChannelCall = {
    * nor the log hears of a failure. The reader of a reply that was handed out destroys the reply.
    */
   readonly givenUp?: AbortNotice | undefined
+  /** Hears of each channel that does not take the request. */
+  readonly tellFailure?: (failure: Pick<ChannelFailure, 'reason'>, channel: RelayChannel) => void
 }
 
 /** One call that the breaker of a channel has admitted. */
@@ -238,6 +243,7 @@ export async function callChannel(
       admitted.failed(context.nowMilliseconds())
   }
   report(outcome, requestId, channel)
+  call.tellFailure?.(outcome, channel)
   if (outcome.kind === 'timeout') {
     throw new UpstreamTimeoutError()
   }

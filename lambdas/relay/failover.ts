@@ -6,6 +6,7 @@ import {
   RateLimitedError,
   UpstreamFailedError,
   UpstreamOverloadedError,
+  type UpstreamFailureCode,
   UpstreamTimeoutError,
 } from '#core/errors.ts'
 import { lotAtRandom, lotOfDigest, orderRelayChannels, sessionText } from '#core/relay/relay-channel-order.ts'
@@ -90,7 +91,9 @@ export async function callUpstream<Relayed>(
       if (!(error instanceof NothingRelayedError)) {
         throw error
       }
-      failures.push({ kind: 'failed', reason: 'broken reply' })
+      const failure = { kind: 'failed', reason: 'broken reply' } as const
+      failures.push(failure)
+      call.tellFailure?.(failure, channel)
     }
   }
   throw failures.length === 0 ? noChannel(channels, tenantId, context) : noReply(failures)
@@ -135,14 +138,32 @@ function noChannel(
 }
 
 function noReply(failures: readonly ChannelFailure[]): Error {
-  if (failures.some(({ kind }) => kind !== 'busy')) {
-    return new UpstreamFailedError()
+  const failure = failures.findLast(({ kind }) => kind !== 'busy')
+  if (failure !== undefined) {
+    return new UpstreamFailedError({ code: failureCode(failure) })
   }
   if (failures.some(({ isOverloaded }) => isOverloaded)) {
     return new UpstreamOverloadedError()
   }
   const asked = failures.map(({ retryAfterSeconds }) => retryAfterSeconds).filter((seconds) => seconds !== undefined)
   return new RateLimitedError(atLeastOne(Math.min(...asked)))
+}
+
+/** The reasons of calls that got no reply, or none of an upstream's API. */
+const OWN_REASONS: Readonly<Record<string, UpstreamFailureCode>> = {
+  'credential not available': 'upstream_auth',
+  'broken reply': 'upstream_error',
+  'compressed reply': 'upstream_error',
+}
+
+function failureCode({ kind, reason, status, isKeyRefused }: ChannelFailure): UpstreamFailureCode {
+  if (status === undefined) {
+    return OWN_REASONS[reason] ?? 'upstream_unavailable'
+  }
+  if (kind === 'refused') {
+    return isKeyRefused ? 'upstream_auth' : 'upstream_quota'
+  }
+  return status >= 500 ? 'upstream_unavailable' : 'upstream_error'
 }
 
 /** One second where no upstream named a time: the minimum of an empty list is infinite. */

@@ -1,13 +1,15 @@
 import type { ErrorForm } from '#core/api/error-form.ts'
 import { IGNORED_HEADER, refuseIgnored } from '#core/api/ignored-fields.ts'
-import { UpstreamTimeoutError } from '#core/errors.ts'
+import type { RelayChannel } from '#core/catalogue/channel.ts'
+import { HttpError, UpstreamTimeoutError } from '#core/errors.ts'
 import { FRONT_DOOR_HEADER, FRONT_DOOR_SILENCE_SECONDS } from '#core/http.ts'
 import type { Microcredits } from '#core/money.ts'
 import { type Handling, headerValue, MiddlewareOrderError, type ReceivedRequest } from '#middleware/api-event.ts'
 import { handlingHeaders } from '#middleware/request-input.ts'
 import type { Caller } from '#store/callers.ts'
-import { isSuccess, type UpstreamReply } from './call-channel.ts'
-import type { ClientResponse, ResponseHeaders } from './client-response.ts'
+import type { RelayOutcome } from '#store/relay-ledger/relay-reservation.ts'
+import { type ChannelFailure, isSuccess, type UpstreamReply } from './call-channel.ts'
+import { ClientGoneError, type ClientResponse, type ResponseHeaders } from './client-response.ts'
 import { sendError } from './send-response.ts'
 
 /** The body of a relayed request. */
@@ -80,6 +82,7 @@ export class RelayExchange {
   #body: RelayBody | undefined
   #handling: Handling = { isStrict: false, ignored: { query: [], headers: [], fields: [] } }
   #isFailureTold = false
+  #lastFailure: { readonly channel: string; readonly cause: string } | undefined
 
   constructor({ operation, errors, request, requestId, headers, response }: Received) {
     this.operation = operation
@@ -159,10 +162,40 @@ export class RelayExchange {
   /** Notes the upstream that replied. A refusal of a later call leaves the channel that served an earlier one. */
   noteReply(reply: Pick<UpstreamReply, 'channel' | 'status' | 'upstreamRequestId' | 'attempts'>): void {
     const { channel, upstreamRequestId, attempts } = reply
+    this.#lastFailure = undefined
     if (this.channelId === undefined || isSuccess(reply)) {
       this.channelId = channel.id
     }
     this.note({ channelId: channel.id, upstreamRequestId, attempts })
+  }
+
+  /** Notes a channel that did not take the request. */
+  noteFailure({ reason }: Pick<ChannelFailure, 'reason'>, { id }: Pick<RelayChannel, 'id'>): void {
+    this.#lastFailure = { channel: id, cause: reason }
+  }
+
+  /** What became of the request, for its row in the ledger. @param error what it ended with; undefined for a response without one. */
+  outcome(error: unknown): RelayOutcome {
+    const status = this.response.statusCode
+    const failure = error === undefined ? this.#failureOf(status) : failureOf(error)
+    const ofFailure = { channel: this.channelId, ...this.#lastFailure, failure }
+    return {
+      status,
+      firstByteMilliseconds: this.headers.firstByteMilliseconds,
+      ...(failure === undefined ? {} : ofFailure),
+    }
+  }
+
+  /** The failure that a response without an error tells. */
+  #failureOf(status: number | undefined): string | undefined {
+    const { streamEnd } = this.facts
+    if (streamEnd === 'broken') {
+      return 'upstream_error'
+    }
+    if (streamEnd === 'abandoned' || (status === undefined && this.response.gone.aborted)) {
+      return 'client_gone'
+    }
+    return status === 504 ? 'upstream_timeout' : (status ?? 200) >= 400 ? 'request_refused' : undefined
   }
 
   /**
@@ -194,6 +227,16 @@ export class RelayExchange {
       sendError(this.response, error, { errors: this.#errors, requestId: this.requestId, isBilled, cost })
     }
   }
+}
+
+/** The code of a failure, as its client got it. */
+function failureOf(error: unknown): string {
+  if (error instanceof ClientGoneError) {
+    return 'client_gone'
+  }
+  const status = error instanceof HttpError ? error.statusCode : 500
+  const code = error instanceof HttpError ? error.kind?.code : undefined
+  return code ?? (status === 429 ? 'rate_limit_exceeded' : status === 503 ? 'unavailable' : 'internal_error')
 }
 
 function present<Value>(value: Value | undefined, step: string): Value {

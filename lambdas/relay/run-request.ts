@@ -227,6 +227,7 @@ class RequestRun<Usage> {
       signal: response.gone,
       givenUp: response.ending,
       deadline,
+      tellFailure: (...failed: Parameters<RelayExchange['noteFailure']>) => exchange.noteFailure(...failed),
       write: (target: CallTarget) => {
         const written = request.write(call, target)
         const { ignored } = written

@@ -55,6 +55,8 @@ const QUERY: Readonly<Record<string, Described>> = {
   model: text('Jobs of this model.'),
   created_after: { description: 'Jobs made at this time or later, Unix seconds.', schema: SECONDS },
   created_before: { description: 'Jobs made before this time, Unix seconds.', schema: SECONDS },
+  key: text('Requests with this API key, by its public id.'),
+  failed: choice('Only requests that failed.', ['true', 'false']),
   kind: choice('Rows of this kind.', ['grant', 'adjust', 'reserve', 'settle', 'release']),
   id: text('Rows of this job, request, grant or correction.'),
   since: time('Entries at this time or later.'),
@@ -83,6 +85,9 @@ const OF_OPERATION: Readonly<Record<string, Readonly<Record<string, Described>>>
     from: { description: 'First day, UTC; default: 29 days before `to`.', schema: { type: 'string', format: 'date' } },
     to: { description: 'Last day, UTC; default: today.', schema: { type: 'string', format: 'date' } },
     limit: { description: 'Groups per page.', schema: { type: 'integer', minimum: 1, maximum: 1_000, default: 1_000 } },
+  },
+  'list-requests': {
+    model: text('Requests for this model.'),
   },
   'list-ledger': {
     from: time('Rows of jobs and requests that began at this time or later.'),

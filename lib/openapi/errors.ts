@@ -142,7 +142,8 @@ export const OPENAI_ERRORS = {
   },
   502: {
     name: 'BadGateway',
-    description: 'The upstreams failed. Not billed, unless `x-should-retry` is `false`.',
+    description:
+      'The upstreams failed: `code` is `upstream_auth`, `upstream_quota`, `upstream_unavailable` or `upstream_error`. Not billed, unless `x-should-retry` is `false`.',
     examples: {
       upstream: openai('Failed upstream', {
         message: 'the upstream failed to answer this request',

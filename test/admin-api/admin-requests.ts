@@ -22,6 +22,7 @@ export const ADMIN_REQUESTS: Readonly<Record<string, AdminRequest>> = {
   'list-tenants': {},
   'get-tenant': TENANT,
   'list-keys': {},
+  'list-requests': { query: { tenant: 'acme' } },
   'list-ledger': { query: { tenant: 'acme' } },
   'verify-ledger': { query: { tenant: 'acme' } },
   'list-channels': {},

@@ -13,6 +13,7 @@ const PAGES: readonly (readonly [path: string, query?: string])[] = [
   ['/playground', '&kind=chat'],
   ['/playground', '&kind=image'],
   ['/webhooks'],
+  ['/requests'],
   ['/ledger'],
   ['/keys'],
   ['/tenants'],

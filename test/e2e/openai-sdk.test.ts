@@ -278,7 +278,7 @@ describe('openai sdk', () => {
         'create-chat-completion 502: an upstream that fails',
         () => client.chat.completions.create({ model: MODEL, messages: say('[error:500]') }),
         InternalServerError,
-        { status: 502, code: 'upstream_error' },
+        { status: 502, code: 'upstream_unavailable' },
       ],
       [
         'create-chat-completion 503: a model without a channel',

@@ -31,12 +31,14 @@ const priced = (amount: number) => ({ charge: charge(amount), isEstimated: false
 async function failing(run: (bill: Bill, exchange: RelayExchange) => void, estimate = charge(100)) {
   const told: boolean[] = []
   const resolved: RelayResolution[] = []
+  const outcomes: RelayResolution['outcome'][] = []
   const exchange = fakeExchange({ operation: 'create-completion' })
   jest.spyOn(exchange, 'tellFailure').mockImplementation((_, { isBilled }) => void told.push(isBilled))
   const ledger = {
     reserve: async () => undefined,
-    resolve: async (_: unknown, resolution: RelayResolution) => {
+    resolve: async (_: unknown, { outcome, ...resolution }: RelayResolution) => {
       resolved.push(resolution)
+      outcomes.push(outcome)
       return 'resolved' as const
     },
   }
@@ -50,7 +52,7 @@ async function failing(run: (bill: Bill, exchange: RelayExchange) => void, estim
     },
   )
   await expect(failed).rejects.toThrow('after all')
-  return { told, resolved }
+  return { told, resolved, outcomes }
 }
 
 function noteReply(exchange: RelayExchange, channel: string, status: number): void {
@@ -141,12 +143,20 @@ describe('billRequest: a request that fails', () => {
     async (_, settle, billed, estimated) => {
       const { amount: actual, usage } = charge(billed)
       const resolved = [{ kind: 'settle', actual, estimated, usage }]
-      expect(await failing(settle)).toStrictEqual({ told: [true], resolved })
+      expect(await failing(settle)).toMatchObject({ told: [true], resolved })
     },
   )
 
   it('before anything was billed may be tried again', async () => {
-    expect(await failing(() => undefined)).toStrictEqual({ told: [false], resolved: [{ kind: 'release' }] })
+    expect(await failing(() => undefined)).toMatchObject({ told: [false], resolved: [{ kind: 'release' }] })
+  })
+
+  it('leaves its ledger row the channel that failed last and what that said', async () => {
+    const { outcomes } = await failing((_, exchange) => {
+      exchange.noteFailure({ reason: 'HTTP 500' }, { id: 'spare' })
+      exchange.noteFailure({ reason: 'HTTP 401 invalid_api_key' }, { id: 'main' })
+    })
+    expect(outcomes).toMatchObject([{ failure: 'internal_error', channel: 'main', cause: 'HTTP 401 invalid_api_key' }])
   })
 
   it('with a bill of nothing may be tried again', async () => {

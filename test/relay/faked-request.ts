@@ -47,8 +47,8 @@ type FakeCall = {
   readonly reports: readonly string[]
 }
 
-/** A resolution without the usage and the channel, which `chat-cost.test.ts` and `bill-request.test.ts` cover. */
-function withoutDetails(resolution: RelayResolution): Settled {
+/** A resolution as money, without the details that `chat-cost.test.ts` and `bill-request.test.ts` cover. */
+function withoutDetails({ outcome: _outcome, ...resolution }: RelayResolution): Settled {
   if (resolution.kind === 'release') {
     return resolution
   }

@@ -89,7 +89,7 @@ const CASES: Readonly<Record<number, { code: string | null; send: Send }>> = {
     },
   },
   502: {
-    code: 'upstream_error',
+    code: 'upstream_unavailable',
     send: (operation) => {
       upstreamAnswers((response) => sendJson(response, '{}', 500))
       return sendGood(operation)

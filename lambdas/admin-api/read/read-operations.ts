@@ -5,6 +5,7 @@ import { CHANNEL_READS } from '#lambdas/admin/channels.ts'
 import { KEY_READS } from '#lambdas/admin/keys.ts'
 import { LEDGER_READS } from '#lambdas/admin/ledger.ts'
 import { getOverview } from '#lambdas/admin/overview.ts'
+import { listRequests } from '#lambdas/admin/requests.ts'
 import { serveRead } from '#lambdas/admin/serve-operation.ts'
 import { TENANT_READS } from '#lambdas/admin/tenants.ts'
 import { getUsage } from '#lambdas/admin/usage.ts'
@@ -31,6 +32,7 @@ export function readOperations(context: ReadContext): readonly ServedOperation[]
     ...CHANNEL_READS,
     ...LEDGER_READS,
     listAudit,
+    listRequests,
     listCallbackAttempts,
     getOverview,
     getUsage,

@@ -280,7 +280,7 @@ export function usagePage({ from, to, groupBy }: GroupedQuery, page: readonly Us
 function dimensionsOf(
   groupBy: readonly string[],
   values: readonly string[],
-): Partial<Record<UsageDimension | 'tenant', string>> {
+): { readonly [Name in UsageDimension | 'tenant']?: string | undefined } {
   return Object.fromEntries(groupBy.map((dimension, index) => [dimension, values[index] ?? '']))
 }
 

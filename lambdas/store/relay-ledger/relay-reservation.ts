@@ -37,7 +37,7 @@ export type RelayReservation = OpenRequest & {
  * How a reservation ends: billed, by an estimate where the upstream did not report its usage, or given back. `channel` served the
  * request.
  */
-export type RelayResolution =
+export type RelayResolution = { readonly outcome?: RelayOutcome } & (
   | {
       readonly kind: 'settle'
       readonly actual: Microcredits
@@ -47,6 +47,21 @@ export type RelayResolution =
       readonly channel?: string
     }
   | { readonly kind: 'release' }
+)
+
+/** What became of a request, for operators. Nothing of it is money. */
+export type RelayOutcome = {
+  /** Of the response; undefined for a client that left before. */
+  readonly status?: number | undefined
+  /** Until the head of the response. */
+  readonly firstByteMilliseconds?: number | undefined
+  /** The code of the failure, such as `upstream_auth`; undefined for a success. */
+  readonly failure?: string | undefined
+  /** What the upstream said, as a code or a fixed phrase, such as `HTTP 401 invalid_api_key`. */
+  readonly cause?: string | undefined
+  /** The channel that failed last. */
+  readonly channel?: string | undefined
+}
 
 /** A resolution at a time in milliseconds, and the reservation that it ends. */
 export type ResolvedReservation = {
@@ -81,6 +96,7 @@ export function resolutionRow({ reservation, resolution, at }: RowOf): Item {
     kind: resolution.kind,
     job: requestId,
     amount,
+    ...outcomeFields(resolution.outcome),
     ...(resolution.kind === 'settle' ? settledFields(resolution) : {}),
     at,
     reservedAt,
@@ -88,6 +104,11 @@ export function resolutionRow({ reservation, resolution, at }: RowOf): Item {
     operation,
     keyId,
   }
+}
+
+/** Some 20 bytes of a success, some 90 of a failure. */
+function outcomeFields({ firstByteMilliseconds: firstByte, ...outcome }: RelayOutcome = {}): Item {
+  return { ...outcome, firstByte }
 }
 
 function settledFields({ actual, estimated, usage, channel }: RelayResolution & { readonly kind: 'settle' }): Item {

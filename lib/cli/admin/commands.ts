@@ -19,6 +19,7 @@ import { jobList } from './job-list.ts'
 import { jobCancel, jobFind, jobRedrive, jobShow, jobTimeline } from './jobs.ts'
 import { KEY_COMMANDS } from './keys.ts'
 import { ledgerExport, ledgerShow, ledgerVerify } from './ledger.ts'
+import { requestList } from './requests.ts'
 import { secretList, secretRemove, secretSet } from './secrets.ts'
 import { stackTrace } from './stack-trace.ts'
 import { TENANT_COMMANDS } from './tenants.ts'
@@ -47,6 +48,7 @@ export const COMMANDS: readonly Command[] = [
   ledgerShow,
   ledgerExport,
   ledgerVerify,
+  requestList,
   usage,
   audit,
   catalogueCheck,

@@ -56,6 +56,9 @@ type CommandPart<Documented extends DocumentedOperation> = Pick<Command, 'name' 
 /** The fields of a list that a command reads to its end. */
 const PAGE_FIELDS: readonly string[] = ['after', 'limit']
 
+/** The rows of a list whose command has `limit`. */
+const ROWS_DEFAULT = 50
+
 /**
  * The command of an operation. Path, query and body become options; `--json` prints what HTTP responds, but a list as a whole. A test
  * compares the two.
@@ -76,7 +79,8 @@ export function commandOf<Documented extends DocumentedOperation>(
     async run(context, values) {
       const input = await readInput(operation, options, { context, values, fixed: part.fixed })
       const more = await part.prepare?.(input as Typed<Documented>['input'], context)
-      const output = await runWhole(operation, { ...input, ...more }, context)
+      const rowsMax = part.options?.limit === undefined ? undefined : (values.count('limit') ?? ROWS_DEFAULT)
+      const output = await runWhole(operation, { ...input, ...more }, { context, rowsMax })
       const isOk = part.isOk?.(output as Typed<Documented>['output']) ?? true
       return { json: output, text: format(output as never), isOk } satisfies Output
     },
@@ -193,8 +197,11 @@ function withParsedFields(
   return { ...input, ...Object.fromEntries(pages), ...Object.fromEntries(parsed) }
 }
 
-/** Runs an operation; a list page after page, without what tells of pages. */
-async function runWhole(operation: AdminOperation, input: object, context: AdminContext): Promise<object> {
+type Whole = { readonly context: AdminContext; readonly rowsMax: number | undefined }
+
+/** Runs an operation; a list page after page, without what tells of pages, up to a number of rows. */
+async function runWhole(operation: AdminOperation, asked: object, { context, rowsMax }: Whole): Promise<object> {
+  const input = rowsMax === undefined ? asked : { ...asked, limit: rowsMax }
   const services = await servicesOf(operation, context)
   if (operation.query?.after === undefined) {
     return await operation.run(input, services)
@@ -209,9 +216,10 @@ async function runWhole(operation: AdminOperation, input: object, context: Admin
       ...rows
     } = Object(await operation.run(after === undefined ? input : { ...input, after }, services))
     for (const [name, page] of Object.entries<unknown[]>(rows)) {
-      lists[name] = [...(lists[name] ?? []), ...page]
+      lists[name] = [...(lists[name] ?? []), ...page].slice(0, rowsMax)
     }
-    after = next ?? undefined
+    const isFull = Object.values(lists).every(({ length }) => length === rowsMax)
+    after = isFull ? undefined : (next ?? undefined)
   } while (after !== undefined)
   return lists
 }

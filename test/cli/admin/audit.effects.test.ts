@@ -20,7 +20,17 @@ beforeEach(async () => {
 /** Commands without an effect. A command that is in neither list fails the first test. */
 const READING = [
   ...['tenant show', 'tenant list', 'alert list', 'key list', 'callback-secret show', 'secret list', 'cdn-key list'],
-  ...['job find', 'job show', 'job timeline', 'job list', 'ledger', 'ledger export', 'ledger verify', 'usage'],
+  ...[
+    'job find',
+    'job show',
+    'job timeline',
+    'job list',
+    'ledger',
+    'ledger export',
+    'ledger verify',
+    'requests',
+    'usage',
+  ],
   ...['audit', 'catalogue check', 'catalogue diff', 'channel list', 'model list', 'health', 'stack-trace'],
   // The sign-in by the link has an entry.
   ...['console key list', 'console link'],

@@ -7,7 +7,7 @@ import { readHotkey } from '#web/core/hotkey.ts'
 describe('console-page', () => {
   it('shows an API key the pages of its tenant alone', () => {
     const titles = pagesOf('tenant').map(({ title }) => title)
-    expect(titles).toEqual(['Overview', 'Usage', 'Videos', 'Ledger', 'Playground', 'Webhooks', 'Sessions'])
+    expect(titles).toEqual(['Overview', 'Usage', 'Videos', 'Requests', 'Ledger', 'Playground', 'Webhooks', 'Sessions'])
   })
 
   it('shows viewers what owners see', () => {

@@ -3,6 +3,7 @@ const OUTLINES = {
   overview: 'M4 13h6V4H4zM14 20h6v-9h-6zM4 20h6v-3H4zM14 7h6V4h-6z',
   usage: 'M4 20V10M10 20V4M16 20v-7M21 20H3',
   videos: 'M3 6h18v12H3zM10 9.5v5l4.5-2.5z',
+  requests: 'M4 8h13M13 4l4 4-4 4M20 16H7M11 12l-4 4 4 4',
   ledger: 'M6 3h12v18l-3-2-3 2-3-2-3 2zM9 8h6M9 12h6',
   playground: 'M5 5l6 7-6 7M13 19h6',
   webhooks: 'M8 16a4 4 0 1 1 3.5-6M16 16H9M15.5 16a3.5 3.5 0 1 0-1-6.8L11.5 4',

@@ -27,6 +27,7 @@ export const CONSOLE_PAGES = [
   { name: 'overview', title: 'Overview', group: 'Monitor', letter: 'o', access: 'tenant', isScoped: true },
   { name: 'usage', title: 'Usage', group: 'Monitor', letter: 'u', access: 'tenant', isScoped: true },
   { name: 'videos', title: 'Videos', group: 'Monitor', letter: 'v', access: 'tenant', isScoped: true },
+  { name: 'requests', title: 'Requests', group: 'Monitor', letter: 'r', access: 'tenant', isScoped: true },
   { name: 'ledger', title: 'Ledger', group: 'Monitor', letter: 'l', access: 'tenant', isScoped: true },
   { name: 'playground', title: 'Playground', group: 'Build', letter: 'p', access: 'tenant', isScoped: true },
   { name: 'webhooks', title: 'Webhooks', group: 'Build', letter: 'w', access: 'tenant', isScoped: true },

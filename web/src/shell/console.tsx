@@ -16,6 +16,7 @@ const PAGES: Readonly<Record<PageName, FunctionComponent>> = {
   overview: lazy(() => import('../pages/overview/overview-page.tsx')),
   usage: lazy(() => import('../pages/usage/usage-page.tsx')),
   videos: lazy(() => import('../pages/videos/videos-page.tsx')),
+  requests: lazy(() => import('../pages/requests/requests-page.tsx')),
   ledger: lazy(() => import('../pages/ledger/ledger-page.tsx')),
   playground: lazy(() => import('../pages/playground/playground-page.tsx')),
   webhooks: lazy(() => import('../pages/webhooks/webhooks-page.tsx')),
