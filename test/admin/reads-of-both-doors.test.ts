@@ -16,6 +16,12 @@ const READS: Readonly<Record<string, Read>> = {
   'list-tenants': { command: 'tenant list', path: '/tenants' },
   'get-tenant': { command: 'tenant show --tenant demo', path: '/tenants/demo' },
   'list-keys': { command: 'key list', path: '/keys' },
+  'list-ledger': { command: 'ledger --tenant demo', path: '/ledger?tenant=demo' },
+  'verify-ledger': {
+    ...{ command: 'ledger verify --tenant demo', path: '/ledger/verification?tenant=demo' },
+    times: ['as_of'],
+  },
+  'list-requests': { command: 'requests --tenant Talker', path: '/requests?tenant=TALKER' },
   'list-audit': { command: 'audit', path: '/audit' },
   'list-channels': { command: 'channel list', path: '/channels', times: ['as_of', 'minute_from'] },
   'list-models': { command: 'model list', path: '/models', times: ['as_of'] },
@@ -25,9 +31,14 @@ const READS: Readonly<Record<string, Read>> = {
   },
 }
 
+/** Reads for the console alone, which no command has in this form. */
+const OF_CONSOLE = ['get-overview', 'get-usage', 'list-callback-attempts']
+
 describe('the admin API and the command line, at one local host', () => {
   let gateway: Gateway
   let headers: Readonly<Record<string, string>>
+  /** A tenant with relayed requests. */
+  let talker: string
   const admin = (command: string) => gateway.admin(...command.split(' '))
 
   async function send(method: string, path: string, body?: object): Promise<object> {
@@ -49,17 +60,25 @@ describe('the admin API and the command line, at one local host', () => {
     await admin('tenant alerts --tenant demo --low-balance 1')
     await admin('key create --tenant Acme --name web --models famA-2 --budget 1/day --expires 90d')
     await admin('channel disable p1-main')
+    await admin('tenant grant --tenant demo --credits 1 --id again')
+    talker = Object(await admin('tenant create --name Talker --credits 5')).id
+    const { key } = Object(await admin('key create --tenant Talker --name chats'))
+    for (const content of ['hi', '[error:500]']) {
+      const body = { model: 'chat-default', messages: [{ role: 'user', content }], max_tokens: 5 }
+      await gateway.api.withKey(key).send('POST', '/v1/chat/completions', JSON.stringify(body))
+    }
   }, 60_000)
   afterAll(() => gateway.stop())
 
   it('have a row above for each read that is defined once', () => {
     const reads = ADMIN_DOCUMENTS.map(({ operation }) => operation).filter(({ method }) => method === 'GET')
-    expect(Object.keys(READS)).toEqual(expect.arrayContaining(reads.map(({ name }) => name)))
+    expect([...Object.keys(READS), ...OF_CONSOLE]).toEqual(expect.arrayContaining(reads.map(({ name }) => name)))
   })
 
   it.each(Object.entries(READS))('show the same JSON for %s', async (_, { command, path, body, times = [] }) => {
     const shown = Object(await admin(command))
-    const responded = body === undefined ? await readWhole(path) : await send('POST', path, body)
+    const responded =
+      body === undefined ? await readWhole(path.replace('TALKER', talker)) : await send('POST', path, body)
     const anyTimes = Object.fromEntries(times.map((name) => [name, expect.any(String)]))
     expect(responded).toEqual({ ...shown, ...anyTimes })
     expect(Object.keys(responded)).not.toHaveLength(0)
@@ -75,7 +94,7 @@ describe('the admin API and the command line, at one local host', () => {
     const [name = ''] = Object.keys(first)
     for (let after: string | null = ''; after !== null; ) {
       const query = new URLSearchParams({ limit: '1', ...(after === '' ? {} : { after }) })
-      const page = Object(await send('GET', `${path}?${query}`))
+      const page = Object(await send('GET', `${path}${path.includes('?') ? '&' : '?'}${query}`))
       rows.push(...page[name])
       after = page.next
     }
