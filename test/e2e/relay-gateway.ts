@@ -36,7 +36,7 @@ const MORE_MODELS = `
  */
 function relayConfig(yaml: string): string {
   return `${yaml
-    .replace('first_byte_seconds: 240', 'first_byte_seconds: 1')
+    .replace('first_byte_seconds: 240', 'first_byte_seconds: 3')
     .replace('breaker: { failures: 5', 'breaker: { failures: 1000')
     .replace('      chat-default: ', `      ${FREE_MODEL}: chat-free-upstream\n      chat-default: `)}${MORE_MODELS}`
 }

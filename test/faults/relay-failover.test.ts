@@ -20,7 +20,7 @@ const STREAMED = { ...BODY, stream: true }
 const ROLE = roleEvent(ROLE_CHOICES['a refusal that is null'])
 const ERROR = 'data: {"error":{"message":"overloaded"}}\n\n'
 
-const rig = useOpened(() => startRelayRig({ channels: 2, channel: { timeouts: { first_byte_seconds: 0.2 } } }))
+const rig = useOpened(() => startRelayRig({ channels: 2, channel: { timeouts: { first_byte_seconds: 2 } } }))
 let tenant: { id: string; key: string }
 
 beforeEach(async () => {

@@ -8,10 +8,10 @@ import { type RawRequest, type RawUpstream, startRawUpstream } from './raw-upstr
 export const POST_BODY = '{"prompt":"secret words 😀"}'
 
 /** Timeouts that a test waits for. */
-export const HASTY = { connectMilliseconds: 50, firstByteMilliseconds: 50, idleMilliseconds: 50 }
+export const HASTY = { connectMilliseconds: 1_000, firstByteMilliseconds: 50, idleMilliseconds: 50 }
 
-/** Only the idle timeout is short: the head of an answer has time. */
-export const IDLE_HASTY = { ...HASTY, firstByteMilliseconds: 2_000 }
+/** Only the idle timeout is short: connection and head of a reply have time. */
+export const IDLE_HASTY = { ...HASTY, connectMilliseconds: 10_000, firstByteMilliseconds: 10_000 }
 
 type Posting = {
   /** An upstream that ends with its test. */

@@ -34,7 +34,7 @@ const GOOD: Readonly<Record<string, { body: Record<string, unknown>; unserved: s
   },
 }
 
-const rig = useOpened(() => startRelayRig({ channel: { timeouts: { first_byte_seconds: 0.1 } } }))
+const rig = useOpened(() => startRelayRig({ channel: { timeouts: { first_byte_seconds: 1.5 } } }))
 
 type Send = (operation: RelayOperation) => Promise<{ statusCode: number; headers: object; text: string }>
 

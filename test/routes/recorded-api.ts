@@ -72,7 +72,7 @@ export async function startRecordedApi() {
     listenHttp((request, response) => void apiFront.serve(request, response)),
   ])
   const configFile = join(directory, 'gateway.json')
-  const relayed = relayConfig([upstream], { channel: { timeouts: { first_byte_seconds: 1 } } })
+  const relayed = relayConfig([upstream], { channel: { timeouts: { first_byte_seconds: 3 } } })
   const { config } = testCatalogue()
   writeFileSync(
     configFile,
