@@ -25,8 +25,8 @@ export function placeOf(api: ConversationApi, { apis, models }: Speaker, modelId
 
 /** The APIs by which a route can be served, the best one first: its own, and those that it is translated to. */
 const SERVED_BY: Readonly<Record<ConversationApi, readonly ConversationApi[]>> = {
-  chat: ['chat'],
-  responses: ['responses', 'chat'],
+  chat: ['chat', 'messages'],
+  responses: ['responses', 'chat', 'messages'],
   messages: ['messages', 'chat'],
 }
 

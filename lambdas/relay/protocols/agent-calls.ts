@@ -40,7 +40,12 @@ export class TranslatedRequest {
   readonly bytes: number
 
   /** @throws InvalidRequestError for a request that no channel can serve. */
-  constructor(route: ConversationApi, request: AgentRequest, asked: ClientRequest, translate: Translate) {
+  constructor(
+    route: ConversationApi,
+    request: Pick<AgentRequest, 'model' | 'body'>,
+    asked: Pick<ClientRequest, 'catalogue'>,
+    translate: Translate,
+  ) {
     this.#body = request.body
     this.#translate = translate
     const { id } = request.model
@@ -72,8 +77,21 @@ export class TranslatedRequest {
   }
 }
 
+/** What the Anthropic API adds to a prompt with tools, in its own words. */
+const TOOL_PROMPT_TOKENS = 1_000
+
+/** The bytes of a chat request that an upstream of the Anthropic API may get, with what it adds to tools. */
+export function withToolPrompt({ isPossible, bytes }: TranslatedRequest, { tools }: JsonObject) {
+  const added = Array.isArray(tools) && tools.length > 0 ? TOOL_PROMPT_TOKENS : 0
+  return { bytes: isPossible ? bytes + added : 0 }
+}
+
 /** The bounds of a call that may be sent as another body. */
-export function boundsOf({ model, bounds }: AgentRequest, bodyBytes: number, { bytes }: TranslatedRequest): TokenCall {
+export function boundsOf(
+  { model, bounds }: Pick<AgentRequest, 'model' | 'bounds'>,
+  bodyBytes: number,
+  { bytes }: Pick<TranslatedRequest, 'bytes'>,
+): TokenCall {
   const more = Math.max(0, bytes - bodyBytes)
   const most = model.context_tokens + (bounds.imageTokensMax ?? 0)
   return { ...bounds, promptTokensMax: Math.min(most, bounds.promptTokensMax + more) }
@@ -117,10 +135,10 @@ export function sessionOf({ prompt_cache_key: key }: JsonObject, { header }: Pic
 }
 
 /** The same for a route whose requests need nothing in particular. */
-export function rankSpeakers(route: ConversationApi, { id }: Pick<ChatModel, 'id'>) {
+export function rankSpeakers(route: ConversationApi, { id }: Pick<ChatModel, 'id'>, canTranslate: boolean) {
   return (channel: RelayChannel): number | undefined => {
     const api = servingApi(route, channel, id)
-    return api && rankOfApi(route, api)
+    return api === undefined || !(api === route || canTranslate) ? undefined : rankOfApi(route, api)
   }
 }
 

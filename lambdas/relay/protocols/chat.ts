@@ -4,10 +4,14 @@ import { type ChatRequest, parseChatRequest } from '#core/api/chat-request.ts'
 import { OPENAI_ERRORS } from '#core/api/error-form.ts'
 import { changeOutputLimit } from '#core/catalogue/parameters.ts'
 import { replaceFields, withoutFields } from '#core/json/json-fields.ts'
+import { isJsonObject, parseJsonObject } from '#core/json/parse-json-text.ts'
 import { tokenBilling } from '#core/pricing/relay-cost.ts'
 import type { TokenCounts } from '#core/pricing/token-usage.ts'
+import { chatToMessagesRequest } from '#core/translate/chat-request-to-messages.ts'
 import { defineRelayRoute } from '../run-request.ts'
-import { rankSpeakers } from './agent-calls.ts'
+import type { FromChannel, LargeReplies } from '../relay-protocol.ts'
+import { boundsOf, rankSpeakers, refusalIn, TranslatedRequest, withToolPrompt } from './agent-calls.ts'
+import { chatOverMessages, MessageAsChatReader, MessageAsChatStream, messagesRules } from './chat-over-messages.ts'
 import { ChatReplyReader } from './chat-reply.ts'
 import { askForUsage, type ChatChannel, ChatStream } from './chat-stream.ts'
 
@@ -21,24 +25,49 @@ export const chat = defineRelayRoute<TokenCounts>({
   read: (asked) => {
     const request = parseChatRequest(asked.json, asked)
     const { model, stream, includeUsage, choices } = request
+    const body = isJsonObject(asked.json) ? asked.json : {}
+    const translated = new TranslatedRequest('chat', { model, body }, asked, chatToMessagesRequest)
+    const isNative = ({ channel }: FromChannel) => servedBy('chat', channel, model.id).api === 'chat'
+    const rules = messagesRules(body, asked)
     return {
       model,
       facts: { stream },
       calls: 1,
-      rankOf: rankSpeakers('chat', model),
-      billing: tokenBilling(model, [request], outputLimit(request)),
-      write: (_, { channel, upstreamModel }) => ({
-        path: servedBy('chat', channel, model.id).place.path,
-        ...upstreamChatBody(asked.text, { upstreamModel, chat: request, channel }),
-      }),
-      reader: (_, rules) => new ChatReplyReader(rules, includeUsage),
-      large: { list: 'choices', bytesMax: REPLY_BYTES_MAX, areRelayed: true },
+      rankOf: rankSpeakers('chat', model, translated.isPossible),
+      billing: tokenBilling(
+        model,
+        [boundsOf({ model, bounds: request }, asked.bodyBytes, withToolPrompt(translated, body))],
+        outputLimit(request),
+      ),
+      write: (_, { channel, upstreamModel }) => {
+        const { api, place } = servedBy('chat', channel, model.id)
+        const written = upstreamChatBody(asked.text, { upstreamModel, chat: request, channel })
+        return api === 'chat'
+          ? { path: place.path, ...written }
+          : chatOverMessages(parseJsonObject(written.text) ?? {}, written.ignored, { place, asked, model })
+      },
+      reader: (_, from) => {
+        const reader = new ChatReplyReader(from, includeUsage)
+        return isNative(from) ? reader : new MessageAsChatReader(reader, rules)
+      },
+      large: (from) => largeChat(isNative(from)),
+      ...(translated.isPossible ? { refusal: refusalIn(OPENAI_ERRORS) } : {}),
       streaming: stream
-        ? { open: (_, rules) => new ChatStream({ ...rules, relaysUsage: includeUsage, choices }) }
+        ? {
+            open: (_, from) => {
+              const chatStream = new ChatStream({ ...from, relaysUsage: includeUsage, choices })
+              return isNative(from) ? chatStream : new MessageAsChatStream(chatStream, rules)
+            },
+          }
         : undefined,
     }
   },
 })
+
+/** Only a chat that comes as one is relayed while it arrives. */
+function largeChat(isNative: boolean): LargeReplies {
+  return { list: isNative ? 'choices' : 'content', bytesMax: REPLY_BYTES_MAX, areRelayed: isNative }
+}
 
 /** The longest field `max_tokens` that a client adds to a body, with the white space around. No tokenizer makes more tokens than bytes. */
 const ADDED_LIMIT_BYTES = 40

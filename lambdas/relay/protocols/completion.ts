@@ -4,11 +4,14 @@ import { type CompletionRequest, parseCompletionRequest } from '#core/api/comple
 import { OPENAI_ERRORS } from '#core/api/error-form.ts'
 import { InvalidRequestError } from '#core/errors.ts'
 import { topLevelFields } from '#core/json/json-fields.ts'
+import { parseJsonObject } from '#core/json/parse-json-text.ts'
 import { tokenBilling } from '#core/pricing/relay-cost.ts'
 import { sumOfTokenCounts, type TokenCounts, tokensByLength } from '#core/pricing/token-usage.ts'
 import type { CallEnd } from '#core/pricing/usage.ts'
+import type { FromChannel } from '../relay-protocol.ts'
 import { defineRelayRoute } from '../run-request.ts'
 import { rankSpeakers } from './agent-calls.ts'
+import { chatOverMessages, MessageAsChatReader, MessageAsChatStream, messagesRules } from './chat-over-messages.ts'
 import { askForUsage, type ChatChannel } from './chat-stream.ts'
 import { CompletionReplyReader, CompletionStream, CompletionWriter } from './completion-reply.ts'
 
@@ -43,12 +46,14 @@ export const completion = defineRelayRoute<TokenCounts>({
     )
     const writeCall = prepareCompletionCalls(text, request)
     const fallback = { id: `cmpl-${requestId}`, created: Math.trunc(nowMilliseconds / 1000) }
+    const isNative = ({ channel }: FromChannel) => servedBy('chat', channel, model.id).api === 'chat'
+    const rules = messagesRules({}, asked)
     const writer = new CompletionWriter(request, fallback)
     return {
       model,
       facts: { stream, prompts: prompts.length },
       calls: prompts.length,
-      rankOf: rankSpeakers('chat', model),
+      rankOf: rankSpeakers('chat', model, request.n === 1),
       billing: {
         ...billing,
         estimate: () => {
@@ -56,16 +61,29 @@ export const completion = defineRelayRoute<TokenCounts>({
           return billing.estimate()
         },
       },
-      write: (promptIndex, { channel, upstreamModel }) => ({
-        path: servedBy('chat', channel, model.id).place.path,
-        ...writeCall({ promptIndex, model: upstreamModel, channel }),
+      write: (promptIndex, { channel, upstreamModel }) => {
+        const { api, place } = servedBy('chat', channel, model.id)
+        const written = writeCall({ promptIndex, model: upstreamModel, channel })
+        return api === 'chat'
+          ? { path: place.path, ...written }
+          : chatOverMessages(parseJsonObject(written.text) ?? {}, written.ignored, { place, asked, model })
+      },
+      reader: (promptIndex, from) => {
+        const reader = new CompletionReplyReader(writer, promptIndex)
+        return isNative(from) ? reader : new MessageAsChatReader(reader, rules)
+      },
+      large: (from) => ({
+        list: isNative(from) ? 'choices' : 'content',
+        bytesMax: REPLY_BYTES_MAX,
+        areRelayed: false,
       }),
-      reader: (promptIndex) => new CompletionReplyReader(writer, promptIndex),
-      large: { list: 'choices', bytesMax: REPLY_BYTES_MAX, areRelayed: false },
       respond: (choices, ends, cost) => writer.whole(choices, sumOfUsages(ends), cost),
       streaming: stream
         ? {
-            open: (promptIndex, rules) => new CompletionStream(rules, { writer, promptIndex, n: request.n }),
+            open: (promptIndex, from) => {
+              const chat = new CompletionStream(from, { writer, promptIndex, n: request.n })
+              return isNative(from) ? chat : new MessageAsChatStream(chat, rules)
+            },
             end: (ends, cost) => writer.end(sumOfUsages(ends), cost),
           }
         : undefined,

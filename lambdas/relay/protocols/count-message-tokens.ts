@@ -16,7 +16,8 @@ import { clientRequestOf } from '../run-request.ts'
 import { sendJson } from '../send-response.ts'
 import type { RelayRoute } from '../serve-relay.ts'
 import { nativeBody } from './agent-calls.ts'
-import { MESSAGES_QUERY, messagesTarget } from './messages.ts'
+import { MESSAGES_QUERY } from './messages.ts'
+import { messagesTarget } from './messages-target.ts'
 
 const ROUTE = 'messages'
 

@@ -2,14 +2,13 @@ import { type AgentRequest, servedBy } from '#core/api/agent-request.ts'
 import { MESSAGES_ERRORS } from '#core/api/error-form.ts'
 import { refuseHostedTools } from '#core/api/gated-fields.ts'
 import { parseMessagesRequest } from '#core/api/messages-request.ts'
-import type { ApiPlace } from '#core/catalogue/apis.ts'
 import type { RelayChannel } from '#core/catalogue/channel.ts'
 import { tokenBilling } from '#core/pricing/relay-cost.ts'
 import type { TokenCounts } from '#core/pricing/token-usage.ts'
 import { MessageTranslator } from '#core/translate/chat-to-messages.ts'
 import { messageEvent } from '#core/translate/message-events.ts'
 import { messagesToChat } from '#core/translate/messages-to-chat.ts'
-import type { ClientRequest, FromChannel, UpstreamRequest } from '../relay-protocol.ts'
+import type { FromChannel } from '../relay-protocol.ts'
 import { defineRelayRoute } from '../run-request.ts'
 import {
   boundsOf,
@@ -22,6 +21,7 @@ import {
   translatedBody,
 } from './agent-calls.ts'
 import { MessagesReplyReader, MessagesStream } from './messages-stream.ts'
+import { messagesTarget } from './messages-target.ts'
 import { TranslatedReplyReader, TranslatedStream } from './translated-chat.ts'
 
 /** The largest message that is held whole. */
@@ -85,39 +85,6 @@ export const messages = defineRelayRoute<TokenCounts>({
     }
   },
 })
-
-/** Version of the Anthropic API for a client that names none. */
-const VERSION_DEFAULT = '2023-06-01'
-
-/** Visible ASCII, blanks and commas: anything else would break the request to the upstream. */
-const HEADER_VALUE = /^[\x20-\x7e]{1,2048}$/
-
-/** More context than this comes with a higher price for all of the prompt. */
-const LONG_CONTEXT_TOKENS = 1_000_000
-const LONG_CONTEXT = /^context-1m/
-
-/** Where an upstream with this API gets a request, and the headers that it reads. */
-export function messagesTarget(
-  { path, base_url: baseUrl }: ApiPlace,
-  { header }: Pick<ClientRequest, 'header'>,
-  { model }: Pick<AgentRequest, 'model'>,
-): Omit<UpstreamRequest, 'text' | 'ignored'> {
-  const version = header('anthropic-version')
-  const betas = (header('anthropic-beta') ?? '')
-    .split(',')
-    .map((name) => name.trim())
-    .filter((name) => name !== '' && !(LONG_CONTEXT.test(name) && model.context_tokens < LONG_CONTEXT_TOKENS))
-    .join(',')
-  return {
-    path,
-    baseUrl,
-    keyHeader: 'x-api-key',
-    headers: {
-      'anthropic-version': version !== undefined && HEADER_VALUE.test(version) ? version : VERSION_DEFAULT,
-      ...(HEADER_VALUE.test(betas) ? { 'anthropic-beta': betas } : {}),
-    },
-  }
-}
 
 function ownFields({ askedTokens, body }: AgentRequest, upstreamModel: string): Map<string, string> {
   const written = new Map([['model', JSON.stringify(upstreamModel)]])

@@ -3,11 +3,13 @@ import { RESPONSES_ERRORS } from '#core/api/error-form.ts'
 import { refuseHostedTools } from '#core/api/gated-fields.ts'
 import { parseResponsesRequest } from '#core/api/responses-request.ts'
 import type { RelayChannel } from '#core/catalogue/channel.ts'
+import { parseJsonObject } from '#core/json/parse-json-text.ts'
 import { tokenBilling } from '#core/pricing/relay-cost.ts'
 import type { TokenCounts } from '#core/pricing/token-usage.ts'
+import type { ReplyReader } from '#core/relay/whole-reply.ts'
 import { type ResponseHead, ResponseTranslator } from '#core/translate/chat-to-responses.ts'
 import { responsesToChat } from '#core/translate/responses-to-chat.ts'
-import type { ClientRequest, FromChannel } from '../relay-protocol.ts'
+import type { ClientRequest, FromChannel, RelayedStream } from '../relay-protocol.ts'
 import { defineRelayRoute } from '../run-request.ts'
 import {
   boundsOf,
@@ -19,6 +21,7 @@ import {
   TranslatedRequest,
   translatedBody,
 } from './agent-calls.ts'
+import { chatOverMessages, MessageAsChatReader, MessageAsChatStream, messagesRules } from './chat-over-messages.ts'
 import { ResponsesReplyReader, ResponsesStream } from './responses-stream.ts'
 import { TranslatedReplyReader, TranslatedStream } from './translated-chat.ts'
 
@@ -42,6 +45,12 @@ export const responses = defineRelayRoute<TokenCounts>({
     const translated = new TranslatedRequest(ROUTE, request, asked, responsesToChat)
     const head = headOf(asked, request)
     const isNative = (channel: RelayChannel) => servedBy(ROUTE, channel, model.id).api === ROUTE
+    const speaksMessages = ({ channel }: FromChannel) => servedBy(ROUTE, channel, model.id).api === 'messages'
+    const rulesOf = ({ channel }: FromChannel) => messagesRules(translated.of(channel.pass_members.chat).chat, asked)
+    const asChat = (from: FromChannel, reader: ReplyReader<TokenCounts>) =>
+      speaksMessages(from) ? new MessageAsChatReader(reader, rulesOf(from)) : reader
+    const asChatStream = (from: FromChannel, chat: RelayedStream<TokenCounts>) =>
+      speaksMessages(from) ? new MessageAsChatStream(chat, rulesOf(from)) : chat
     const translator = ({ channel }: FromChannel) =>
       new ResponseTranslator(head, translated.of(channel.pass_members.chat).names)
     return {
@@ -55,7 +64,7 @@ export const responses = defineRelayRoute<TokenCounts>({
         addedTokens,
       }),
       write: (_, { channel, upstreamModel }) => {
-        const { place, passed } = servedBy(ROUTE, channel, model.id)
+        const { api, place, passed } = servedBy(ROUTE, channel, model.id)
         const body = isNative(channel)
           ? nativeBody(asked.text, request, { passed, written: ownFields(request, upstreamModel) })
           : translatedBody({
@@ -67,14 +76,16 @@ export const responses = defineRelayRoute<TokenCounts>({
               },
               stream,
             })
-        return { path: place.path, baseUrl: place.base_url, ...body }
+        return api === 'messages'
+          ? chatOverMessages(parseJsonObject(body.text) ?? {}, body.ignored, { place, asked, model })
+          : { path: place.path, baseUrl: place.base_url, ...body }
       },
       reader: (_, rules) =>
         isNative(rules.channel)
           ? new ResponsesReplyReader(rules)
-          : new TranslatedReplyReader(rules, () => translator(rules)),
+          : asChat(rules, new TranslatedReplyReader(rules, () => translator(rules))),
       large: ({ channel }) => ({
-        list: isNative(channel) ? 'output' : 'choices',
+        list: LISTS[servedBy(ROUTE, channel, model.id).api],
         bytesMax: REPLY_BYTES_MAX,
         areRelayed: isNative(channel),
       }),
@@ -82,12 +93,17 @@ export const responses = defineRelayRoute<TokenCounts>({
       streaming: stream
         ? {
             open: (_, rules) =>
-              isNative(rules.channel) ? new ResponsesStream(rules) : new TranslatedStream(rules, translator(rules)),
+              isNative(rules.channel)
+                ? new ResponsesStream(rules)
+                : asChatStream(rules, new TranslatedStream(rules, translator(rules))),
           }
         : undefined,
     }
   },
 })
+
+/** The lists by which upstreams of each API are told from others. */
+const LISTS = { responses: 'output', chat: 'choices', messages: 'content' } as const
 
 /** The ids of a response are made of the id of its request, so that both are found by either. */
 function headOf({ requestId, nowMilliseconds }: ClientRequest, { model, body }: AgentRequest): ResponseHead {

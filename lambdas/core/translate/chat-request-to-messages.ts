@@ -1,0 +1,156 @@
+import { InvalidRequestError } from '../errors.ts'
+import { isJsonObject, type JsonObject, parseJsonObject } from '../json/parse-json-text.ts'
+import { type ChatTranslation, refuseType } from './responses-to-chat.ts'
+import { plainId, ToolNames } from './tool-names.ts'
+
+/** Fields that are translated, or that say nothing to an upstream of the Anthropic API. */
+const KNOWN: ReadonlySet<string> = new Set([
+  ...['model', 'messages', 'max_tokens', 'max_completion_tokens', 'stream', 'stream_options', 'n', 'temperature', 'top_p'],
+  ...['stop', 'tools', 'tool_choice', 'parallel_tool_calls', 'response_format', 'reasoning_effort', 'user', 'store'],
+  ...['metadata', 'safety_identifier', 'prompt_cache_key', 'prompt_cache_retention', 'logprobs', 'top_logprobs'],
+])
+
+/** The highest temperature of the Anthropic API. */
+const TEMPERATURE_MAX = 1
+
+/** The names of the tools of a chat request, the same each time. */
+export function messagesToolNames({ tools }: JsonObject): ToolNames {
+  const names = new ToolNames()
+  for (const { function: called } of objectsOf(tools)) {
+    names.upstreamOf({ name: String(isJsonObject(called) ? called.name : '') })
+  }
+  return names
+}
+
+/**
+ * Translates a chat request to a request for a message, without its model, its limit and its stream.
+ * @param body was checked.
+ * @throws InvalidRequestError naming what has no counterpart.
+ */
+export function chatToMessagesRequest(body: JsonObject): ChatTranslation {
+  const { n, temperature, top_p, stop } = body
+  if (typeof n === 'number' && n > 1) {
+    throw new InvalidRequestError([{ path: 'n', message: '`n` must be 1 for this model' }])
+  }
+  const names = messagesToolNames(body)
+  const { system, messages } = messagesOf(body, names)
+  const stops = typeof stop === 'string' ? [stop] : stop
+  const chat = {
+    ...(system === '' ? {} : { system }),
+    messages,
+    ...toolFields(body, names),
+    ...(typeof temperature === 'number' ? { temperature: Math.min(temperature, TEMPERATURE_MAX) } : {}),
+    ...(typeof top_p === 'number' ? { top_p } : {}),
+    ...(Array.isArray(stops) && stops.length > 0 ? { stop_sequences: stops } : {}),
+    ...outputFields(body),
+  }
+  return { chat, names, ignored: Object.keys(body).filter((name) => !KNOWN.has(name) && body[name] !== null) }
+}
+
+function toolFields(body: JsonObject, names: ToolNames): JsonObject {
+  const tools = objectsOf(body.tools).flatMap(({ function: called }) => {
+    const { name, description, parameters }: JsonObject = isJsonObject(called) ? called : {}
+    const described = typeof description === 'string' ? { description } : {}
+    const schema = isJsonObject(parameters) ? { type: 'object', ...parameters } : { type: 'object', properties: {} }
+    return [{ name: names.upstreamOf({ name: String(name) }), ...described, input_schema: schema }]
+  })
+  const choice = choiceOf(body, names)
+  return tools.length === 0 ? {} : { tools, ...(choice === undefined ? {} : { tool_choice: choice }) }
+}
+
+const CHOICES: Readonly<Record<string, string>> = { auto: 'auto', required: 'any', none: 'none' }
+
+function choiceOf({ tool_choice: choice, parallel_tool_calls: parallel }: JsonObject, names: ToolNames) {
+  const single = parallel === false ? { disable_parallel_tool_use: true } : {}
+  if (isJsonObject(choice)) {
+    const name = isJsonObject(choice.function) ? choice.function.name : undefined
+    return name === undefined
+      ? refuseType('tool_choice', choice.type)
+      : { type: 'tool', name: names.upstreamOf({ name: String(name) }), ...single }
+  }
+  const type = typeof choice === 'string' ? CHOICES[choice] : parallel === false ? 'auto' : undefined
+  return type === undefined ? undefined : { type, ...(type === 'none' ? {} : single) }
+}
+
+/** Efforts of the chat API for less than the lowest one. */
+const LOWEST: ReadonlySet<string> = new Set(['none', 'minimal'])
+
+function outputFields({ response_format: format, reasoning_effort: effort }: JsonObject): JsonObject {
+  const { type, json_schema: wanted }: JsonObject = isJsonObject(format) ? format : {}
+  const schema = isJsonObject(wanted) ? wanted.schema : undefined
+  const config = {
+    ...(typeof effort === 'string' ? { effort: LOWEST.has(effort) ? 'low' : effort } : {}),
+    ...(type === 'json_schema' && isJsonObject(schema) ? { format: { type, schema } } : {}),
+  }
+  return Object.keys(config).length === 0 ? {} : { output_config: config }
+}
+
+type Turn = { readonly role: 'user' | 'assistant'; readonly content: JsonObject[] }
+
+/** Messages of one role in a row are one message, whose results of tools come first. */
+function messagesOf(body: JsonObject, names: ToolNames) {
+  const system: string[] = []
+  const turns: Turn[] = []
+  const add = (role: Turn['role'], blocks: readonly JsonObject[]) => {
+    const last = turns.at(-1)
+    if (last?.role === role) {
+      last.content.push(...blocks)
+    } else if (blocks.length > 0) {
+      turns.push({ role, content: [...blocks] })
+    }
+  }
+  for (const [index, message] of objectsOf(body.messages).entries()) {
+    const path = `messages.${index}`
+    const { role } = message
+    if (role === 'system' || role === 'developer') {
+      system.push(...blocksOf(message.content, path).map(({ text }) => String(text)))
+    } else if (role === 'user') {
+      add('user', blocksOf(message.content, `${path}.content`))
+    } else if (role === 'tool') {
+      const content = blocksOf(message.content, `${path}.content`)
+      add('user', [{ type: 'tool_result', tool_use_id: plainId(String(message.tool_call_id)), content }])
+    } else if (role === 'assistant') {
+      add('assistant', [...blocksOf(message.content, `${path}.content`), ...callsOf(message, names)])
+    } else {
+      refuseType(`${path}.role`, role)
+    }
+  }
+  return { system: system.join('\n\n'), messages: turns }
+}
+
+function callsOf({ tool_calls: calls }: JsonObject, names: ToolNames): readonly JsonObject[] {
+  return objectsOf(calls).map(({ id, function: called }) => {
+    const { name, arguments: text }: JsonObject = isJsonObject(called) ? called : {}
+    const input = parseJsonObject(String(text ?? '')) ?? {}
+    return { type: 'tool_use', id: plainId(String(id)), name: names.upstreamOf({ name: String(name) }), input }
+  })
+}
+
+/** The Anthropic API takes no empty text. */
+function blocksOf(content: unknown, path: string): readonly JsonObject[] {
+  if (typeof content === 'string') {
+    return content === '' ? [] : [{ type: 'text', text: content }]
+  }
+  return objectsOf(content).flatMap((part, index) => blockOf(part, `${path}.${index}`))
+}
+
+const DATA_URL = /^data:(image\/[a-z0-9.+-]+);base64,(.*)$/is
+
+function blockOf(part: JsonObject, path: string): readonly JsonObject[] {
+  const { type, text, refusal, image_url: image } = part
+  if (type === 'text' || type === 'refusal') {
+    const written = String(text ?? refusal ?? '')
+    return written === '' ? [] : [{ type: 'text', text: written }]
+  }
+  const url = isJsonObject(image) ? image.url : image
+  if (type !== 'image_url' || typeof url !== 'string') {
+    return refuseType(path, type)
+  }
+  const [, media_type, data] = DATA_URL.exec(url) ?? []
+  const source = data === undefined ? { type: 'url', url } : { type: 'base64', media_type, data }
+  return [{ type: 'image', source }]
+}
+
+function objectsOf(value: unknown): readonly JsonObject[] {
+  return Array.isArray(value) ? value.filter(isJsonObject) : []
+}
