@@ -71,7 +71,7 @@ const chatBody = z.looseObject({
     .nullish(),
 })
 
-type ChatRequest = Readonly<z.infer<typeof chatBody>>
+export type ChatRequest = Readonly<z.infer<typeof chatBody>>
 type Message = ChatRequest['messages'][number]
 
 /** `POST /chat/completions`. */
@@ -146,7 +146,7 @@ const MESSAGE_TOKENS = 3
 /** Tokens of an image at low detail, regardless of its size. */
 const IMAGE_TOKENS = 85
 
-function promptTokens({ messages, tools }: ChatRequest): number {
+export function promptTokens({ messages, tools }: ChatRequest): number {
   const jsonTokens = (value: readonly unknown[] | null | undefined) =>
     value?.length ? countTokens(JSON.stringify(value)) : 0
   return messages.reduce((sum, one) => {
@@ -156,14 +156,29 @@ function promptTokens({ messages, tools }: ChatRequest): number {
 }
 
 /** One completion of a chat: words, or a tool call with its arguments. */
-type ChatChoice = {
+export type ChatChoice = {
   readonly text: string
+  /** Thoughts that come first, with `[reasoning]`. */
+  readonly reasoning?: string
+  /** How often the tool is called, with `[tools:N]`. */
+  readonly calls?: number
   readonly toolName?: string
   readonly finishReason: string
   readonly tokens: number
 }
 
-function chatChoice(request: ChatRequest, { magic }: OpenAiContext, index: number): ChatChoice {
+/** @param index of the choice. */
+export function chatChoice(request: ChatRequest, context: OpenAiContext, index: number): ChatChoice {
+  const choice = plainChoice(request, context, index)
+  return context.magic.has('reasoning') ? { ...choice, reasoning: REASONING, tokens: choice.tokens + countTokens(REASONING) } : choice
+}
+
+const REASONING = 'The user wants something. I should say it in a friendly way.'
+
+/** Most calls of one message. */
+const CALLS_MAX = 16
+
+function plainChoice(request: ChatRequest, { magic }: OpenAiContext, index: number): ChatChoice {
   if (magic.has('filtered')) {
     return { text: '', finishReason: 'content_filter', tokens: 0 }
   }
@@ -173,8 +188,9 @@ function chatChoice(request: ChatRequest, { magic }: OpenAiContext, index: numbe
     return {
       text,
       toolName: called.name,
+      ...(magic.has('tools') ? { calls: Math.max(1, magic.number('tools', CALLS_MAX) ?? 1) } : {}),
       finishReason: 'tool_calls',
-      tokens: countTokens(called.name) + countTokens(text),
+      tokens: (countTokens(called.name) + countTokens(text)) * Math.max(1, magic.number('tools', CALLS_MAX) ?? 1),
     }
   }
   const hugeBytes = bytesMinOf(magic)
@@ -225,15 +241,20 @@ function calledFunction({
   return functions.find(({ name }) => name === chosen) ?? functions[0]
 }
 
-function wholeChat({ text, toolName, finishReason }: ChatChoice, index: number): unknown {
+function wholeChat({ text, toolName, finishReason, reasoning, calls = 1 }: ChatChoice, index: number): unknown {
   const said =
     toolName === undefined
       ? { content: text }
       : {
           content: null,
-          tool_calls: [{ id: newId('call_'), type: 'function', function: { name: toolName, arguments: text } }],
+          tool_calls: Array.from({ length: calls }, () => ({
+            id: newId('call_'),
+            type: 'function',
+            function: { name: toolName, arguments: text },
+          })),
         }
-  const whole = { role: 'assistant', ...said, refusal: null }
+  const thought = reasoning === undefined ? {} : { reasoning_content: reasoning }
+  const whole = { role: 'assistant', ...said, refusal: null, ...thought }
   return { index, message: whole, logprobs: null, finish_reason: finishReason }
 }
 
@@ -241,21 +262,34 @@ function wholeChat({ text, toolName, finishReason }: ChatChoice, index: number):
 type Step = { readonly choice: { readonly finish_reason: string | null }; readonly tokens: number }
 
 /** The role, the words or pieces of arguments, and the end. */
-function chatSteps({ text, toolName, finishReason, tokens }: ChatChoice, index: number): Step[] {
+function chatSteps({ text, toolName, finishReason, tokens, reasoning = '', calls = 1 }: ChatChoice, index: number): Step[] {
   const step = (delta: unknown, added = 0, finish_reason: string | null = null): Step => ({
     choice: { ...{ index, delta }, finish_reason },
     tokens: added,
   })
   const end = step({}, 0, finishReason)
+  const thoughts = splitWords(reasoning).map((word) => step({ reasoning_content: word }, countTokens(word)))
   if (toolName === undefined) {
     const words = splitWords(text).map((word) => step({ content: word }, countTokens(word)))
-    return [step({ role: 'assistant', content: '' }), ...words, end]
+    return [step({ role: 'assistant', content: '' }), ...thoughts, ...words, end]
   }
-  const call = { index: 0, id: newId('call_'), type: 'function', function: { name: toolName, arguments: '' } }
+  const opened = Array.from({ length: calls }, (_, place) => ({
+    index: place,
+    id: newId('call_'),
+    type: 'function',
+    function: { name: toolName, arguments: '' },
+  }))
+  // Several calls come in turns, as they do from some upstreams.
   const pieces = (text.match(/[\s\S]{1,8}/gu) ?? []).map((piece) =>
-    step({ tool_calls: [{ index: 0, function: { arguments: piece } }] }),
+    step({ tool_calls: opened.map(({ index: place }) => ({ index: place, function: { arguments: piece } })) }),
   )
-  return [step({ role: 'assistant', content: null, tool_calls: [call] }, tokens), ...pieces, end]
+  const thinking = countTokens(reasoning)
+  return [
+    ...thoughts,
+    step({ role: 'assistant', content: null, tool_calls: opened }, tokens - thinking),
+    ...pieces,
+    end,
+  ]
 }
 
 type Generated = {
@@ -284,6 +318,6 @@ function chatEvents({ head, choices, prompt, request, magic }: Generated): objec
 }
 
 /** A new id: a prefix and 32 hexadecimal digits. */
-export function newId(prefix: 'chatcmpl-' | 'call_' | 'req_'): string {
+export function newId(prefix: 'chatcmpl-' | 'call_' | 'req_' | 'resp_' | 'msg_' | 'fc_' | 'rs_' | 'toolu_'): string {
   return `${prefix}${randomUUID().replaceAll('-', '')}`
 }

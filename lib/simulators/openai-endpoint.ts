@@ -11,8 +11,17 @@ export type OpenAiContext = {
   readonly origin: string
 }
 
-/** A successful response: a JSON body, or one JSON value per event. */
-export type OpenAiResponse = { readonly body: unknown } | { readonly events: readonly unknown[] }
+/**
+ * A successful response: a JSON body, or one JSON value per event. Events with names have theirs in `type`, and no `[DONE]` follows them;
+ * `failure` is the one that reports an error.
+ */
+export type OpenAiResponse =
+  | { readonly body: unknown }
+  | { readonly events: readonly unknown[] }
+  | { readonly named: readonly NamedEvent[]; readonly failure: NamedEvent }
+
+/** An event with its name. */
+export type NamedEvent = { readonly type: string }
 
 /** One POST route. */
 export type OpenAiEndpoint<Body extends { readonly model: string }> = {

@@ -10,6 +10,7 @@ import {
   refusal,
   unknownModel,
 } from './openai-endpoint.ts'
+import { countTokensEndpoint, messagesEndpoint, responsesEndpoint } from './openai-agents.ts'
 import { embeddingsEndpoint, imagesEndpoint } from './openai-media.ts'
 import { type OpenAiMagic, parseOpenAiMagic } from './openai-text.ts'
 import { ResultFiles } from './result-files.ts'
@@ -54,6 +55,9 @@ class OpenAiUpstream {
   readonly #files: ResultFiles
   readonly #routes = new Map([
     ['/chat/completions', this.#route(chatEndpoint)],
+    ['/responses', this.#route(responsesEndpoint)],
+    ['/messages', this.#route(messagesEndpoint)],
+    ['/messages/count_tokens', this.#route(countTokensEndpoint)],
     ['/embeddings', this.#route(embeddingsEndpoint)],
     ['/images/generations', this.#route(imagesEndpoint)],
   ])
@@ -84,8 +88,9 @@ class OpenAiUpstream {
 
   #decide(request: SimulatorRequest, origin: string): Decision {
     try {
-      if (!hasBearer(request, this.#options.apiKey)) {
-        throw unauthorized(bearerOf(request.headers))
+      const shown = withApiKey(request)
+      if (!hasBearer(shown, this.#options.apiKey)) {
+        throw unauthorized(bearerOf(shown.headers))
       }
       const { pathname } = new URL(request.path, origin)
       const path = pathname.startsWith(`${BASE_PATH}/`) ? pathname.slice(BASE_PATH.length) : ''
@@ -139,6 +144,12 @@ class OpenAiUpstream {
 
 /** For requests without a prompt. */
 const NO_MAGIC = parseOpenAiMagic('')
+
+/** Messages take their key in a header of its own. */
+function withApiKey(request: SimulatorRequest): SimulatorRequest {
+  const key = request.headers['x-api-key']
+  return key === undefined ? request : { ...request, headers: { ...request.headers, authorization: `Bearer ${key}` } }
+}
 
 /** Real upstreams show only both ends of a key. */
 function unauthorized(token: string | undefined): OpenAiProblem {
@@ -200,8 +211,8 @@ class Writer {
       await this.#whole(status, { 'content-type': JSON_TYPE, ...headers }, JSON.stringify({ error }))
     } else if (this.#magic.has('html')) {
       await this.#whole(200, { 'content-type': 'text/html; charset=utf-8' }, HTML)
-    } else if ('events' in response) {
-      await this.#events(response.events, this.#magic.number('gap', WAIT_SECONDS_MAX * 1000) ?? gapMilliseconds)
+    } else if ('events' in response || 'named' in response) {
+      await this.#events(response, this.#magic.number('gap', WAIT_SECONDS_MAX * 1000) ?? gapMilliseconds)
     } else {
       const text = JSON.stringify(response.body)
       const end = this.#magic.has('bad-json') ? Math.floor((text.length * 2) / 3) : text.length
@@ -229,7 +240,9 @@ class Writer {
   }
 
   /** Server-sent events one by one. */
-  async #events(events: readonly unknown[], gapMilliseconds: number): Promise<void> {
+  async #events(response: Exclude<OpenAiResponse, { body: unknown }>, gapMilliseconds: number): Promise<void> {
+    const isNamed = 'named' in response
+    const events: readonly unknown[] = isNamed ? response.named : response.events
     const headers = { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' }
     this.#exchange.open(200, { ...headers, ...this.#headers })
     for (const [count, event] of events.slice(0, this.#cutAfter).entries()) {
@@ -239,29 +252,31 @@ class Writer {
           await this.#event(BROKEN_EVENT)
         }
         if (this.#magic.has('error-mid')) {
-          await this.#event(JSON.stringify(ERROR_EVENT))
+          await this.#event(JSON.stringify(isNamed ? response.failure : ERROR_EVENT), isNamed ? response.failure.type : '')
           this.#exchange.end()
           return
         }
       }
       await this.#exchange.wait(count === 0 ? 0 : gapMilliseconds)
       // With `[multi-data]`, each line of formatted JSON becomes a `data` line.
-      await this.#event(JSON.stringify(event, null, this.#magic.has('multi-data') ? 1 : 0))
+      const name = isNamed ? response.named[count]?.type : ''
+      await this.#event(JSON.stringify(event, null, this.#magic.has('multi-data') ? 1 : 0), name)
     }
     if (this.#cutAfter !== undefined) {
       this.#exchange.cut()
       return
     }
-    if (!this.#magic.has('no-done')) {
+    if (!(isNamed || this.#magic.has('no-done'))) {
       await this.#event('[DONE]')
     }
     this.#exchange.end()
   }
 
-  async #event(data: string): Promise<void> {
+  async #event(data: string, name = ''): Promise<void> {
     const prefix = this.#magic.has('no-space') ? 'data:' : 'data: '
     const comment = this.#magic.has('comments') ? [': PING', ''] : []
-    const lines = [...comment, ...data.split('\n').map((line) => `${prefix}${line}`), '']
+    const named = name === '' ? [] : [`event: ${name}`]
+    const lines = [...comment, ...named, ...data.split('\n').map((line) => `${prefix}${line}`), '']
     const end = this.#magic.has('crlf') ? '\r\n' : '\n'
     await this.#bytes(Buffer.from(lines.map((line) => `${line}${end}`).join('')))
   }

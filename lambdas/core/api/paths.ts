@@ -25,6 +25,9 @@ const PATH_CHARACTERS_SHOWN = 128
 
 /** What a request to a path without an operation is told. @param routes every route that is served. */
 export function notServedMessage(method: string, path: string, routes: readonly string[]): string {
+  if (path.startsWith('/v1/responses/')) {
+    return 'the gateway keeps no responses: it has none to fetch, cancel or delete'
+  }
   const asked = `${method} ${path.slice(0, PATH_CHARACTERS_SHOWN)}`
   return `${asked} is not served. A base url ends in /v1. The routes are ${routes.join(', ')}`
 }

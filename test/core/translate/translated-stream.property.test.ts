@@ -1,0 +1,177 @@
+import { describe, expect, it } from '@jest/globals'
+import fc from 'fast-check'
+import { parseJsonObject } from '#core/json/parse-json-text.ts'
+import { fieldTree } from '#core/json/json-fields.ts'
+import type { Microcredits } from '#core/money.ts'
+import { ChatDeltaReader } from '#core/translate/chat-deltas.ts'
+import { MessageTranslator } from '#core/translate/chat-to-messages.ts'
+import { ResponseTranslator } from '#core/translate/chat-to-responses.ts'
+import type { ChatTranslator } from '#core/translate/chat-translator.ts'
+import { ToolNames } from '#core/translate/tool-names.ts'
+import { TranslatedReplyReader, TranslatedStream } from '#lambdas/relay/protocols/translated-chat.ts'
+
+const TRANSLATORS: readonly (readonly [string, () => ChatTranslator])[] = [
+  [
+    'response',
+    () =>
+      new ResponseTranslator({ seed: 'abc', createdAt: 1, publicModel: 'm', body: {} }, new ToolNames()),
+  ],
+  ['message', () => new MessageTranslator({ seed: 'abc', publicModel: 'm' }, new ToolNames())],
+]
+
+const RULES = {
+  publicModel: 'm',
+  hidden: fieldTree([]),
+  withoutCredentials: (text: string) => text,
+  costOf: () => 5n as Microcredits,
+}
+
+const text = fc.string({ unit: 'grapheme', maxLength: 8 })
+
+/** What a model generates: thoughts, text, and calls with objects as their arguments. */
+const reply = fc.record({
+  reasoning: fc.array(text, { maxLength: 3 }),
+  texts: fc.array(text, { maxLength: 4 }),
+  calls: fc.array(fc.dictionary(fc.string({ maxLength: 3 }), fc.integer(), { maxKeys: 3 }), { maxLength: 3 }),
+  reason: fc.constantFrom('stop', 'tool_calls', 'content_filter'),
+})
+
+type Reply = { reasoning: string[]; texts: string[]; calls: Record<string, number>[]; reason: string }
+
+const USAGE = { prompt_tokens: 9, completion_tokens: 3, total_tokens: 12 }
+
+function chunksOf({ reasoning, texts, calls, reason }: Reply): object[] {
+  const choice = (delta: object, finish_reason: string | null = null) => ({ choices: [{ index: 0, delta, finish_reason }] })
+  const opened = calls.map((_, index) => choice({ tool_calls: [{ index, id: `call_${index}`, function: { name: `f${index}`, arguments: '' } }] }))
+  // The arguments of all calls come in turns.
+  const written = calls.map((call) => JSON.stringify(call).match(/[\s\S]{1,3}/gu) ?? [])
+  const turns = Math.max(0, ...written.map(({ length }) => length))
+  const pieces = Array.from({ length: turns }, (_, turn) =>
+    written.flatMap((each, index) =>
+      each[turn] === undefined ? [] : [choice({ tool_calls: [{ index, function: { arguments: each[turn] } }] })],
+    ),
+  ).flat()
+  return [
+    ...reasoning.map((each) => choice({ reasoning_content: each })),
+    ...texts.map((each) => choice({ content: each })),
+    ...opened,
+    ...pieces,
+    choice({}, reason),
+    { choices: [], usage: USAGE },
+  ]
+}
+
+const bytesOf = (chunks: readonly object[]) =>
+  Buffer.from([...chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`), 'data: [DONE]\n\n'].join(''))
+
+function streamOf(newTranslator: () => ChatTranslator, pieces: readonly Buffer[]) {
+  const stream = new TranslatedStream(RULES, newTranslator())
+  const events = pieces.map((piece) => stream.push(piece.toString('latin1'))).join('') + (stream.end() ?? '')
+  return { events: Buffer.from(events, 'latin1').toString('utf8'), state: stream.state, usage: stream.usage }
+}
+
+/** Cuts bytes at some places. */
+function cut(bytes: Buffer, places: readonly number[]): Buffer[] {
+  const at = [...new Set(places.map((place) => place % (bytes.length + 1)))].toSorted((a, b) => a - b)
+  return [...at, bytes.length].map((end, index) => bytes.subarray(index === 0 ? 0 : at[index - 1], end))
+}
+
+/** The whole reply that a stream of events comes to, as a client puts it together. */
+function folded(name: string, events: string): unknown {
+  const all = events
+    .split('\n\n')
+    .filter((event) => event !== '')
+    .map((event) => JSON.parse(event.slice(event.indexOf('data: ') + 'data: '.length)))
+  if (name === 'response') {
+    return all.at(-1).response
+  }
+  const message = all[0].message
+  const content: Record<string, unknown>[] = []
+  const inputs: string[] = []
+  for (const event of all) {
+    if (event.type === 'content_block_start') {
+      content[event.index] = { ...event.content_block }
+      inputs[event.index] = ''
+    } else if (event.type === 'content_block_delta') {
+      const block = content[event.index] ?? {}
+      const { type, partial_json, ...delta } = event.delta
+      for (const [field, value] of Object.entries(delta)) {
+        block[field] = String(block[field] ?? '') + String(value)
+      }
+      inputs[event.index] += type === 'input_json_delta' ? partial_json : ''
+    }
+  }
+  const whole = content.map((block, index) =>
+    block.type === 'tool_use' ? { ...block, input: JSON.parse(inputs[index] || '{}') } : block,
+  )
+  const { delta, usage } = all.at(-2)
+  return { ...message, content: whole, ...delta, usage }
+}
+
+describe.each(TRANSLATORS)('a chat as a %s', (name, newTranslator) => {
+  it('has the same events wherever the bytes of the upstream are cut', () => {
+    fc.assert(
+      fc.property(reply, fc.array(fc.nat(), { maxLength: 8 }), (generated, places) => {
+        const bytes = bytesOf(chunksOf(generated))
+        expect(streamOf(newTranslator, cut(bytes, places))).toStrictEqual(streamOf(newTranslator, [bytes]))
+      }),
+      { numRuns: 100 },
+    )
+  })
+
+  it('is whole what its stream comes to', () => {
+    fc.assert(
+      fc.property(reply, (generated) => {
+        const { reasoning, texts, calls, reason } = generated
+        const { events, state } = streamOf(newTranslator, [bytesOf(chunksOf(generated))])
+        expect(state).toBe('done')
+        const message = {
+          role: 'assistant',
+          content: texts.join(''),
+          reasoning_content: reasoning.join(''),
+          tool_calls: calls.map((call, index) => ({
+            id: `call_${index}`,
+            type: 'function',
+            function: { name: `f${index}`, arguments: JSON.stringify(call) },
+          })),
+        }
+        const whole = new TranslatedReplyReader(RULES, newTranslator)
+        whole.push(Buffer.from(JSON.stringify({ choices: [{ index: 0, message, finish_reason: reason }], usage: USAGE })))
+        const read = whole.end()
+        expect(read.kind).toBe('reply')
+        const json = read.kind === 'reply' ? parseJsonObject(Buffer.concat(read.relayed(RULES.costOf())).toString()) : {}
+        expect(folded(name, events)).toStrictEqual(json)
+      }),
+      { numRuns: 100 },
+    )
+  })
+
+  it('never throws and never hangs, whatever an upstream sends, and says so where it is broken', () => {
+    const odd = fc.oneof(
+      fc.json({ maxDepth: 4 }),
+      fc.string(),
+      fc.record({
+        choices: fc.array(fc.record({ index: fc.integer({ max: 2 }), delta: fc.object({ maxDepth: 3 }), finish_reason: fc.option(text) }), { maxLength: 3 }),
+        usage: fc.option(fc.object()),
+      }).map((value) => JSON.stringify(value)),
+    )
+    fc.assert(
+      fc.property(fc.array(odd, { maxLength: 8 }), (events) => {
+        const bytes = Buffer.from(events.map((data) => `data: ${data}\n\n`).join(''))
+        const { state, events: written } = streamOf(newTranslator, [bytes])
+        expect(['open', 'finished', 'done', 'failed']).toContain(state)
+        for (const event of written.split('\n\n').filter((each) => each !== '')) {
+          expect(() => JSON.parse(event.slice(event.indexOf('data: ') + 'data: '.length))).not.toThrow()
+        }
+      }),
+      { numRuns: 200 },
+    )
+  })
+})
+
+it('ChatDeltaReader tells calls apart that come under one index, and holds no more than a model generates', () => {
+  const reader = new ChatDeltaReader()
+  const call = (id: string) => reader.read({ choices: [{ delta: { tool_calls: [{ index: 0, id, function: { name: 'f' } }] } }] })
+  expect([call('a'), call('b'), call('b')].map(({ calls }) => calls[0]?.key)).toStrictEqual(['0', '1', '1'])
+  expect(() => reader.read({ choices: [{ delta: { content: 'x'.repeat(17 * 1024 * 1024) } }] })).toThrow('event')
+})
