@@ -200,6 +200,18 @@ export async function reloadUntil(page: Page, shown: Locator): Promise<void> {
   )
 }
 
+/** A script for `cutContents`. Code scrolls on purpose; texts for screen readers are out of sight on purpose. */
+const CUT_CONTENTS = `[...document.querySelectorAll('main *:not(svg *)')].filter((element) => {
+  const isHidden = element.closest('pre, .json, .options, .unseen') !== null || !element.checkVisibility()
+  const scrolls = getComputedStyle(element).overflowX !== 'visible' && element.scrollWidth > element.clientWidth + 1
+  return !isHidden && (scrolls || element.getBoundingClientRect().right > innerWidth + 1)
+}).map(({ outerHTML }) => outerHTML.slice(0, 300))`
+
+/** The elements of the page's content that are cut, scroll sideways, or reach out of the window. */
+export async function cutContents(page: Page): Promise<string[]> {
+  return page.evaluate(CUT_CONTENTS)
+}
+
 /** What a test needs of a video element. */
 type Player = {
   currentTime: number

@@ -78,12 +78,13 @@ const CHAT: PastRequest = {
   usage: { inputTokens: 200, outputTokens: 500 },
 }
 
-/** Nine days of the tenant `demo`: a grant, three chats a day, a video that succeeded and one that failed, and three failed jobs of this hour. */
+/** Nine days of the tenant `demo`: a grant, a key whose name is one long word, three chats a day, a video that succeeded and one that failed, and three failed jobs of this hour. */
 export async function writePastDays(table: Table): Promise<void> {
-  await makeTenant(table, { id: 'demo', name: 'Demo', credits: parseCredits('100') }, TESTER)
+  await makeTenant(table, { id: 'demo', name: 'Demo', credits: parseCredits('1234567.891234') }, TESTER)
   const traffic = new PastTraffic(table)
   const now = Math.trunc(Date.now() / 1000)
   const key = await traffic.key('demo', { name: 'search', createdAt: now - 9 * DAY_SECONDS })
+  await traffic.key('demo', { name: 'x'.repeat(90), createdAt: now - 9 * DAY_SECONDS })
   for (let before = 8; before >= 0; before -= 1) {
     const requests = Array.from({ length: 3 }, () => CHAT)
     await traffic.requests(key, (now - before * DAY_SECONDS - 60) * 1000, requests)

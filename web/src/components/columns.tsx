@@ -69,7 +69,7 @@ export function budgetColumns<Row>(budget: (row: Row) => Budget | null): readonl
   ]
 }
 
-/** A column of buttons, which no file has. */
+/** A column of buttons, which no file has. Its empty value keeps the column. */
 export function actionsColumn<Row>(cell: (row: Row) => ComponentChildren): TableColumn<Row> {
-  return { id: 'actions', title: 'Actions', value: () => null, cell, isShownOnly: true }
+  return { id: 'actions', title: 'Actions', value: () => '', cell, isShownOnly: true }
 }

@@ -71,8 +71,8 @@ export function Id({ value, label = 'id', href }: IdProps) {
   )
 }
 
-const SHOWN_CHARACTERS_MAX = 20
+const SHOWN_CHARACTERS_MAX = 12
 
 function shortId(value: string): string {
-  return value.length <= SHOWN_CHARACTERS_MAX ? value : `${value.slice(0, 8)}…${value.slice(-6)}`
+  return value.length <= SHOWN_CHARACTERS_MAX ? value : `${value.slice(0, 6)}…${value.slice(-4)}`
 }

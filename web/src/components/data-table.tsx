@@ -35,7 +35,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
   if (list.error !== null && list.rows.length === 0) {
     return <Failure error={list.error} onRetry={list.reload} />
   }
-  const shown = shownColumns(columns)
+  const shown = shownColumns(columns, list.rows)
   const rows = inOrder(list.rows, shown, order)
   return (
     <div class="table-section">

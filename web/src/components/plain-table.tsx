@@ -18,7 +18,7 @@ type PlainTableProps<Row> = {
 /** A short table of rows in hand, in their one order, with its export. */
 export function PlainTable<Row>(props: PlainTableProps<Row>) {
   const { caption, columns, rows, rowKey, exportName, leftOut = null } = props
-  const shown = shownColumns(columns)
+  const shown = shownColumns(columns, rows)
   return (
     <div class="table-section">
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scroll box must be reachable by the keyboard */}

@@ -52,7 +52,7 @@ export function ColumnTotals<Row>(props: {
         {columns.map((column, index) => {
           const content = column.total?.(rows) ?? (index === 0 ? 'Sum' : '')
           return (
-            <td key={column.id} class={cellClass(column)}>
+            <td key={column.id} class={cellClass(column)} data-title={column.title}>
               {content}
             </td>
           )
@@ -70,7 +70,7 @@ export function RowCells<Row>(props: {
 }) {
   const { columns, row, link } = props
   return columns.map((column, index) => (
-    <td key={column.id} class={cellClass(column)}>
+    <td key={column.id} class={cellClass(column)} data-title={column.title}>
       {index === 0 && link !== undefined ? <RowLink column={column} row={row} href={link} /> : contentOf(column, row)}
     </td>
   ))
@@ -92,7 +92,12 @@ function contentOf<Row>(column: TableColumn<Row>, row: Row): ComponentChildren {
   return column.cell === undefined ? column.value(row) : column.cell(row)
 }
 
-/** The columns that stand on the page. */
-export function shownColumns<Row>(columns: readonly TableColumn<Row>[]): readonly TableColumn<Row>[] {
-  return columns.filter(({ isExportOnly }) => isExportOnly !== true)
+/** The columns that stand on the page: not those of exports alone, nor those in which no row has a value. */
+export function shownColumns<Row>(
+  columns: readonly TableColumn<Row>[],
+  rows: readonly Row[],
+): readonly TableColumn<Row>[] {
+  const hasValue = (column: TableColumn<Row>) =>
+    rows.some((row) => column.value(row) !== null && column.value(row) !== undefined)
+  return columns.filter((column) => column.isExportOnly !== true && hasValue(column))
 }

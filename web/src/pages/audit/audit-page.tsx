@@ -66,6 +66,7 @@ function auditColumns(onOpen: (row: AuditRow) => void): readonly TableColumn<Aud
     {
       id: 'changes',
       title: 'Changes',
+      isProse: true,
       value: ({ before, after }) => changeWords({ before, after }),
       cell: (row) => (
         <button type="button" class="link-button" onClick={() => onOpen(row)}>

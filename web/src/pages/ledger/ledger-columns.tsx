@@ -43,8 +43,8 @@ export function ledgerColumns(tenant: string): readonly TableColumn<LedgerRow>[]
       id: 'reason',
       title: 'Note',
       isProse: true,
-      value: ({ reason }) => reason,
-      cell: ({ reason, estimated }) => reason ?? (estimated ? 'estimated' : <Nothing />),
+      value: noteOf,
+      cell: (row) => noteOf(row) ?? <Nothing />,
       isShownOnly: true,
     },
     amountColumn({ id: 'actual', title: 'Billed' }, ({ actual }) => actual),
@@ -62,6 +62,10 @@ export function ledgerColumns(tenant: string): readonly TableColumn<LedgerRow>[]
 /** The job or request, the grant or the correction. */
 export function idOf({ job, id }: LedgerRow): string {
   return job ?? id ?? ''
+}
+
+function noteOf({ reason, estimated }: LedgerRow): string | null {
+  return reason ?? (estimated ? 'estimated' : null)
 }
 
 function RowId({ row, tenant }: { readonly row: LedgerRow; readonly tenant: string }) {

@@ -35,7 +35,7 @@ export function videoColumns(): readonly TableColumn<VideoRow>[] {
       id: 'shape',
       title: 'Length and size',
       value: shapeOf,
-      cell: (row) => shapeOf(row) || <Nothing />,
+      cell: (row) => shapeOf(row) ?? <Nothing />,
       isShownOnly: true,
     },
     exported('Length s', ({ duration: seconds }) => seconds),
@@ -74,6 +74,6 @@ export function VideoStatus({
   )
 }
 
-function shapeOf({ duration: seconds, resolution }: VideoRow): string {
-  return [seconds === null ? null : `${seconds} s`, resolution].filter((part) => part !== null).join(', ')
+function shapeOf({ duration: seconds, resolution }: VideoRow): string | null {
+  return [seconds === null ? null : `${seconds} s`, resolution].filter((part) => part !== null).join(', ') || null
 }
