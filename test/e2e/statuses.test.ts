@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { request } from 'node:http'
 import { text as readText } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { errorShapeOf } from '#core/api/paths.ts'
 import { ROUTES } from '#routes/index.ts'
 import { type Gateway, startGateway } from './start-gateway.ts'
 
@@ -272,11 +273,12 @@ describe('strict handling', () => {
         applied: 'handling=strict',
       })
       const message = 'the query parameter `no-such` would be ignored: correct its name or leave it out'
-      expect(answer.json).toStrictEqual(
-        route.path.startsWith('/v1/video/')
-          ? { error: 'invalid request body', details: [{ path: 'no-such', message }] }
-          : { error: { message, type: 'invalid_request_error', param: 'no-such', code: null } },
-      )
+      const refusals = {
+        video: { error: 'invalid request body', details: [{ path: 'no-such', message }] },
+        messages: { type: 'error', error: { type: 'invalid_request_error', message } },
+        openai: { error: { message, type: 'invalid_request_error', param: 'no-such', code: null } },
+      }
+      expect(answer.json).toStrictEqual(refusals[errorShapeOf(route.path)])
       expect(await balance()).toStrictEqual(before)
     })
 
