@@ -5,8 +5,8 @@ import {
   NoChannelAvailableError,
   RateLimitedError,
   UpstreamFailedError,
-  UpstreamOverloadedError,
   type UpstreamFailureCode,
+  UpstreamOverloadedError,
   UpstreamTimeoutError,
 } from '#core/errors.ts'
 import { lotAtRandom, lotOfDigest, orderRelayChannels, sessionText } from '#core/relay/relay-channel-order.ts'

@@ -40,9 +40,7 @@ export const responsesEndpoint: OpenAiEndpoint<ResponsesRequest> = {
     const chat = chatOfResponses(request)
     const choice = chatChoice(chat, context, 0)
     const response = responseOf(request, choice, context, promptTokens(chat))
-    return request.stream === true
-      ? { named: responseEvents(response), failure: RESPONSE_FAILURE }
-      : { body: response }
+    return request.stream === true ? { named: responseEvents(response), failure: RESPONSE_FAILURE } : { body: response }
   },
 }
 
@@ -100,7 +98,13 @@ function chatOfResponses(request: ResponsesRequest): ChatRequest {
   }
 }
 
-function chatOfMessages({ model, messages, tools, tool_choice: choice, max_tokens: limit }: MessagesRequest): ChatRequest {
+function chatOfMessages({
+  model,
+  messages,
+  tools,
+  tool_choice: choice,
+  max_tokens: limit,
+}: MessagesRequest): ChatRequest {
   const said = messages.flatMap(({ role, content }): SaidMessage[] => {
     const results = Array.isArray(content) ? content.filter(({ type }) => type === 'tool_result') : []
     const words = textsOf(content)
@@ -118,7 +122,9 @@ function chatOfMessages({ model, messages, tools, tool_choice: choice, max_token
 }
 
 function messageOfRole(role: unknown, content: string): SaidMessage {
-  return role === 'assistant' ? { role, content } : { role: role === 'system' || role === 'developer' ? role : 'user', content }
+  return role === 'assistant'
+    ? { role, content }
+    : { role: role === 'system' || role === 'developer' ? role : 'user', content }
 }
 
 function toolsOf(tools: readonly Loose[], schemaOf: (tool: Loose) => unknown) {
@@ -187,7 +193,11 @@ function itemEvents(item: Loose, output_index: number): Loose[] {
   const done = { type: 'response.output_item.done', output_index, item }
   if (part === undefined) {
     const name = 'response.function_call_arguments'
-    const pieces = (String(item.arguments).match(/[\s\S]{1,8}/gu) ?? []).map((delta) => ({ type: `${name}.delta`, ...place, delta }))
+    const pieces = (String(item.arguments).match(/[\s\S]{1,8}/gu) ?? []).map((delta) => ({
+      type: `${name}.delta`,
+      ...place,
+      delta,
+    }))
     return [added, ...pieces, { type: `${name}.done`, ...place, arguments: item.arguments }, done]
   }
   const name = `response.${String(part.type)}`

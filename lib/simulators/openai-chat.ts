@@ -170,7 +170,9 @@ export type ChatChoice = {
 /** @param index of the choice. */
 export function chatChoice(request: ChatRequest, context: OpenAiContext, index: number): ChatChoice {
   const choice = plainChoice(request, context, index)
-  return context.magic.has('reasoning') ? { ...choice, reasoning: REASONING, tokens: choice.tokens + countTokens(REASONING) } : choice
+  return context.magic.has('reasoning')
+    ? { ...choice, reasoning: REASONING, tokens: choice.tokens + countTokens(REASONING) }
+    : choice
 }
 
 const REASONING = 'The user wants something. I should say it in a friendly way.'
@@ -262,7 +264,10 @@ function wholeChat({ text, toolName, finishReason, reasoning, calls = 1 }: ChatC
 type Step = { readonly choice: { readonly finish_reason: string | null }; readonly tokens: number }
 
 /** The role, the words or pieces of arguments, and the end. */
-function chatSteps({ text, toolName, finishReason, tokens, reasoning = '', calls = 1 }: ChatChoice, index: number): Step[] {
+function chatSteps(
+  { text, toolName, finishReason, tokens, reasoning = '', calls = 1 }: ChatChoice,
+  index: number,
+): Step[] {
   const step = (delta: unknown, added = 0, finish_reason: string | null = null): Step => ({
     choice: { ...{ index, delta }, finish_reason },
     tokens: added,

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { countTokensEndpoint, messagesEndpoint, responsesEndpoint } from './openai-agents.ts'
 import { bytesMinOf, chatEndpoint, newId } from './openai-chat.ts'
 import {
   askedError,
@@ -10,7 +11,6 @@ import {
   refusal,
   unknownModel,
 } from './openai-endpoint.ts'
-import { countTokensEndpoint, messagesEndpoint, responsesEndpoint } from './openai-agents.ts'
 import { embeddingsEndpoint, imagesEndpoint } from './openai-media.ts'
 import { type OpenAiMagic, parseOpenAiMagic } from './openai-text.ts'
 import { ResultFiles } from './result-files.ts'
@@ -252,7 +252,10 @@ class Writer {
           await this.#event(BROKEN_EVENT)
         }
         if (this.#magic.has('error-mid')) {
-          await this.#event(JSON.stringify(isNamed ? response.failure : ERROR_EVENT), isNamed ? response.failure.type : '')
+          await this.#event(
+            JSON.stringify(isNamed ? response.failure : ERROR_EVENT),
+            isNamed ? response.failure.type : '',
+          )
           this.#exchange.end()
           return
         }

@@ -5,7 +5,17 @@ import { plainId, ToolNames } from './tool-names.ts'
 
 /** Fields that are translated, or that say nothing to an upstream of the Anthropic API. */
 const KNOWN: ReadonlySet<string> = new Set([
-  ...['model', 'messages', 'max_tokens', 'max_completion_tokens', 'stream', 'stream_options', 'n', 'temperature', 'top_p'],
+  ...[
+    'model',
+    'messages',
+    'max_tokens',
+    'max_completion_tokens',
+    'stream',
+    'stream_options',
+    'n',
+    'temperature',
+    'top_p',
+  ],
   ...['stop', 'tools', 'tool_choice', 'parallel_tool_calls', 'response_format', 'reasoning_effort', 'user', 'store'],
   ...['metadata', 'safety_identifier', 'prompt_cache_key', 'prompt_cache_retention', 'logprobs', 'top_logprobs'],
 ])

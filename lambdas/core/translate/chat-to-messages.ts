@@ -184,7 +184,9 @@ export class MessageTranslator implements ChatTranslator {
     const opened = this.#open(block)
     block.waiting = ''
     const index = this.#closed
-    return waiting === '' ? opened : opened + messageEvent('content_block_delta', { index, delta: deltaOf(kind, waiting) })
+    return waiting === ''
+      ? opened
+      : opened + messageEvent('content_block_delta', { index, delta: deltaOf(kind, waiting) })
   }
 
   #open(block: Block): string {
@@ -192,7 +194,9 @@ export class MessageTranslator implements ChatTranslator {
       return ''
     }
     block.isOpen = true
-    return this.#begin() + messageEvent('content_block_start', { index: this.#closed, content_block: emptyBlock(block) })
+    return (
+      this.#begin() + messageEvent('content_block_start', { index: this.#closed, content_block: emptyBlock(block) })
+    )
   }
 
   #close(block: Block): string {

@@ -20,7 +20,11 @@ export type ResponseHead = {
 }
 
 /** A part of a message or of reasoning, as far as it has come. */
-type Part = { readonly type: 'output_text' | 'refusal' | 'reasoning_text'; readonly pieces: string[]; readonly logprobs: unknown[] }
+type Part = {
+  readonly type: 'output_text' | 'refusal' | 'reasoning_text'
+  readonly pieces: string[]
+  readonly logprobs: unknown[]
+}
 
 /** An item of the output, as far as it has come. */
 type Item = {
@@ -137,7 +141,12 @@ export class ResponseTranslator implements ChatTranslator {
     return this.#addItem({ kind, prefix: kind === 'message' ? 'msg' : 'rs', tool: undefined, callId: '' })
   }
 
-  #addItem({ kind, prefix, tool, callId }: Pick<Item, 'kind' | 'tool' | 'callId'> & { prefix: string }): [Item, string] {
+  #addItem({
+    kind,
+    prefix,
+    tool,
+    callId,
+  }: Pick<Item, 'kind' | 'tool' | 'callId'> & { prefix: string }): [Item, string] {
     const index = this.#items.length
     const id = `${prefix}_${this.#head.seed}_${index}`
     const item: Item = { id, index, kind, parts: [], tool, callId, pieces: [], isDone: false }
@@ -222,7 +231,11 @@ export class ResponseTranslator implements ChatTranslator {
   #closeCall(item: Item, place: JsonObject): string {
     const text = item.pieces.join('')
     if (item.tool?.isCustom !== true) {
-      return this.#writer.write('response.function_call_arguments.done', { ...place, name: item.tool?.name, arguments: text })
+      return this.#writer.write('response.function_call_arguments.done', {
+        ...place,
+        name: item.tool?.name,
+        arguments: text,
+      })
     }
     const input = customInput(text)
     const delta = this.#writer.write('response.custom_tool_call_input.delta', { ...place, delta: input })

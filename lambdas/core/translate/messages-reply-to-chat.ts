@@ -35,7 +35,14 @@ function headOf({ id, model }: JsonObject, object: string, created: number): Jso
 
 function errorOf({ error }: JsonObject): JsonObject {
   const { type, message }: JsonObject = isJsonObject(error) ? error : {}
-  return { error: { message: message ?? 'the upstream reported an error', type: type ?? 'server_error', param: null, code: null } }
+  return {
+    error: {
+      message: message ?? 'the upstream reported an error',
+      type: type ?? 'server_error',
+      param: null,
+      code: null,
+    },
+  }
 }
 
 type Rules = {

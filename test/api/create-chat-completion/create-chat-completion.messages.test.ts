@@ -33,7 +33,9 @@ const event = (type: string, fields: object = {}) => `event: ${type}\ndata: ${JS
 const delta = (index: number, part: object) => event('content_block_delta', { index, delta: part })
 
 const STREAM = [
-  event('message_start', { message: message({ content: [], stop_reason: null, usage: { ...USAGE, output_tokens: 1 } }) }),
+  event('message_start', {
+    message: message({ content: [], stop_reason: null, usage: { ...USAGE, output_tokens: 1 } }),
+  }),
   event('content_block_start', { index: 0, content_block: { type: 'thinking', thinking: '' } }),
   delta(0, { type: 'thinking_delta', thinking: 'Hm' }),
   delta(0, { type: 'signature_delta', signature: 's' }),
@@ -69,13 +71,26 @@ describe('create-chat-completion on a channel that speaks messages alone', () =>
     const call = { id: 'call.1', type: 'function', function: { name: 'f', arguments: '{"a":1}' } }
     const messages = [
       { role: 'system', content: 'Be brief' },
-      { role: 'user', content: [{ type: 'text', text: 'See' }, { type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } }] },
+      {
+        role: 'user',
+        content: [
+          { type: 'text', text: 'See' },
+          { type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } },
+        ],
+      },
       { role: 'assistant', content: null, tool_calls: [call] },
       { role: 'tool', tool_call_id: 'call.1', content: 'one' },
       { role: 'user', content: 'and?' },
     ]
     const tools = [{ type: 'function', function: { name: 'f', parameters: { type: 'object', properties: {} } } }]
-    const { statusCode } = await rig.send({ ...BODY, messages, tools, tool_choice: 'required', stop: 'X', temperature: 2 })
+    const { statusCode } = await rig.send({
+      ...BODY,
+      messages,
+      tools,
+      tool_choice: 'required',
+      stop: 'X',
+      temperature: 2,
+    })
     expect(statusCode).toBe(200)
     const id = `rgid_${Buffer.from('call.1').toString('base64url')}`
     expect(upstream().calls.at(-1)).toMatchObject({ path: '/v1/messages', headers: { 'x-api-key': 'none' } })
@@ -125,7 +140,13 @@ describe('create-chat-completion on a channel that speaks messages alone', () =>
           finish_reason: 'tool_calls',
         },
       ],
-      usage: { prompt_tokens: 20, completion_tokens: 3, total_tokens: 23, prompt_tokens_details: { cached_tokens: 5 }, cost: 0.026 },
+      usage: {
+        prompt_tokens: 20,
+        completion_tokens: 3,
+        total_tokens: 23,
+        prompt_tokens_details: { cached_tokens: 5 },
+        cost: 0.026,
+      },
     })
     expect((await rig.rows(id))[0]).toMatchObject({ usage: { inputTokens: 15, cachedInputTokens: 5 } })
     expect(await rig.balance(id)).toMatchObject({ spent: '0.026' })
@@ -136,10 +157,14 @@ describe('create-chat-completion on a channel that speaks messages alone', () =>
     upstream().answerWith((outgoing) => void openStream(outgoing).end(STREAM.join('')))
     const { text } = await rig.send({ ...BODY, stream: true, stream_options: { include_usage: true } }, { key })
     const chunks = chunksOf(text)
-    const deltas = chunks.flatMap(({ choices }) => (choices as { delta: Record<string, unknown> }[]).map((each) => each.delta))
+    const deltas = chunks.flatMap(({ choices }) =>
+      (choices as { delta: Record<string, unknown> }[]).map((each) => each.delta),
+    )
     expect(deltas.map(({ content }) => content ?? '').join('')).toBe('Grüße')
     expect(deltas.map(({ reasoning_content }) => reasoning_content ?? '').join('')).toBe('Hm')
-    const calls = deltas.flatMap(({ tool_calls }) => (tool_calls ?? []) as { index: number; function: { arguments: string } }[])
+    const calls = deltas.flatMap(
+      ({ tool_calls }) => (tool_calls ?? []) as { index: number; function: { arguments: string } }[],
+    )
     expect(calls.map((call) => call.function.arguments).join('')).toBe('{"a":1}')
     expect(chunks.at(-1)).toMatchObject({ choices: [], usage: { total_tokens: 23, cost: 0.026 } })
     expect(text.endsWith('data: [DONE]\n\n')).toBe(true)
@@ -170,7 +195,13 @@ describe('create-chat-completion on a channel that speaks messages alone', () =>
 
   it('create-response 200: is translated twice', async () => {
     upstream().answerWith((outgoing) => void openStream(outgoing).end(STREAM.join('')))
-    const body = { model: CHAT, input: 'hi', stream: true, max_output_tokens: 10, tools: [{ type: 'function', name: 'f' }] }
+    const body = {
+      model: CHAT,
+      input: 'hi',
+      stream: true,
+      max_output_tokens: 10,
+      tools: [{ type: 'function', name: 'f' }],
+    }
     const { text } = await rig.send(body, { operation: 'create-response' })
     const last = JSON.parse(text.trimEnd().split('\n').at(-1)?.slice('data: '.length) ?? '')
     expect(last).toMatchObject({

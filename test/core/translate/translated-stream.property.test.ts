@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
-import { parseJsonObject } from '#core/json/parse-json-text.ts'
 import { fieldTree } from '#core/json/json-fields.ts'
+import { parseJsonObject } from '#core/json/parse-json-text.ts'
 import type { Microcredits } from '#core/money.ts'
 import { ChatDeltaReader } from '#core/translate/chat-deltas.ts'
 import { MessageTranslator } from '#core/translate/chat-to-messages.ts'
@@ -13,8 +13,7 @@ import { TranslatedReplyReader, TranslatedStream } from '#lambdas/relay/protocol
 const TRANSLATORS: readonly (readonly [string, () => ChatTranslator])[] = [
   [
     'response',
-    () =>
-      new ResponseTranslator({ seed: 'abc', createdAt: 1, publicModel: 'm', body: {} }, new ToolNames()),
+    () => new ResponseTranslator({ seed: 'abc', createdAt: 1, publicModel: 'm', body: {} }, new ToolNames()),
   ],
   ['message', () => new MessageTranslator({ seed: 'abc', publicModel: 'm' }, new ToolNames())],
 ]
@@ -41,8 +40,12 @@ type Reply = { reasoning: string[]; texts: string[]; calls: Record<string, numbe
 const USAGE = { prompt_tokens: 9, completion_tokens: 3, total_tokens: 12 }
 
 function chunksOf({ reasoning, texts, calls, reason }: Reply): object[] {
-  const choice = (delta: object, finish_reason: string | null = null) => ({ choices: [{ index: 0, delta, finish_reason }] })
-  const opened = calls.map((_, index) => choice({ tool_calls: [{ index, id: `call_${index}`, function: { name: `f${index}`, arguments: '' } }] }))
+  const choice = (delta: object, finish_reason: string | null = null) => ({
+    choices: [{ index: 0, delta, finish_reason }],
+  })
+  const opened = calls.map((_, index) =>
+    choice({ tool_calls: [{ index, id: `call_${index}`, function: { name: `f${index}`, arguments: '' } }] }),
+  )
   // The arguments of all calls come in turns.
   const written = calls.map((call) => JSON.stringify(call).match(/[\s\S]{1,3}/gu) ?? [])
   const turns = Math.max(0, ...written.map(({ length }) => length))
@@ -136,10 +139,13 @@ describe.each(TRANSLATORS)('a chat as a %s', (name, newTranslator) => {
           })),
         }
         const whole = new TranslatedReplyReader(RULES, newTranslator)
-        whole.push(Buffer.from(JSON.stringify({ choices: [{ index: 0, message, finish_reason: reason }], usage: USAGE })))
+        whole.push(
+          Buffer.from(JSON.stringify({ choices: [{ index: 0, message, finish_reason: reason }], usage: USAGE })),
+        )
         const read = whole.end()
         expect(read.kind).toBe('reply')
-        const json = read.kind === 'reply' ? parseJsonObject(Buffer.concat(read.relayed(RULES.costOf())).toString()) : {}
+        const json =
+          read.kind === 'reply' ? parseJsonObject(Buffer.concat(read.relayed(RULES.costOf())).toString()) : {}
         expect(folded(name, events)).toStrictEqual(json)
       }),
       { numRuns: 100 },
@@ -150,10 +156,19 @@ describe.each(TRANSLATORS)('a chat as a %s', (name, newTranslator) => {
     const odd = fc.oneof(
       fc.json({ maxDepth: 4 }),
       fc.string(),
-      fc.record({
-        choices: fc.array(fc.record({ index: fc.integer({ max: 2 }), delta: fc.object({ maxDepth: 3 }), finish_reason: fc.option(text) }), { maxLength: 3 }),
-        usage: fc.option(fc.object()),
-      }).map((value) => JSON.stringify(value)),
+      fc
+        .record({
+          choices: fc.array(
+            fc.record({
+              index: fc.integer({ max: 2 }),
+              delta: fc.object({ maxDepth: 3 }),
+              finish_reason: fc.option(text),
+            }),
+            { maxLength: 3 },
+          ),
+          usage: fc.option(fc.object()),
+        })
+        .map((value) => JSON.stringify(value)),
     )
     fc.assert(
       fc.property(fc.array(odd, { maxLength: 8 }), (events) => {
@@ -171,7 +186,8 @@ describe.each(TRANSLATORS)('a chat as a %s', (name, newTranslator) => {
 
 it('ChatDeltaReader tells calls apart that come under one index, and holds no more than a model generates', () => {
   const reader = new ChatDeltaReader()
-  const call = (id: string) => reader.read({ choices: [{ delta: { tool_calls: [{ index: 0, id, function: { name: 'f' } }] } }] })
+  const call = (id: string) =>
+    reader.read({ choices: [{ delta: { tool_calls: [{ index: 0, id, function: { name: 'f' } }] } }] })
   expect([call('a'), call('b'), call('b')].map(({ calls }) => calls[0]?.key)).toStrictEqual(['0', '1', '1'])
   expect(() => reader.read({ choices: [{ delta: { content: 'x'.repeat(17 * 1024 * 1024) } }] })).toThrow('event')
 })
