@@ -108,7 +108,7 @@ export class KilledGateway {
 
 /** Looked at this often, so that a kill comes right after what it waits for. */
 const LOOK_MILLISECONDS = 2
-const WAIT_MILLISECONDS_MAX = 30_000
+const WAIT_MILLISECONDS_MAX = 3 * 60_000
 
 /** Resolves as soon as a count that only grows has grown by `more`. */
 export async function grownBy(more: number, count: () => number): Promise<void> {

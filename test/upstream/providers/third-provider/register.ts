@@ -1,5 +1,5 @@
 import { VIDEO_PROVIDERS } from '#core/providers/registry.ts'
-import { p3 } from './p3.ts'
+import { third } from './third.ts'
 
 // What the line in the registry does, for the modules that a test imports after this one.
-Array.prototype.push.call(VIDEO_PROVIDERS, p3)
+Array.prototype.push.call(VIDEO_PROVIDERS, third)

@@ -23,7 +23,7 @@ const engines = useOpened(startEngines)
 const yaml = (baseUrl: string) => `
 trusted_origins: [ "${baseUrl}" ]
 channels:
-  - { id: main, provider: p3, region: north, base_url: "${baseUrl}", models: { ${PER_SECOND_MODEL}: e-1 } }
+  - { id: main, provider: third, region: north, base_url: "${baseUrl}", models: { ${PER_SECOND_MODEL}: e-1 } }
 models:
   - id: ${PER_SECOND_MODEL}
     kind: video
@@ -40,7 +40,7 @@ models:
 
 /** A pipeline whose only channel is a simulated P3. */
 async function openP3({ queueSeconds = 0 } = {}) {
-  const recording: unknown = JSON.parse(readFileSync(new URL('p3.json', import.meta.url), 'utf8'))
+  const recording: unknown = JSON.parse(readFileSync(new URL('third.json', import.meta.url), 'utf8'))
   const upstream = await startRecordedSimulator(recording, { behaviour: { queueSeconds, runSeconds: 0 } })
   const http = createUpstreamHttp()
   whenTestEnds(async () => {
@@ -69,7 +69,7 @@ describe('a third video provider', () => {
     const machine = createVideoMachine(pipeline)
     expect((await machine.run(job)).status).toBe('SUCCEEDED')
     expect(machine.visited).toEqual(['Submit', 'Poll', 'Store', 'Settle', 'Notify'])
-    expect(await pipeline.read(job)).toMatchObject({ status: 'succeeded', provider: 'p3', channelId: 'main' })
+    expect(await pipeline.read(job)).toMatchObject({ status: 'succeeded', provider: 'third', channelId: 'main' })
     expect((await engines.bucket.bytes(job.videoKey)).subarray(4, 8).toString()).toBe('ftyp')
     expect(await pipeline.spent()).toBe('0.7')
     expect(await pipeline.leftovers(job)).toEqual([])
@@ -107,7 +107,7 @@ describe('a third video provider', () => {
     expect([success, error?.issues[0]?.path]).toEqual([false, ['channels', 0, 'region']])
     const config = gatewayConfigSchema.parse(parse(yaml('http://127.0.0.1:9')))
     const channel = createCatalogue(config).findVideoChannel('main')
-    expect(channel).toMatchObject({ provider: 'p3', region: 'north', reference_checks: false })
+    expect(channel).toMatchObject({ provider: 'third', region: 'north', reference_checks: false })
     expect(channel && firstPollWait(channel, 0.5)).toBe(20)
   })
 })

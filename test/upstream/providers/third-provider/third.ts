@@ -11,8 +11,8 @@ type Channel = SettingsOf<typeof settings>
 const taskPath = (taskId: string, { region }: Channel) => `/${region}/jobs/${taskId}`
 
 /** A provider that does not exist, written by the section "Add a video provider" of CONTRIBUTING.md. */
-export const p3 = {
-  name: 'p3',
+export const third = {
+  name: 'third',
   settings,
   checksReferences: false,
   polling: { first: 20, interval: 10, intervalFactorMax: 2 },
