@@ -25,6 +25,7 @@ const messagesBody = z.looseObject({
   stream: z.boolean().nullish(),
   tools: z.array(loose).nullish(),
   tool_choice: loose.nullish(),
+  output_config: loose.nullish(),
 })
 
 type ResponsesRequest = Readonly<z.infer<typeof responsesBody>>
@@ -104,6 +105,7 @@ function chatOfMessages({
   tools,
   tool_choice: choice,
   max_tokens: limit,
+  output_config: config,
 }: MessagesRequest): ChatRequest {
   const said = messages.flatMap(({ role, content }): SaidMessage[] => {
     const results = Array.isArray(content) ? content.filter(({ type }) => type === 'tool_result') : []
@@ -113,10 +115,12 @@ function chatOfMessages({
       ...results.map((one) => ({ role: 'tool' as const, content: textsOf(one.content), tool_call_id: 'toolu' })),
     ]
   })
+  const format = Object(config).format
   return {
     model,
     messages: said,
     ...(limit === undefined ? {} : { max_tokens: limit }),
+    ...(format?.type === 'json_schema' ? { response_format: { type: 'json_schema', json_schema: format } } : {}),
     ...(choice?.type === 'none' ? {} : toolsOf(tools ?? [], (tool) => tool.input_schema)),
   }
 }
