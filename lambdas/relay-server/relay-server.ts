@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { OPENAI_ERRORS } from '#core/api/error-form.ts'
-import { allowedModelView, modelListView } from '#core/api/model-view.ts'
+import { allowedModelView, modelListFor } from '#core/api/model-view.ts'
 import { matchPath } from '#core/api/paths.ts'
 import { timeOrderedId } from '#core/ids.ts'
 import { bodyOwner } from '#middleware/body-owner.ts'
@@ -124,7 +124,7 @@ type HttpPair = { readonly request: IncomingMessage; readonly response: ServerRe
 /** GET /v1/models */
 export const listModels: Relay = async (exchange, { catalogue }) => {
   await exchange.confirmCaller()
-  await send(exchange, modelListView(catalogue, exchange.caller.models))
+  await send(exchange, modelListFor(exchange.request.headerLines, catalogue, exchange.caller.models))
 }
 
 /** GET /v1/models/{model} */

@@ -24,7 +24,7 @@ describe('ROUTES', () => {
   })
 
   it('have exactly the paths that models name as their endpoints', () => {
-    const makers = ROUTES.filter(({ relays, operation }: Route) => relays || operation === 'create-video-job')
+    const makers = ROUTES.filter(({ relays, operation }: Route) => relays === true || operation === 'create-video-job')
     const paths: readonly string[] = Object.values(MODEL_PATHS).flat()
     expect(makers.map(({ path }) => path).toSorted()).toEqual(paths.toSorted())
   })

@@ -42,6 +42,28 @@ export function modelListView(catalogue: Catalogue, allowed: readonly string[] |
   return { object: 'list' as const, data: catalogue.listModels(allowed).map((model) => modelView(model, catalogue)) }
 }
 
+/**
+ * The models for any client: one of the Anthropic API, which sends a header that no other client sends, also finds the fields of its own.
+ * @param headerLines the values of a header, by its name in lower case.
+ */
+export function modelListFor(
+  headerLines: (name: string) => readonly string[],
+  catalogue: Catalogue,
+  allowed: readonly string[] | null,
+) {
+  const list = modelListView(catalogue, allowed)
+  if (headerLines('x-api-key').length === 0 && headerLines('anthropic-version').length === 0) {
+    return list
+  }
+  const data = list.data.map((model) => ({
+    ...model,
+    type: 'model' as const,
+    display_name: model.id,
+    created_at: new Date(model.created * 1_000).toISOString(),
+  }))
+  return { ...list, data, has_more: false, first_id: data[0]?.id ?? null, last_id: data.at(-1)?.id ?? null }
+}
+
 /** One model that a key may use. @throws ModelNotFoundError for any other id. */
 export function allowedModelView(id: string, catalogue: Catalogue, allowed: readonly string[] | null) {
   const model = catalogue.listModels(allowed).find((candidate) => candidate.id === id)

@@ -214,7 +214,7 @@ export const modelResponse = z.looseObject({
   n: range.optional().describe('How many images a request may ask for. Only image models.'),
 })
 
-/** The list of models. */
+/** The list of models. A client that sends `x-api-key` or `anthropic-version` also finds the fields of the Anthropic API. */
 export const modelListResponse = z.looseObject({
   object: z.literal('list'),
   data: z.array(modelResponse).describe('Every model of every kind that the key may use.'),

@@ -189,3 +189,21 @@ describe('create-message on a channel with this API', () => {
     },
   )
 })
+
+describe('list-models for a client of this API', () => {
+  it('200: also has the fields of the Anthropic API, for a key in x-api-key', async () => {
+    const { key } = await rig.tenant('1')
+    const { statusCode, body } = await rig.sendBuffered('', { operation: 'list-models', headers: { 'x-api-key': key } })
+    expect({ statusCode, body: JSON.parse(body) }).toMatchObject({
+      statusCode: 200,
+      body: {
+        object: 'list',
+        has_more: false,
+        first_id: CHAT,
+        data: expect.arrayContaining([
+          expect.objectContaining({ id: CHAT, object: 'model', type: 'model', display_name: CHAT, created_at: '2026-01-01T00:00:00.000Z' }),
+        ]),
+      },
+    })
+  })
+})
