@@ -202,7 +202,7 @@ const UNREACHED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'DeleteObject requests/': 'a reservation is refused although a read before foresaw none',
   },
   ...Object.fromEntries(
-    ROUTES.filter(({ relays }: Route) => relays).map(({ operation }) => [
+    ROUTES.filter(({ relays }: Route) => relays === true).map(({ operation }) => [
       operation,
       {
         'ConditionCheckItem L#*': 'only the relay server writes reservations and settlements in one transaction',
