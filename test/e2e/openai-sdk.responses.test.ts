@@ -25,7 +25,12 @@ const TOOLS: FunctionTool[] = [{ type: 'function', name: 'get_weather', paramete
 describe('openai sdk: responses on an upstream that speaks chat', () => {
   it('create-response 200: creates one', async () => {
     const response = await client.responses.create({ model: MODEL, input: 'hello' })
-    expect(response).toMatchObject({ status: 'completed', model: MODEL, store: false, output_text: expect.stringContaining('hello') })
+    expect(response).toMatchObject({
+      status: 'completed',
+      model: MODEL,
+      store: false,
+      output_text: expect.stringContaining('hello'),
+    })
     expect(response.usage).toMatchObject({ cost: expect.any(Number) })
   })
 
@@ -52,7 +57,11 @@ describe('openai sdk: responses on an upstream that speaks chat', () => {
     const calls = first.output.filter((item): item is ResponseFunctionToolCall => item.type === 'function_call')
     expect(calls.map((call) => call.arguments)).toStrictEqual(['{"city":"Oslo"}', '{"city":"Oslo"}'])
     const outputs = calls.map(({ call_id }) => ({ type: 'function_call_output' as const, call_id, output: 'sunny' }))
-    const second = await client.responses.create({ model: MODEL, input: [...asked, ...calls, ...outputs], tools: TOOLS })
+    const second = await client.responses.create({
+      model: MODEL,
+      input: [...asked, ...calls, ...outputs],
+      tools: TOOLS,
+    })
     expect(second.output_text).toContain('sunny')
   })
 

@@ -201,7 +201,13 @@ describe('list-models for a client of this API', () => {
         has_more: false,
         first_id: CHAT,
         data: expect.arrayContaining([
-          expect.objectContaining({ id: CHAT, object: 'model', type: 'model', display_name: CHAT, created_at: '2026-01-01T00:00:00.000Z' }),
+          expect.objectContaining({
+            id: CHAT,
+            object: 'model',
+            type: 'model',
+            display_name: CHAT,
+            created_at: '2026-01-01T00:00:00.000Z',
+          }),
         ]),
       },
     })
