@@ -1,7 +1,6 @@
 import type { RequestRow } from '../../api/admin-types.ts'
 import { Nothing } from '../../components/amount.tsx'
 import { amountColumn, exported, numberColumn, timeColumn } from '../../components/columns.tsx'
-import { Id } from '../../components/copy.tsx'
 import { Status } from '../../components/status.tsx'
 import type { TableColumn } from '../../components/table-column.ts'
 
@@ -17,12 +16,6 @@ export function requestColumns(seesChannels: boolean): readonly TableColumn<Requ
       value: ({ status }) => status,
       cell: (row) => <Status state={String(row.status ?? 'left')} tone={row.failure === null ? 'good' : 'bad'} />,
     },
-    { id: 'model', title: 'Model', order: 'text', value: ({ model }) => model },
-    { id: 'key', title: 'Key', order: 'text', value: keyOf, cell: (row) => keyOf(row) ?? <Nothing /> },
-    ...(seesChannels ? [CHANNEL] : []),
-    numberColumn({ id: 'input', title: 'Tokens in' }, inputOf),
-    numberColumn({ id: 'output', title: 'Tokens out' }, ({ usage }) => usage?.output_tokens),
-    numberColumn({ id: 'first', title: 'First byte ms' }, ({ first_byte_milliseconds }) => first_byte_milliseconds),
     {
       id: 'failure',
       title: 'Failure',
@@ -30,8 +23,14 @@ export function requestColumns(seesChannels: boolean): readonly TableColumn<Requ
       value: failureOf,
       cell: (row) => failureOf(row) ?? <Nothing />,
     },
+    { id: 'model', title: 'Model', order: 'text', value: ({ model }) => model },
+    { id: 'key', title: 'Key', order: 'text', value: keyOf, cell: (row) => keyOf(row) ?? <Nothing /> },
+    ...(seesChannels ? [CHANNEL] : []),
+    numberColumn({ id: 'input', title: 'Tokens in' }, inputOf),
+    numberColumn({ id: 'output', title: 'Tokens out' }, ({ usage }) => usage?.output_tokens),
+    numberColumn({ id: 'first', title: 'First byte ms' }, ({ first_byte_milliseconds }) => first_byte_milliseconds),
     amountColumn({ id: 'cost', title: 'Cost' }, ({ cost }) => cost),
-    { id: 'id', title: 'Id', value: ({ id }) => id, cell: ({ id }) => <Id value={id} label="request id" /> },
+    exported('Id', ({ id }) => id),
     exported('Key id', ({ key }) => key),
     exported('Operation', ({ operation }) => operation),
     exported('Milliseconds', ({ milliseconds }) => milliseconds),

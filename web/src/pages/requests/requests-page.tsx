@@ -4,6 +4,7 @@ import { DataTable } from '../../components/data-table.tsx'
 import { Empty } from '../../components/feedback.tsx'
 import { FilterBar, SelectFilter, TextFilter } from '../../components/filter-bar.tsx'
 import { Page } from '../../components/page.tsx'
+import { ledgerUrl } from '../../core/console-url.ts'
 import type { Filters } from '../../core/filters.ts'
 import { NeedsTenant } from '../../shell/needs-tenant.tsx'
 import { TenantFilter } from '../../shell/tenant-scope.tsx'
@@ -14,7 +15,7 @@ import { requestColumns } from './request-columns.tsx'
 export default function RequestsPage() {
   const url = useUrlFilters(['tenant', 'key', 'model', 'failed'])
   return (
-    <Page title="Requests" lead="Chats, completions, embeddings and images that have ended, newest first.">
+    <Page title="Requests" lead="Relayed requests that have ended, newest first: what they cost, and why some failed.">
       <FilterBar url={url}>
         <TenantFilter url={url} any="Choose a tenant" />
         <SelectFilter url={url} name="failed" label="Result" any="All" options={[['true', 'Failed']]} />
@@ -44,6 +45,7 @@ function RequestsOfTenant({ tenant, filters, onClear }: RequestsOfTenantProps) {
       columns={requestColumns(seesChannels)}
       list={list}
       rowKey={({ id }) => id}
+      href={({ id }) => ledgerUrl(id, tenant)}
       empty={<Empty title="No request has ended yet">The first chat of this tenant shows here.</Empty>}
       onClearFilters={onClear}
       exportName={['requests', tenant, model, key]}
