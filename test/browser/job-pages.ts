@@ -40,6 +40,12 @@ export function testJobPages(shared: () => SharedConsole): void {
       expect(await client.getByRole('button', { name: /delete|cancel|again|redrive/i }).count()).toBe(0)
 
       const page = await host.owner()
+      await show(page, `/console/videos?tenant=${tenant}`)
+      const row = page.getByRole('row').filter({ hasText: 'a paper city' })
+      await row.waitFor()
+      const poster = row.locator('video')
+      await poster.waitFor()
+      await page.waitForFunction((video) => video.readyState >= 2, Object(await poster.elementHandle()))
       await show(page, `/console/videos/${id}?tenant=${tenant}`)
       expect(await page.locator('video').evaluate(playedSeconds)).toBeGreaterThan(0)
       const timeline = await page.getByLabel('Timeline').getByRole('listitem').allInnerTexts()
@@ -94,6 +100,14 @@ export function testJobPages(shared: () => SharedConsole): void {
       expect({ status, error }).toEqual({ status: 'failed', error: 'cancelled by the operator' })
       const { available, held } = Object(await host.gateway.admin('tenant', 'show', '--tenant', tenant))
       expect({ available, held }).toEqual({ available: '19.3', held: '0' })
+
+      await show(page, `/console/videos?tenant=${tenant}`)
+      await page.getByLabel('Status').selectOption('cancelled')
+      await page.waitForURL(/status=cancelled/)
+      const row = page.locator('tbody tr')
+      await row.getByText('[forever] a paper city').waitFor()
+      expect(await row.count()).toBe(1)
+      await row.getByText('cancelled', { exact: true }).waitFor()
     })
 
     it('says why a job failed, in the list by its status too', async () => {

@@ -52,6 +52,7 @@ export function VideoPlayer({ url, label, renewUrl }: VideoPlayerProps) {
   )
 }
 
-function isWebAddress(url: string): boolean {
+/** Whether a url is one of the web, and no script or data. */
+export function isWebAddress(url: string): boolean {
   return /^https?:$/.test(URL.canParse(url) ? new URL(url).protocol : '')
 }

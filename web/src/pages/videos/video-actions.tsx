@@ -77,7 +77,7 @@ function wordsOf({ estimate, callback }: VideoDetail): Readonly<Record<Action, W
     },
     cancel: {
       verb: 'Cancel the job',
-      consequence: `The job ends as failed, and its reservation of ${creditWords(estimate)} is released. The upstream is asked to stop; what it charges nevertheless is not billed to the tenant.`,
+      consequence: `The job ends as cancelled, and its reservation of ${creditWords(estimate)} is released. The upstream is asked to stop; what it charges nevertheless is not billed to the tenant.`,
       done: 'The job is being cancelled',
     },
     delete: {

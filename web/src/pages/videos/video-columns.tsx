@@ -1,11 +1,11 @@
 import type { VideoRow } from '../../api/admin-types.ts'
 import { Nothing } from '../../components/amount.tsx'
 import { amountColumn, exported, timeColumn } from '../../components/columns.tsx'
-import { Id } from '../../components/copy.tsx'
 import { Status } from '../../components/status.tsx'
 import type { TableColumn } from '../../components/table-column.ts'
 import { progressWords } from '../../core/progress-words.ts'
 import { duration } from '../../core/time.ts'
+import { VideoPreview } from './video-preview.tsx'
 
 /** Whether a job may still change. */
 export function isOpen({ status }: Pick<VideoRow, 'status'>): boolean {
@@ -16,7 +16,16 @@ export function isOpen({ status }: Pick<VideoRow, 'status'>): boolean {
 export function videoColumns(): readonly TableColumn<VideoRow>[] {
   return [
     timeColumn({ id: 'created', title: 'Created' }, ({ created_at }) => created_at),
-    { id: 'id', title: 'Id', value: ({ id }) => id, cell: ({ id }) => <Id value={id} label="job id" /> },
+    {
+      id: 'video',
+      title: 'Video',
+      isProse: true,
+      value: ({ id }) => id,
+      // Another state is another look at the job.
+      cell: (row) => <VideoPreview key={stateOf(row)} row={row} />,
+      isShownOnly: true,
+    },
+    exported('Id', ({ id }) => id),
     exported('Tenant', ({ tenant }) => tenant.id),
     {
       id: 'status',

@@ -54,7 +54,7 @@ function Video({ job, renewUrl }: VideoProps) {
   return (
     <Page title={`Video of ${job.model}`} lead={lead} actions={<VideoActions job={job} />}>
       {job.error === null ? null : (
-        <p class="callout callout-bad">
+        <p class={`callout ${job.cancelled ? 'callout-warn' : 'callout-bad'}`}>
           <span>
             {job.error}
             {job.failure_cause === null ? '' : ` (${job.failure_cause})`}
