@@ -51,21 +51,36 @@ async function overviewOfAll(context: Context): Promise<Overview> {
   const [summary, state] = await Promise.all([context.summary(), readChannelState(context)])
   const channels = state.config.channels.map((channel) => channelHealth(channel, state))
   const { asOf, tenants } = summary
+  const traffic = trafficOf(state)
   return {
     as_of: isoTime(asOf),
     tenant: null,
     spend: { ...spendOf(sumsByDay(summary), dayOf(now)), left_out: leftOutOf(summary), budget: null },
     balance: null,
-    traffic: trafficOf(state),
+    traffic,
     open_jobs: tenants.reduce((sum, { openJobs }) => sum + openJobs.count, 0),
     tenants: tenants.length,
     channels,
     figures_from: figuresFrom(state),
     attention: [
+      ...failingRequests(traffic),
       ...channels.flatMap(attentionOfChannel),
       ...tenants.flatMap((tenant) => attentionOf(tenant, now)),
     ].slice(0, ATTENTION_MAX),
   }
+}
+
+/** A person looks at more failures than one request in twenty, once there are as many requests. */
+const FAILED = { sharePercent: 5, requestsMin: 20 }
+
+function failingRequests(traffic: ReturnType<typeof trafficOf>): readonly Attention[] {
+  const sum = (field: 'requests' | 'errors') => (traffic?.minutes ?? []).reduce((total, each) => total + each[field], 0)
+  const [requests, errors] = [sum('requests'), sum('errors')]
+  if (requests < FAILED.requestsMin || errors * 100 <= requests * FAILED.sharePercent) {
+    return []
+  }
+  const message = `${Math.round((errors * 100) / requests)} % of the requests of the last half hour have failed`
+  return [{ kind: 'failing_requests', level: 'critical', message, tenant: null, target: null }]
 }
 
 function attentionOfChannel(channel: ReturnType<typeof channelHealth>): readonly Attention[] {
@@ -77,7 +92,7 @@ function attentionOfChannel(channel: ReturnType<typeof channelHealth>): readonly
     found.push({ kind: 'breaker', level: 'critical', message, ...about })
   }
   if (openings !== null && openings > 0) {
-    const message = `breakers of ${id} opened ${openings} times in the last ten minutes`
+    const message = `breakers of ${id} opened ${openings} times in the last hour`
     found.push({ kind: 'breaker', level: 'critical', message, ...about })
   }
   if (disabled) {

@@ -197,7 +197,7 @@ export type AllFigures = {
   readonly byChannel: ReadonlyMap<string, ChannelFigures>
   /** State of the breaker by channel; undefined where every instance has breakers of its own. */
   readonly breakers: ReadonlyMap<string, 'closed' | 'open' | 'half_open'> | undefined
-  /** How often the breakers of a channel opened in the last ten minutes, over all instances; undefined where `breakers` says more. */
+  /** How often the breakers of a channel opened in the last hour, over all instances. */
   readonly breakerOpenings?: ReadonlyMap<string, number> | undefined
   /** Undefined where it is not known. */
   readonly traffic?: ClientTraffic | undefined

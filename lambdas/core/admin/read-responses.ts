@@ -53,7 +53,7 @@ export const breakerFields = {
     .int()
     .nullable()
     .describe(
-      'On AWS: how often breakers of all instances opened in the last ten minutes, minutes late. Null on a local host, for video channels, and if the metric `breaker_opened` cannot be read.',
+      'How often breakers opened in the last hour: on AWS those of all instances, minutes late. Null for video channels, and if the metric `breaker_opened` cannot be read.',
     ),
 }
 

@@ -87,8 +87,11 @@ function toDataQuery(
 /** Minutes that a chart shows; a metric costs the same however many there are. */
 const MINUTES = 30
 
-/** A channel with traffic has figures within this time, and breakers that opened in it are told. */
+/** A channel with traffic has figures within this time. */
 const RECENT_MINUTES = 10
+
+/** Breakers that opened in this time are told. */
+const OPENED_MINUTES = 60
 
 /** CloudWatch is one to three minutes behind, so the values of newer minutes are still arriving. */
 const ARRIVING_MINUTES = 3
@@ -108,17 +111,14 @@ export async function readCloudWatchFigures(
   nowMilliseconds: number,
 ): Promise<AllFigures> {
   const queries = [...channels.flatMap(channelQueries), ...TRAFFIC_QUERIES]
-  const values = await readSeries(queries, { namespace, minutes: MINUTES, nowMilliseconds })
+  const values = await readSeries(queries, { namespace, minutes: OPENED_MINUTES, nowMilliseconds })
   const newest = Math.floor(nowMilliseconds / MINUTE_MILLISECONDS - ARRIVING_MINUTES) * MINUTE_MILLISECONDS
   const recentFrom = nowMilliseconds - (RECENT_MINUTES + 1) * MINUTE_MILLISECONDS
   const called = channels.flatMap((channel) => [...(values.get(nameOf(channel, 'calls'))?.keys() ?? [])])
   const complete = called.filter((minute) => minute <= newest && minute >= recentFrom)
   const minuteFrom = complete.length === 0 ? undefined : Math.max(...complete)
   const openings = (channel: string) =>
-    [...(values.get(nameOf(channel, 'opened')) ?? [])].reduce(
-      (sum, [at, count]) => sum + (at < recentFrom ? 0 : count),
-      0,
-    )
+    [...(values.get(nameOf(channel, 'opened'))?.values() ?? [])].reduce((sum, count) => sum + count, 0)
   return {
     minuteFrom,
     byChannel: new Map(channels.map((channel) => [channel, figuresOf(channel, values, minuteFrom)])),

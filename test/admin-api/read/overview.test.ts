@@ -108,8 +108,24 @@ describe('get-overview', () => {
       ['spare', 0],
     ])
     expect(await listed({ ...empty, breakerOpenings })).toEqual(
-      ofBreakers('breakers of main opened 2 times in the last ten minutes'),
+      ofBreakers('breakers of main opened 2 times in the last hour'),
     )
+  })
+
+  it('get-overview 200: says that more than one request in twenty has failed, of enough requests', async () => {
+    const failing = async (requests: number, errors: number) => {
+      const minutes = [
+        { at: 0, requests: 1, errors: 0 },
+        { at: 60_000, requests: requests - 1, errors },
+      ]
+      const traffic = { minuteFrom: 60_000, requests, errors, p50Milliseconds: null, p95Milliseconds: null, minutes }
+      const figures = async () => ({ minuteFrom: undefined, byChannel: new Map(), breakers: undefined, traffic })
+      const { body } = await readRig(engine.table, { figures })('/overview')
+      return Object(body).attention.filter(({ kind }: { kind: string }) => kind === 'failing_requests')
+    }
+    const message = '6 % of the requests of the last half hour have failed'
+    expect(await failing(100, 6)).toMatchObject([{ level: 'critical', message, tenant: null }])
+    expect([await failing(100, 5), await failing(19, 19)]).toEqual([[], []])
   })
 
   it('get-overview 200: says which tenants the sums of all do not hold', async () => {

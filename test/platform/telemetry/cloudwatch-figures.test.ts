@@ -51,11 +51,10 @@ describe('readCloudWatchFigures', () => {
     expect((await figuresOf({ [calls]: [[20, 7]] })).minuteFrom).toBeUndefined()
   })
 
-  it('adds up how often breakers opened in the last ten minutes', async () => {
+  it('adds up how often breakers opened in the last hour', async () => {
     const { breakerOpenings } = await figuresOf({
       'breaker_opened Sum a': [
-        [20, 5],
-        [9, 1],
+        [50, 1],
         [1, 2],
       ],
     })

@@ -1,11 +1,10 @@
 import type { ComponentChildren } from 'preact'
 import { useLocation } from 'preact-iso/router'
 import type { TenantRow } from '../api/admin-types.ts'
-import { useMay } from '../api/session.ts'
 import { Empty, Failure, Skeleton } from '../components/feedback.tsx'
 import { urlWithFilters } from '../core/filters.ts'
 import type { UrlFilters } from '../state/url-filters.ts'
-import { useTenantScope, useTenants } from './tenant-scope.tsx'
+import { useOneTenant } from './tenant-scope.tsx'
 
 type NeedsTenantProps = {
   readonly url: UrlFilters
@@ -16,11 +15,9 @@ type NeedsTenantProps = {
 /** More buttons are a list that nobody reads. */
 const BUTTONS_MAX = 12
 
-/** For pages of one tenant: the one of the url or of the session, the only one there is, or a choice. */
+/** For pages of one tenant, or a choice of one. */
 export function NeedsTenant({ url, children }: NeedsTenantProps) {
-  const tenant = useTenantScope(url)
-  const seesAll = useMay('viewer')
-  const tenants = useTenants({ isEnabled: seesAll && tenant === undefined })
+  const { tenant, tenants } = useOneTenant(url)
   if (tenant !== undefined) {
     return <>{children(tenant)}</>
   }
@@ -31,11 +28,7 @@ export function NeedsTenant({ url, children }: NeedsTenantProps) {
   if (rows === undefined) {
     return <Skeleton />
   }
-  const [only, ...others] = rows
-  if (only !== undefined && others.length === 0) {
-    return <>{children(only.id)}</>
-  }
-  return only === undefined ? <NoTenant /> : <TenantChoice rows={rows} />
+  return rows.length === 0 ? <NoTenant /> : <TenantChoice rows={rows} />
 }
 
 function NoTenant() {

@@ -1,10 +1,13 @@
 import { useQuery } from '@tanstack/preact-query'
-import { useId, useState } from 'preact/hooks'
+import { useEffect, useId, useState } from 'preact/hooks'
+import { useLocation } from 'preact-iso/router'
 import { adminPages } from '../api/admin-pages.ts'
 import { useAdmin } from '../api/admin-query.ts'
 import type { TenantRow } from '../api/admin-types.ts'
 import { useMay, useSession } from '../api/session.ts'
 import { SelectFilter, useDraft } from '../components/filter-bar.tsx'
+import { urlWithFilters } from '../core/filters.ts'
+import { changeSettings, settings } from '../state/settings.ts'
 import type { UrlFilters } from '../state/url-filters.ts'
 
 /** As many as a list to choose from can hold, which is one page of the API. */
@@ -17,10 +20,45 @@ const SUGGESTED_MILLISECONDS = 300_000
 
 const ALL = 'All tenants'
 
-/** The tenant that a page is about: the one of the url, or the one of an API key's session; undefined means all. */
+/** The tenant that a page is about: the one of the url, or the one of an API key's session; undefined means all. The choice is kept. */
 export function useTenantScope(url: UrlFilters): string | undefined {
   const { tenant } = useSession()
-  return tenant?.id ?? url.filters.tenant
+  const chosen = url.filters.tenant
+  useEffect(() => {
+    if (chosen !== undefined && chosen !== settings.get().tenant) {
+      changeSettings({ tenant: chosen })
+    }
+  }, [chosen])
+  return tenant?.id ?? chosen
+}
+
+/**
+ * The tenant of a page that shows one tenant at a time: that of its scope, the only one there is, or the one that was looked at last, which
+ * then stands in the url too. Undefined while nothing is known, and where there is a choice.
+ */
+export function useOneTenant(url: UrlFilters) {
+  const { path, query, route } = useLocation()
+  const scope = useTenantScope(url)
+  const tenants = useTenants({ isEnabled: useMay('viewer') && scope === undefined })
+  const tenant = scope ?? (tenants.data === undefined ? undefined : presumedTenant(tenants.data))
+  useEffect(() => {
+    if (scope === undefined && tenant !== undefined) {
+      route(urlWithFilters(path, query, { tenant }), true)
+    }
+  })
+  return { tenant, tenants }
+}
+
+type Tenants = { readonly tenants: readonly TenantRow[]; readonly has_more: boolean }
+
+function presumedTenant({ tenants, has_more }: Tenants): string | undefined {
+  const [only, ...others] = tenants
+  const last = settings.get().tenant
+  if (others.length === 0) {
+    return only?.id
+  }
+  const isKnown = tenants.some(({ id }) => id === last) || (has_more && last !== '')
+  return isKnown ? last : undefined
 }
 
 /** The first tenants by id, for people who see several. */
@@ -37,14 +75,23 @@ export function TenantFilter({ url, any = ALL }: { readonly url: UrlFilters; rea
   }
   const rows = tenants.data?.tenants ?? []
   // The only tenant needs no choice.
-  if (rows.length === 1 && url.filters.tenant === undefined && any !== ALL) {
+  if (rows.length === 1 && [undefined, rows[0]?.id].includes(url.filters.tenant) && any !== ALL) {
     return null
   }
+  const kept = { ...url, change: keepChoice(url) }
   if (tenants.data?.has_more === true) {
-    return <TenantSearch url={url} any={any} />
+    return <TenantSearch url={kept} any={any} />
   }
   const options = rows.map((row) => [row.id, titleOf(row)] as const)
-  return <SelectFilter url={url} name="tenant" label="Tenant" any={any} options={options} />
+  return <SelectFilter url={kept} name="tenant" label="Tenant" any={any} options={options} />
+}
+
+/** A choice of none is kept too. */
+function keepChoice({ change }: UrlFilters): UrlFilters['change'] {
+  return (changes) => {
+    changeSettings({ tenant: changes.tenant ?? '' })
+    change(changes)
+  }
 }
 
 /** A field that suggests tenants by id and by name, and takes the id of any. The suggestions are read when the field first has the focus. */

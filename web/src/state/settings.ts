@@ -7,6 +7,8 @@ export type Settings = {
   readonly zone: TimeZone
   /** Single-letter shortcuts can be switched off (WCAG 2.1.4). */
   readonly hasHotkeys: boolean
+  /** The tenant that was looked at last; empty for none. */
+  readonly tenant: string
 }
 
 const KEY = 'reelgate.settings'
@@ -20,6 +22,7 @@ function readSettings(): Settings {
     theme: kept.theme === 'light' || kept.theme === 'dark' ? kept.theme : 'system',
     zone: kept.zone === 'local' ? 'local' : 'utc',
     hasHotkeys: kept.hasHotkeys !== false,
+    tenant: typeof kept.tenant === 'string' ? kept.tenant : '',
   }
 }
 

@@ -6,7 +6,7 @@ import { DataTable } from '../../components/data-table.tsx'
 import { Empty } from '../../components/feedback.tsx'
 import { FilterBar } from '../../components/filter-bar.tsx'
 import { Page } from '../../components/page.tsx'
-import { TenantFilter, useTenantScope } from '../../shell/tenant-scope.tsx'
+import { TenantFilter, useTenantScope, useTenants } from '../../shell/tenant-scope.tsx'
 import { useUrlFilters } from '../../state/url-filters.ts'
 import type { KeyAction } from './key-action.ts'
 import { keyColumns } from './key-columns.tsx'
@@ -18,7 +18,10 @@ import { RotateKey } from './rotate-key.tsx'
 /** The API keys of one tenant, or of all. */
 export default function KeysPage() {
   const url = useUrlFilters(['tenant'])
-  const tenant = useTenantScope(url)
+  const scope = useTenantScope(url)
+  const tenants = useTenants({ isEnabled: scope === undefined })
+  const [only, ...others] = tenants.data?.tenants ?? []
+  const tenant = scope ?? (others.length === 0 ? only?.id : undefined)
   return (
     <Page title="Keys" lead="A key is shown once, when it is created. The gateway keeps its digest alone.">
       <FilterBar url={url}>

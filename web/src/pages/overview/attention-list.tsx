@@ -40,6 +40,9 @@ function hrefOf({ kind, tenant, target }: Attention): string {
   if (kind === 'breaker' || kind === 'channel_disabled') {
     return '/console/channels'
   }
+  if (kind === 'failing_requests') {
+    return '/console/requests?failed=true'
+  }
   if (kind === 'failing_jobs') {
     return `/console/videos${ofTenant === '' ? '?' : `${ofTenant}&`}status=failed`
   }
