@@ -58,7 +58,10 @@ export async function startConsoleHost({ writePast, ...changes }: Options = {}):
     await withOfflineTable(dataDirectory, writePast)
     return startGateway({ ...options, dataDirectory })
   }
-  const [gateway, browser] = await Promise.all([start(), WatchedBrowser.start(writePast === undefined ? [NO_SESSION] : [NO_SESSION, NO_FILE])])
+  const [gateway, browser] = await Promise.all([
+    start(),
+    WatchedBrowser.start(writePast === undefined ? [NO_SESSION] : [NO_SESSION, NO_FILE]),
+  ])
   const visitor = () => browser.open(gateway.url)
   const link = async () => String(Object(await gateway.admin('console', 'link')).link)
   const openLink = async (page: Page) => {

@@ -32,6 +32,7 @@ export function testOwnerEffects(shared: () => SharedConsole): void {
       expect(key).toMatch(/^rg_live_/)
       expect(await accessibilityViolations(page)).toEqual([])
       await confirm(page, 'I have copied it')
+      await page.locator('button:focus').filter({ hasText: 'New key' }).waitFor()
       expect(await chatWith(key)).toBe(200)
       await page.reload()
       const row = page.getByRole('row').filter({ hasText: 'search' })
@@ -44,6 +45,8 @@ export function testOwnerEffects(shared: () => SharedConsole): void {
       await dialog.getByLabel(/to confirm/).fill('search')
       await confirm(page, 'Revoke the key')
       await row.getByText('revoked').waitFor()
+      // The button that opened the dialog is gone.
+      await page.locator('h1:focus').waitFor()
       expect(await chatWith(key)).toBe(401)
     })
 

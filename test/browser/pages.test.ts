@@ -184,6 +184,29 @@ describe('every page of the console', () => {
     await page.getByText('The gateway does not respond').waitFor({ state: 'detached', timeout: 120_000 })
   })
 
+  it('loads a page after a lost network, and after a deployment that has renamed its file', async () => {
+    const page = await host.newOwner()
+    await show(page, '/console')
+    host.browser.expectProblem(/request failed|ERR_INTERNET_DISCONNECTED/)
+    await page.context().setOffline(true)
+    await page.getByRole('link', { name: 'Webhooks' }).click()
+    await page.getByText('The gateway does not respond').waitFor()
+    await page.context().setOffline(false)
+    await page.getByRole('heading', { level: 1, name: 'Webhooks' }).waitFor()
+
+    const other = await host.newOwner()
+    await show(other, '/console')
+    host.browser.expectProblem(/status of 404 .*channels-page/)
+    let isOld = true
+    await other.route('**/channels-page*.js', (route) => (isOld ? route.fulfill({ status: 404 }) : route.continue()))
+    await other.route('**/console/channels', (route) => {
+      isOld = route.request().method() === 'HEAD'
+      return route.continue()
+    })
+    await other.getByRole('link', { name: 'Channels' }).click()
+    await other.getByRole('heading', { level: 1, name: 'Channels and models' }).waitFor()
+  })
+
   it('is reached by the keyboard: a skip link, focus on the title, a dialog that gives the focus back', async () => {
     const page = await host.owner()
     await show(page, tenantPath('/ledger'))
@@ -203,5 +226,22 @@ describe('every page of the console', () => {
     expect(await opener.evaluate((element: { matches(selector: string): boolean }) => element.matches(':focus'))).toBe(
       true,
     )
+  })
+
+  // The last one, because it creates a second tenant.
+  it('of one tenant chooses the only one, and where there are several the one that was looked at last', async () => {
+    const page = await host.owner()
+    await show(page, '/console/ledger')
+    await page.waitForURL(/[?&]tenant=demo/)
+    await show(page, '/console/keys')
+    await page.getByRole('button', { name: 'New key', disabled: false }).first().click()
+    await page.getByRole('dialog').getByLabel('Name').waitFor()
+    await host.gateway.admin('tenant', 'create', '--name', 'Second', '--credits', '5')
+    await show(page, '/console/videos')
+    await page.waitForURL(/[?&]tenant=demo/)
+    await page.getByLabel('Tenant').selectOption('')
+    await page.getByText('Jobs and ledgers are stored by tenant').waitFor()
+    await page.reload()
+    await page.getByText('Jobs and ledgers are stored by tenant').waitFor()
   })
 })

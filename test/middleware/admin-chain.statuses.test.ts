@@ -101,6 +101,8 @@ describe.each(ROWS.map((route) => [route.operation, route] as const))('%s throug
     for (const role of LESSER[route.access]) {
       const session = { role, tenant: role === 'tenant' ? { id: 'acme', name: 'Acme' } : null }
       expect([role, await statusOf(route, { session })]).toEqual([role, 403])
+      // A role is judged before a body.
+      expect([role, await statusOf(route, { session, body: '{' })]).toEqual([role, 403])
     }
     expect(await statusOf(route, { headers: { host: 'evil.example' } })).toBe(403)
     if (route.method !== 'GET') {

@@ -10,6 +10,14 @@ type DialogProps = {
   readonly children: ComponentChildren
 }
 
+/** To what opened a dialog, or to the title of the page if the action has removed it. A dialog or a page that came since keeps the focus. */
+function returnFocus(opener: Element | null): void {
+  const to = opener?.isConnected ? opener : document.querySelector('h1')
+  if (document.activeElement === document.body && to instanceof HTMLElement) {
+    to.focus()
+  }
+}
+
 /** A native modal dialog; mounted means open. Esc closes it, and the focus returns to what opened it. */
 export function Dialog({ title, kind = 'dialog', onClose, children }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null)
@@ -17,11 +25,8 @@ export function Dialog({ title, kind = 'dialog', onClose, children }: DialogProp
   useEffect(() => {
     const opener = document.activeElement
     dialog.current?.showModal()
-    return () => {
-      if (opener instanceof HTMLElement && opener.isConnected) {
-        opener.focus()
-      }
-    }
+    // Until the dialog is out of the document, nothing outside takes the focus.
+    return () => queueMicrotask(() => returnFocus(opener))
   }, [])
   const clickOutside = (event: MouseEvent) => {
     if (kind === 'sheet' && event.target === dialog.current) {

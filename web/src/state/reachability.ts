@@ -3,6 +3,19 @@ import { createStore } from './store.ts'
 /** Whether the last request reached the gateway. A browser's own `navigator.onLine` is about other networks than loopback. */
 export const isReachable = createStore(true)
 
+/** Asks whether the gateway is reached, and resolves once it is. */
+export function whenReached(): Promise<void> {
+  isReachable.set(false)
+  return new Promise((resolve) => {
+    const stop = isReachable.subscribe(() => {
+      if (isReachable.get()) {
+        stop()
+        resolve()
+      }
+    })
+  })
+}
+
 const PROBE_MILLISECONDS = 3_000
 
 /** Asks for the page again until it arrives, and then calls back. Asks at once when the browser says that it is online. */
