@@ -22,7 +22,15 @@ const IMAGE = 'image-v2'
 const admin = async (...command: string[]) => Object(await gateway.admin(...command))
 /** A tenant with a key that may send as often as it likes. */
 async function newTenant(budget = 'none') {
-  const { id: tenant } = await admin('tenant', 'create', '--name', 'Budgets', '--credits', '100')
+  const { id: tenant } = await admin(
+    'tenant',
+    'create',
+    '--name',
+    'Budgets',
+    '--credits',
+    '100',
+    '--allow-duplicate-name',
+  )
   const { id, key } = await admin('key', 'create', '--tenant', tenant, '--rate', 'none', '--budget', budget)
   return { tenant, id, key }
 }

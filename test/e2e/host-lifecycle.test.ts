@@ -254,7 +254,7 @@ describe('the local host as an operator meets it', () => {
     expect(jobs.map(({ status }) => status)).toEqual(ids.map(() => 'succeeded'))
     const tasks = jobs.map((job) => Object(job.output).task_id)
     expect(tasks).toEqual(created.map(({ json }) => Object(json.output).task_id))
-    expect(await second.admin('ledger', 'verify')).toEqual({ ok: true, broken: [] })
+    expect(await second.admin('ledger', 'verify')).toMatchObject({ ok: true, broken: [] })
     expect(await second.admin('tenant', 'show', '--tenant', 'demo')).toMatchObject({
       held: '0',
       spent: '4.2',
@@ -282,7 +282,7 @@ describe('the local host as an operator meets it', () => {
     const id = String((await second.api.create(GOOD)).json.id)
     const { url } = await second.api.until(id, 'succeeded', 'failed')
     expect((await fetch(String(url))).status).toBe(200)
-    expect(await second.admin('ledger', 'verify')).toEqual({ ok: true, broken: [] })
+    expect(await second.admin('ledger', 'verify')).toMatchObject({ ok: true, broken: [] })
   })
 
   it('runs beside another host, each with its own jobs and keys', async () => {

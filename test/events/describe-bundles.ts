@@ -323,8 +323,8 @@ export function describeConsoleBundles(sample: () => SampleEvents): void {
     it('signs in with the key of an owner, who grants credits once for an id', async () => {
       const cookie = await signIn(await sample().service.makeAdminKey())
       const send = () => sample().request('admin-api-write', headersOf('admin-api-write', { cookie }))
-      expect(await send()).toMatchObject({ statusCode: 200, body: { object: 'grant', credits: '1.5' } })
-      expect(await send()).toMatchObject({ statusCode: 200, body: { id: 'sample-grant', repeated: true } })
+      expect(await send()).toMatchObject({ statusCode: 200, body: { id: 'demo', repeated: false } })
+      expect(await send()).toMatchObject({ statusCode: 200, body: { id: 'demo', repeated: true } })
     })
 
     it.each(['admin-api-sign-in', 'admin-api-read', 'admin-api-write'])(
