@@ -47,6 +47,14 @@ describe('write operations tenants', () => {
       expect(unlimited.body.open_jobs_max).toBeNull()
     })
 
+    it('create-tenant 409: a name that another tenant has, unless a duplicate is allowed', async () => {
+      const make = (more = {}) => call('POST', '/tenants', { body: { name: 'Namesake', ...more } })
+      expect(await make()).toMatchObject({ status: 201 })
+      const refused = { code: 'name_taken', param: 'allow_duplicate_name' }
+      expect(await make()).toMatchObject({ status: 409, body: { error: refused } })
+      expect(await make({ allow_duplicate_name: true })).toMatchObject({ status: 201, body: { name: 'Namesake' } })
+    })
+
     it.each([
       ['no name', {}, 'name'],
       ['an empty name', { name: ' ' }, 'name'],
