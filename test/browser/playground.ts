@@ -122,6 +122,19 @@ export function testPlayground(shared: () => SharedConsole): void {
       await checkInBothThemes(page)
     })
 
+    it('keeps the message of a chat that failed', async () => {
+      const page = await host.owner()
+      await show(page, '/console/playground?tenant=demo&kind=chat')
+      host.browser.expectProblem(/status of 503 .*\/chat\/completions/)
+      await refuseFirst(page, '**/v1/chat/completions', 503)
+      const message = page.getByLabel('Message', { exact: true })
+      await message.fill('hello again')
+      await page.getByRole('button', { name: 'Send' }).click()
+      await page.getByRole('alert').getByText('status 503').waitFor()
+      expect(await message.inputValue()).toBe('hello again')
+      expect(await page.locator('.message').count()).toBe(0)
+    })
+
     it('offers what two image models take, makes their images side by side, and says what each costs', async () => {
       const page = await host.owner()
       await show(page, '/console/playground?tenant=demo&kind=image&model=image-v3&compare=image-v2')

@@ -4,7 +4,8 @@ export function Mark() {
     <span class="mark">
       <svg viewBox="0 0 32 32" width="24" height="24" aria-hidden="true" focusable="false">
         <rect width="32" height="32" rx="8" />
-        <path d="M9 8v16M23 8v16M9 16h14" />
+        <path d="M22.6 10.1a8.8 8.8 0 1 0 2.1 4.3" />
+        <polygon points="13.5,11.8 20.5,16 13.5,20.2" />
       </svg>
       Reelgate
     </span>

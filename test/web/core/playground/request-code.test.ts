@@ -126,10 +126,35 @@ describe('requestCode', () => {
   )
 })
 
+describe('requestCode for Python', () => {
+  it('is the official package with the key of the environment, and the body as literals of Python', () => {
+    const body = { model: 'chat-default', messages: [{ role: 'user', content: PROMPT }], stream: true, stop: null }
+    expect(requestCode('python', { kind: 'chat', origin: 'http://127.0.0.1:8787', body })).toBe(`import os
+from openai import OpenAI
+
+client = OpenAI(base_url="http://127.0.0.1:8787/v1", api_key=os.environ["REELGATE_API_KEY"])
+
+for chunk in client.chat.completions.create(**{
+    "model": "chat-default",
+    "messages": [
+        {
+            "role": "user",
+            "content": ${JSON.stringify(PROMPT)},
+        },
+    ],
+    "stream": True,
+    "stop": None,
+}):
+    if chunk.choices:
+        print(chunk.choices[0].delta.content or "", end="", flush=True)
+`)
+  })
+})
+
 describe('toolsOf', () => {
   it('has a tab for the AI SDK also for videos, where a sentence says what to take', () => {
     expect(toolsOf('video')).toContain('ai-sdk')
     expect(refusalOf('ai-sdk', 'video')).toMatch(/no video models.*openai or fetch/)
-    expect(toolsOf('chat').map((tool) => refusalOf(tool, 'chat'))).toEqual([undefined, undefined, undefined])
+    expect(toolsOf('chat').map((tool) => refusalOf(tool, 'chat'))).toEqual([undefined, undefined, undefined, undefined])
   })
 })

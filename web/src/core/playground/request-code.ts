@@ -7,7 +7,7 @@ export type PlaygroundRequest = {
 }
 
 /** A tool that a request can be written for. */
-export type CodeTool = 'curl' | 'openai' | 'ai-sdk' | 'fetch'
+export type CodeTool = 'curl' | 'openai' | 'python' | 'ai-sdk' | 'fetch'
 
 /** The variable from which every piece of code takes the key: the key of the playground ends after minutes. */
 const KEY_VARIABLE = 'REELGATE_API_KEY'
@@ -16,7 +16,7 @@ const PATHS = { video: '/v1/video/generations', chat: '/v1/chat/completions', im
 
 /** The tools of a kind of request, in the order of their tabs. A tool that people look for has its tab also where it cannot be used. */
 export function toolsOf(kind: PlaygroundRequest['kind']): readonly CodeTool[] {
-  return kind === 'video' ? ['curl', 'openai', 'ai-sdk', 'fetch'] : ['curl', 'openai', 'ai-sdk']
+  return kind === 'video' ? ['curl', 'openai', 'python', 'ai-sdk', 'fetch'] : ['curl', 'openai', 'python', 'ai-sdk']
 }
 
 /** Why a tool cannot send a kind of request; undefined if it can. */
@@ -33,6 +33,8 @@ export function requestCode(tool: CodeTool, request: PlaygroundRequest): string 
       return curl(request)
     case 'openai':
       return openai(request)
+    case 'python':
+      return python(request)
     case 'ai-sdk':
       return request.kind === 'image' ? aiSdkImage(request) : aiSdkChat(request)
     case 'fetch':
@@ -90,6 +92,68 @@ for await (const chunk of stream) {
   process.stdout.write(chunk.choices[0]?.delta?.content ?? '')
 }
 `
+}
+
+/** With the official `openai` package of Python. */
+function python({ kind, origin, body }: PlaygroundRequest): string {
+  const client = `import os
+${kind === 'video' ? 'import time\n' : ''}from openai import OpenAI
+
+client = OpenAI(base_url=${pythonLiteral(`${origin}/v1`)}, api_key=os.environ["${KEY_VARIABLE}"])
+`
+  if (kind === 'video') {
+    return `${client}
+job = client.post("/video/generations", cast_to=object, body=${pythonLiteral(body)})
+while job["status"] in ("queued", "processing"):
+    time.sleep(2)
+    job = client.get(f"/video/generations/{job['id']}", cast_to=object)
+print(job["status"], job.get("url") or job.get("error"))
+`
+  }
+  if (kind === 'image') {
+    return `${client}
+images = client.images.generate(**${pythonLiteral(body)})
+print(len(images.data), "images")
+`
+  }
+  if (body.stream !== true) {
+    return `${client}
+completion = client.chat.completions.create(**${pythonLiteral(body)})
+print(completion.choices[0].message.content)
+`
+  }
+  return `${client}
+for chunk in client.chat.completions.create(**${pythonLiteral(body)}):
+    if chunk.choices:
+        print(chunk.choices[0].delta.content or "", end="", flush=True)
+`
+}
+
+/** Strings and numbers of JSON are those of Python. */
+function pythonLiteral(value: unknown, indent = ''): string {
+  const inner = `${indent}    `
+  const list = (items: readonly string[], [open, close]: readonly [string, string]) =>
+    items.length === 0
+      ? open + close
+      : `${open}\n${items.map((item) => `${inner}${item},\n`).join('')}${indent}${close}`
+  if (Array.isArray(value)) {
+    return list(
+      value.map((item) => pythonLiteral(item, inner)),
+      ['[', ']'],
+    )
+  }
+  if (typeof value === 'object' && value !== null) {
+    const entries = Object.entries(value).filter(([, each]) => each !== undefined)
+    return list(
+      entries.map(([name, each]) => `${JSON.stringify(name)}: ${pythonLiteral(each, inner)}`),
+      ['{', '}'],
+    )
+  }
+  return typeof value === 'boolean'
+    ? value
+      ? 'True'
+      : 'False'
+    : JSON.stringify(value ?? null).replace(/^null$/, 'None')
 }
 
 function aiSdkProvider(origin: string): string {

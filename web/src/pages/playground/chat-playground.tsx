@@ -27,15 +27,18 @@ export function ChatPlayground({ tenant, models }: PlaygroundProps) {
     stream_options: { include_usage: true },
     ...(/^[1-9]\d*$/.test(maxTokens) ? { max_tokens: Number(maxTokens) } : {}),
   })
-  const send = (event: Event) => {
+  const send = async (event: Event) => {
     event.preventDefault()
     if (prompt.trim() === '' || isRunning) {
       return
     }
-    for (const { model, chat } of used) {
-      void chat.send({ tenant, body: bodyOf(model.id, chat.messages) })
-    }
+    const sent = used.map(({ model, chat }) => chat.send({ tenant, body: bodyOf(model.id, chat.messages) }))
     setPrompt('')
+    const hasReplies = await Promise.all(sent)
+    if (!hasReplies.includes(true)) {
+      // What nobody has read is kept, unless something else has been typed.
+      setPrompt((typed) => (typed === '' ? prompt : typed))
+    }
   }
   return (
     <div class="playground">
@@ -120,7 +123,7 @@ function ChatSettings(props: { readonly settings: Settings; readonly onChange: (
           />
         )}
       </Field>
-      <Field label="Output tokens at most" hint="Empty: as many as the model allows">
+      <Field label="Max output tokens" hint="Empty: as many as the model allows">
         {(control) => (
           <input
             {...control}

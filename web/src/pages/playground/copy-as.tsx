@@ -12,7 +12,8 @@ import {
 
 const TITLES: Readonly<Record<CodeTool, string>> = {
   curl: 'curl',
-  openai: 'openai',
+  openai: 'openai (TypeScript)',
+  python: 'openai (Python)',
   'ai-sdk': 'AI SDK',
   fetch: 'fetch',
 }

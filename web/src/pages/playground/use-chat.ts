@@ -10,7 +10,7 @@ type Sending = {
   readonly body: Readonly<Record<string, unknown>> & { readonly messages: readonly ChatMessage[] }
 }
 
-/** One conversation with one model. */
+/** One conversation with one model. `send` resolves with whether a reply has begun; a message without one is taken back. */
 export function useChat() {
   const [messages, setMessages] = useState<readonly ChatMessage[]>([])
   const [reply, setReply] = useState<ChatReply>()
@@ -35,9 +35,13 @@ export function useChat() {
       update({ ...current, error: stop.signal.aborted ? 'Stopped' : describeFailure(error) })
     }
     sending.current = null
-    setMessages([...body.messages, { role: 'assistant', content: current.content }])
+    const hasReply = current.error === undefined || current.content !== ''
+    setMessages(
+      hasReply ? [...body.messages, { role: 'assistant', content: current.content }] : body.messages.slice(0, -1),
+    )
     setReply({ ...current, isDone: true })
     void queryClient.invalidateQueries({ queryKey: ['/overview'] })
+    return hasReply
   }
   return {
     messages,

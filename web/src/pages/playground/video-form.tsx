@@ -84,7 +84,7 @@ export function VideoForm({ models, choice, onChange }: VideoFormProps) {
           checked={choice.hasAudio}
           onChange={(event) => onChange({ ...choice, hasAudio: event.currentTarget.checked })}
         />
-        With sound, where the model makes it
+        Audio (if supported)
       </label>
       <References models={models} choice={choice} onChange={onChange} />
     </>
