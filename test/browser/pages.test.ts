@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals'
 import type { Page } from 'playwright-core'
 import { useOpened } from '../engines/use-opened.ts'
-import { accessibilityViolations, cutContents, loaded, show, startConsoleHost } from './console-host.ts'
+import { accessibilityViolations, cutContents, loaded, reloadUntil, show, startConsoleHost } from './console-host.ts'
 import { testOverview, writePastDays } from './overview.ts'
 
 /** Pages without a job of their own; `query` besides the tenant. */
@@ -156,6 +156,13 @@ describe('every page of the console', () => {
     await page.waitForURL((url) => !inUrl.test(url.search))
   })
 
+  it('draws the chart of the usage in a browser whose locale is no language tag', async () => {
+    const page = await host.newOwner()
+    await page.addInitScript("Object.defineProperty(Navigator.prototype, 'language', { get: () => 'en-US@posix' })")
+    await show(page, tenantPath('/usage'))
+    await page.locator('.chart canvas').waitFor()
+  })
+
   it('says that the gateway does not respond, and what failed with its request id, and goes on by itself', async () => {
     const page = await host.owner()
     await show(page, tenantPath('/ledger'))
@@ -238,6 +245,8 @@ describe('every page of the console', () => {
     await page.getByRole('dialog').getByLabel('Name').waitFor()
     await host.gateway.admin('tenant', 'create', '--name', 'Second', '--credits', '5')
     await show(page, '/console/videos')
+    await reloadUntil(page, page.getByLabel('Tenant'))
+    await show(page, '/console/ledger')
     await page.waitForURL(/[?&]tenant=demo/)
     await page.getByLabel('Tenant').selectOption('')
     await page.getByText('Jobs and ledgers are stored by tenant').waitFor()

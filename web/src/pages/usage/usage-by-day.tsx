@@ -18,7 +18,19 @@ import { lazy } from '../../shell/lazy.ts'
 import { nameOf, usageColumns } from './usage-columns.tsx'
 import { UsageTable } from './usage-table.tsx'
 
-const UsageChart = lazy(() => import('./usage-chart.tsx'))
+const UsageChart = lazy(() => {
+  ensureLanguageTag()
+  return import('./usage-chart.tsx')
+})
+
+/** Some machines have locales such as `en-US@posix`, with which the library of the chart throws at its import. */
+function ensureLanguageTag(): void {
+  try {
+    Intl.getCanonicalLocales(navigator.language)
+  } catch {
+    Object.defineProperty(navigator, 'language', { value: 'en' })
+  }
+}
 
 type UsageByDayProps = {
   readonly query: Query & { readonly tenant: string | undefined }
