@@ -37,7 +37,15 @@ const traffic = z.strictObject({
 })
 
 const attention = z.strictObject({
-  kind: z.enum(['failing_jobs', 'failing_requests', 'budget', 'low_balance', 'breaker', 'channel_disabled', 'suspended']),
+  kind: z.enum([
+    'failing_jobs',
+    'failing_requests',
+    'budget',
+    'low_balance',
+    'breaker',
+    'channel_disabled',
+    'suspended',
+  ]),
   level: z.enum(['warning', 'critical']),
   message: z.string(),
   tenant: tenantName.nullable(),

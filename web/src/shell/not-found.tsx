@@ -3,9 +3,9 @@ import { Page } from '../components/page.tsx'
 /** For a path that is no page. */
 export function NotFound() {
   return (
-    <Page title="No such page">
+    <Page title="Page not found">
       <p>
-        This address belongs to no page of the console. <a href="/console">Go to the overview</a>
+        The console has no page at this address. <a href="/console">Go to the overview</a>
       </p>
     </Page>
   )

@@ -66,6 +66,12 @@ export function useTenants({ isEnabled }: { readonly isEnabled: boolean }) {
   return useAdmin('/tenants', { query: { limit: TENANTS_LISTED }, isEnabled })
 }
 
+/** Says the name of a tenant, or its id where the name is not among the first. */
+export function useTenantNames(): (id: string) => string {
+  const tenants = useTenants({ isEnabled: useMay('viewer') })
+  return (id) => tenants.data?.tenants.find((each) => each.id === id)?.name ?? id
+}
+
 /** Chooses the tenant of a page, for people who see several: from a list, or by typing where there are many. */
 export function TenantFilter({ url, any = ALL }: { readonly url: UrlFilters; readonly any?: string }) {
   const seesAll = useMay('viewer')

@@ -5,12 +5,16 @@ import { actionsColumn, budgetColumns, exported, numberColumn, timeColumn } from
 import { Id } from '../../components/copy.tsx'
 import { Status } from '../../components/status.tsx'
 import type { TableColumn } from '../../components/table-column.ts'
+import { TenantLink } from '../../components/tenant-link.tsx'
 import { TwoLines } from '../../components/two-lines.tsx'
 import { counted } from '../../core/plural.ts'
 import type { KeyAction } from './key-action.ts'
 
 /** The columns of the keys; owners also get what they may do. */
-export function keyColumns(onAction: ((action: KeyAction) => void) | undefined): readonly TableColumn<KeyRow>[] {
+export function keyColumns(
+  onAction: ((action: KeyAction) => void) | undefined,
+  tenantName: (id: string) => string,
+): readonly TableColumn<KeyRow>[] {
   return [
     {
       id: 'name',
@@ -20,7 +24,13 @@ export function keyColumns(onAction: ((action: KeyAction) => void) | undefined):
       cell: ({ name, id }) => <TwoLines main={name ?? 'without a name'} below={<Id value={id} label="key id" />} />,
     },
     exported('Id', ({ id }) => id),
-    { id: 'tenant', title: 'Tenant', order: 'text', value: ({ tenant }) => tenant },
+    {
+      id: 'tenant',
+      title: 'Tenant',
+      order: 'text',
+      value: ({ tenant }) => tenant,
+      cell: ({ tenant }) => <TenantLink tenant={{ id: tenant, name: tenantName(tenant) }} />,
+    },
     {
       id: 'state',
       title: 'State',

@@ -6,6 +6,7 @@ import { BudgetFields, budgetBody, isBudgetReadable } from '../../components/bud
 import { SelectField } from '../../components/select-field.tsx'
 import { TextField } from '../../components/text-field.tsx'
 import { EXPIRIES, isRateReadable, type KeyDraft, keyChanges, keyDraft, newKeyBody } from '../../core/key-draft.ts'
+import { useTenantNames } from '../../shell/tenant-scope.tsx'
 import { unixSeconds } from '../../state/clock.ts'
 import { notify } from '../../state/notices.ts'
 import { ModelChoice } from './model-choice.tsx'
@@ -20,6 +21,7 @@ type KeyFormProps = {
 
 /** Creates a key, or changes what a key may do. */
 export function KeyForm({ tenant, row, onClose, onCreated }: KeyFormProps) {
+  const nameOf = useTenantNames()
   const [draft, setDraft] = useState<KeyDraft>(() => keyDraft(row))
   const change = (changes: Partial<KeyDraft>) => setDraft((before) => ({ ...before, ...changes }))
   const now = unixSeconds()
@@ -39,7 +41,7 @@ export function KeyForm({ tenant, row, onClose, onCreated }: KeyFormProps) {
   const isUnchanged = row !== null && Object.keys(changes).length === 0
   return (
     <ActionDialog
-      title={row === null ? `New key of ${tenant}` : `Change ${row.name ?? row.id}`}
+      title={row === null ? `New key for ${nameOf(tenant)}` : `Change ${row.name ?? row.id}`}
       verb={row === null ? 'Create the key' : 'Save'}
       blockedBecause={isReadable ? (isUnchanged ? 'Nothing has changed' : undefined) : 'Correct the fields first'}
       onClose={onClose}

@@ -6,7 +6,7 @@ import { DataTable } from '../../components/data-table.tsx'
 import { Empty } from '../../components/feedback.tsx'
 import { FilterBar } from '../../components/filter-bar.tsx'
 import { Page } from '../../components/page.tsx'
-import { TenantFilter, useTenantScope, useTenants } from '../../shell/tenant-scope.tsx'
+import { TenantFilter, useTenantNames, useTenantScope, useTenants } from '../../shell/tenant-scope.tsx'
 import { useUrlFilters } from '../../state/url-filters.ts'
 import type { KeyAction } from './key-action.ts'
 import { keyColumns } from './key-columns.tsx'
@@ -23,7 +23,7 @@ export default function KeysPage() {
   const [only, ...others] = tenants.data?.tenants ?? []
   const tenant = scope ?? (others.length === 0 ? only?.id : undefined)
   return (
-    <Page title="Keys" lead="A key is shown once, when it is created. The gateway keeps its digest alone.">
+    <Page title="Keys" lead="A key is shown once, when it is created. Only a hash is stored.">
       <FilterBar url={url}>
         <TenantFilter url={url} />
       </FilterBar>
@@ -36,6 +36,7 @@ function KeyTable({ tenant }: { readonly tenant: string | undefined }) {
   const [action, setAction] = useState<KeyAction | null>(null)
   const [secret, setSecret] = useState<string | null>(null)
   const mayWrite = useMay('owner')
+  const tenantName = useTenantNames()
   const list = useAdminList('/keys', { query: { tenant } })
   const close = () => setAction(null)
   const create = (
@@ -57,7 +58,7 @@ function KeyTable({ tenant }: { readonly tenant: string | undefined }) {
       {mayWrite ? <div class="toolbar">{create}</div> : null}
       <DataTable
         caption="API keys"
-        columns={keyColumns(mayWrite ? setAction : undefined)}
+        columns={keyColumns(mayWrite ? setAction : undefined, tenantName)}
         list={list}
         rowKey={({ id }) => id}
         empty={<Empty title="There is no key yet">{mayWrite ? create : null}</Empty>}

@@ -7,7 +7,7 @@ export function NewKey({ secret, onClose }: { readonly secret: string; readonly 
   return (
     <Dialog title="The new key" onClose={onClose}>
       <div class="dialog-body">
-        <p>Copy the key now. It is not shown again, and the gateway keeps its digest alone.</p>
+        <p>Copy the key now. It is not shown again: only a hash is stored.</p>
         <div class="secret">
           <code>{secret}</code>
           <CopyButton value={secret} label="key" />

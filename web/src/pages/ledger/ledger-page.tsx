@@ -21,7 +21,7 @@ const KINDS = ['grant', 'adjust', 'reserve', 'settle', 'release'] as const
 export default function LedgerPage() {
   const url = useUrlFilters(['tenant', 'kind', 'from', 'to', 'id'])
   return (
-    <Page title="Ledger" lead="Rows are written once and never changed. An amount is its effect on what is available.">
+    <Page title="Ledger" lead="Rows are written once and never changed. Amount: change of the available balance.">
       <FilterBar url={url}>
         <TenantFilter url={url} any="Choose a tenant" />
         <SelectFilter url={url} name="kind" label="Kind" any="All kinds" options={KINDS.map((kind) => [kind, kind])} />

@@ -36,7 +36,7 @@ export function StatementDialog({ tenant, filters, list, isWhole, onClose }: Sta
   })
   const detail = useAdmin('/tenants/{tenant_id}', {}, { tenant_id: tenant })
   return (
-    <Dialog title={`Statement of ${tenant}`} onClose={onClose}>
+    <Dialog title={`Statement of ${detail.data?.name ?? tenant}`} onClose={onClose}>
       <div class="dialog-body">
         {read.isPending ? <Reading count={count} /> : null}
         {read.isError ? <Failure error={read.error} onRetry={() => void read.refetch()} /> : null}

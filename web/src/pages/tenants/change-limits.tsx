@@ -37,7 +37,7 @@ export function ChangeLimits({ tenant, onClose }: ChangeLimitsProps) {
     >
       <TextField label="Name" value={name} onChange={setName} />
       <TextField
-        label="Open jobs at most"
+        label="Max open jobs"
         hint="Empty for no limit."
         isNumeric
         value={jobs}

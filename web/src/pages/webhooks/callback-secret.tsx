@@ -16,9 +16,9 @@ export function CallbackSecret({ tenant }: { readonly tenant: string }) {
     setAsked(null)
   })
   return (
-    <section class="card" aria-label="Secret of the callbacks">
+    <section class="card" aria-label="Signing secret">
       <div class="card-head">
-        <h2>Secret of the callbacks</h2>
+        <h2>Signing secret</h2>
         <span class="toolbar">
           <Button onClick={() => setAsked('show')}>Show the secret</Button>
           <Button onClick={() => setAsked('rotate')}>Rotate the secret</Button>
