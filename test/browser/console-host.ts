@@ -215,6 +215,8 @@ const CUT_CONTENTS = `[...document.querySelectorAll('main *:not(svg *)')].filter
 
 /** The elements of the page's content that are cut, scroll sideways, or reach out of the window. */
 export async function cutContents(page: Page): Promise<string[]> {
+  // A chart takes the size of its box a frame later.
+  await page.evaluate(SETTLED)
   return page.evaluate(CUT_CONTENTS)
 }
 

@@ -43,6 +43,10 @@ export function testOverview(shared: () => ConsoleHost): void {
       expect(await minutes.getByRole('img').getAttribute('aria-label')).toMatch(
         /^\d+ requests? in 30 minutes, \d+ failed$/,
       )
+      // The axis says how much the highest bar is.
+      expect(await minutes.locator('.bars-top').innerText()).toMatch(/^[\d,]+$/)
+      const spend = page.getByRole('region', { name: 'Spend by day' }).first()
+      expect(await spend.locator('.bars-top').innerText()).toMatch(/^\d+\.\d\d$/)
       await minutes.getByText('Show as table').click()
       expect(await minutes.locator('tbody tr').count()).toBe(30)
     })

@@ -7,6 +7,7 @@ import {
   parseAmount,
   percentOf,
   readableAmount,
+  roundedAmount,
   shareOf,
   sumAmounts,
 } from '#web/core/amount.ts'
@@ -123,5 +124,18 @@ describe('Statement', () => {
 
   it('has no line without a row', () => {
     expect(new Statement().lines()).toEqual([])
+  })
+})
+
+describe('roundedAmount', () => {
+  it.each([
+    ['392.91081', '392.91'],
+    ['1234.995', '1,235.00'],
+    ['-17.985338', '−17.99'],
+    ['1', '1.00'],
+    ['0.000412', '0.000412'],
+    ['-0.5', '−0.50'],
+  ])('shows %s at a glance as %s', (amount, shown) => {
+    expect(roundedAmount(amount)).toBe(shown)
   })
 })

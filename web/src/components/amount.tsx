@@ -1,4 +1,4 @@
-import { creditWords, readableAmount } from '../core/amount.ts'
+import { creditWords, readableAmount, roundedAmount } from '../core/amount.ts'
 import { Copyable } from './copy.tsx'
 
 type AmountProps = {
@@ -6,17 +6,19 @@ type AmountProps = {
   readonly value: string | null | undefined
   /** Whether a credit shows a plus, as in a statement. */
   readonly isSigned?: boolean
+  /** Whether a glance is enough; the title and the copy stay exact. */
+  readonly isRounded?: boolean
 }
 
-/** An amount of credits with every digit it has. The exact string is the title, and what is copied. */
-export function Amount({ value, isSigned = false }: AmountProps) {
+/** An amount of credits, with every digit it has unless it is rounded. The exact string is the title, and what is copied. */
+export function Amount({ value, isSigned = false, isRounded = false }: AmountProps) {
   if (value === null || value === undefined) {
     return <Nothing />
   }
   return (
     <Copyable value={value} label="amount">
       <data class="amount" value={value} title={creditWords(value)}>
-        {readableAmount(value, { isSigned })}
+        {isRounded ? roundedAmount(value) : readableAmount(value, { isSigned })}
       </data>
     </Copyable>
   )

@@ -48,6 +48,16 @@ export function readableAmount(amount: string, { isSigned = false } = {}): strin
   return `${sign === '-' ? '−' : plus}${grouped}.${fraction.replace(/0{1,4}$/, '')}`
 }
 
+const HUNDREDTH = MILLIONTHS / 100n
+
+/** An amount to take in at a glance, such as `392.91`: from one credit on to the nearest hundredth, below with every digit. */
+export function roundedAmount(amount: string): string {
+  const millionths = parseAmount(amount) ?? 0n
+  const magnitude = millionths < 0n ? -millionths : millionths
+  const rounded = ((magnitude + HUNDREDTH / 2n) / HUNDREDTH) * HUNDREDTH
+  return readableAmount(magnitude < MILLIONTHS ? amount : amountString(millionths < 0n ? -rounded : rounded))
+}
+
 /** An amount with its unit, exact: `1 credit`, `0.5 credits`. */
 export function creditWords(amount: string): string {
   return `${amount} ${parseAmount(amount) === MILLIONTHS ? 'credit' : 'credits'}`

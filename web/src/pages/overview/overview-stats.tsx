@@ -10,10 +10,10 @@ export function OverviewStats({ overview }: { readonly overview: Overview }) {
   return (
     <dl class="stats">
       <Stat title="Spent today" note="credits, UTC day">
-        <Amount value={spend.today} />
+        <Amount value={spend.today} isRounded />
       </Stat>
       <Stat title="Spent this month" note="credits, UTC month">
-        <Amount value={spend.month} />
+        <Amount value={spend.month} isRounded />
       </Stat>
       {spend.budget === null ? null : <BudgetStat budget={spend.budget} />}
       {balance === null ? null : (
@@ -21,11 +21,11 @@ export function OverviewStats({ overview }: { readonly overview: Overview }) {
           title="Available"
           note={
             <>
-              held <Amount value={balance.held} />
+              held <Amount value={balance.held} isRounded />
             </>
           }
         >
-          <Amount value={balance.available} />
+          <Amount value={balance.available} isRounded />
         </Stat>
       )}
       <Stat title="Open jobs">{open_jobs}</Stat>

@@ -28,6 +28,9 @@ export function RequestsByMinute({ minutes }: { readonly minutes: readonly Minut
         <h2>Requests by minute</h2>
         <span class="hint">{sentence}</span>
       </div>
+      <p class="bars-top" aria-hidden="true">
+        {highest.toLocaleString('en')}
+      </p>
       <svg
         class="bars bars-low"
         viewBox={`0 0 ${minutes.length * 10} ${HEIGHT}`}

@@ -2,7 +2,7 @@ import type { Overview } from '../../api/admin-types.ts'
 import { amountColumn, countColumn } from '../../components/columns.tsx'
 import { PlainTable } from '../../components/plain-table.tsx'
 import type { TableColumn } from '../../components/table-column.ts'
-import { readableAmount, shareOf, sumAmounts } from '../../core/amount.ts'
+import { compareAmounts, readableAmount, roundedAmount, shareOf, sumAmounts } from '../../core/amount.ts'
 import { counted } from '../../core/plural.ts'
 import { lastDays } from '../../core/time.ts'
 import { type SpentDay, withEmptyDays } from '../../core/usage-series.ts'
@@ -29,13 +29,17 @@ export function SpendByDay({ days: spent, tenant }: SpendByDayProps) {
   const days = withEmptyDays(spent, lastDays(DAYS_SHOWN, unixSeconds()))
   const costs = days.map(({ cost }) => cost)
   const total = sumAmounts(costs)
-  const sentence = `${readableAmount(total)} credits in ${counted(days.length, 'day')}`
+  const [highest = '0'] = costs.toSorted((left, right) => compareAmounts(right, left))
+  const sentence = `${roundedAmount(total)} credits in ${counted(days.length, 'day')}`
   return (
     <section class="card" aria-label="Spend by day">
       <div class="card-head">
         <h2>Spend by day</h2>
         <span class="hint">{sentence}</span>
       </div>
+      <p class="bars-top" aria-hidden="true">
+        {roundedAmount(highest)}
+      </p>
       <svg
         class="bars"
         viewBox={`0 0 ${days.length * 10} ${HEIGHT}`}

@@ -42,16 +42,16 @@ function Tenant({ tenant }: { readonly tenant: TenantDetail }) {
     >
       <dl class="stats">
         <Stat title="Available" note="what new requests may reserve">
-          <Amount value={tenant.available} />
+          <Amount value={tenant.available} isRounded />
         </Stat>
         <Stat title="Held" note="reserved by open requests and jobs">
-          <Amount value={tenant.held} />
+          <Amount value={tenant.held} isRounded />
         </Stat>
         <Stat title="Spent" note="settled since the beginning">
-          <Amount value={tenant.spent} />
+          <Amount value={tenant.spent} isRounded />
         </Stat>
         <Stat title="Granted" note="available, held and spent together">
-          <Amount value={tenant.granted} />
+          <Amount value={tenant.granted} isRounded />
         </Stat>
       </dl>
       <section class="card">
