@@ -10,8 +10,6 @@ type Documentation<Output extends object> = {
   /** What the response is, such as `The key.` */
   readonly returns: string
   readonly output: z.ZodType<Output>
-  /** Descriptions of query parameters that mean something else than in other operations. */
-  readonly query?: Readonly<Record<string, string>>
 }
 
 /** An operation with its documentation. */
