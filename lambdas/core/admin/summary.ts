@@ -90,7 +90,14 @@ export function mergeCounters(counters: readonly UsageCounter[], rowsMax: number
 
 /** What needs a person. */
 export type Attention = {
-  readonly kind: 'failing_jobs' | 'failing_requests' | 'budget' | 'low_balance' | 'breaker' | 'channel_disabled' | 'suspended'
+  readonly kind:
+    | 'failing_jobs'
+    | 'failing_requests'
+    | 'budget'
+    | 'low_balance'
+    | 'breaker'
+    | 'channel_disabled'
+    | 'suspended'
   readonly level: 'warning' | 'critical'
   readonly message: string
   readonly tenant: { readonly id: string; readonly name: string } | null
