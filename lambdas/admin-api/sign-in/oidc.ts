@@ -167,7 +167,7 @@ function noRoleLines(claims: OidcClaims, { roles }: OidcSettings): readonly stri
   return [
     lacksVerification(claims, roles)
       ? 'This gateway gives roles by address, and the provider does not say that yours is verified (email_verified). Show this page to its operator.'
-      : `You signed in, but none of your ${roles.claim} has access. Show this page to the operator of this gateway.`,
+      : `You signed in, but ${roles.claim === 'email' ? 'your address has no access' : `none of your ${roles.claim} has access`}. Show this page to the operator of this gateway.`,
     `sub: ${String(claims.sub).slice(0, CLAIM_CHARACTERS_MAX)}`,
     `${roles.claim}: ${(JSON.stringify(claims[roles.claim]) ?? 'not in the token').slice(0, CLAIM_CHARACTERS_MAX)}`,
     `claims in the token: ${Object.keys(claims).join(', ').slice(0, CLAIM_CHARACTERS_MAX)}`,
