@@ -17,6 +17,12 @@ const PROMPTS: Readonly<Record<string, (body: Body, words: string) => Body>> = {
   '/v1/images/generations': (body, words) => ({ ...body, prompt: before(body.prompt, words) }),
   '/v1/embeddings': (body, words) => ({ ...body, input: before(body.input, words) }),
   '/v1/chat/completions': (body, words) => ({ ...body, messages: beforeLastQuestion(body.messages, words) }),
+  '/v1/messages': (body, words) => ({ ...body, messages: beforeLastQuestion(body.messages, words) }),
+  '/v1/messages/count_tokens': (body, words) => ({ ...body, messages: beforeLastQuestion(body.messages, words) }),
+  '/v1/responses': (body, words) => {
+    const isText = typeof body.input === 'string'
+    return { ...body, input: isText ? before(body.input, words) : beforeLastQuestion(body.input, words, 'input_text') }
+  },
 }
 
 function before(text: unknown, words: string): unknown {
@@ -26,14 +32,14 @@ function before(text: unknown, words: string): unknown {
   return typeof text === 'string' ? `${words} ${text}` : text
 }
 
-function beforeLastQuestion(messages: unknown, words: string): unknown {
+function beforeLastQuestion(messages: unknown, words: string, type = 'text'): unknown {
   if (!Array.isArray(messages)) {
     return messages
   }
   const last = messages.findLastIndex((message) => Object(message).role === 'user')
   return messages.map((message, index) => {
     const content: unknown = Object(message).content
-    const parts = Array.isArray(content) ? [{ type: 'text', text: words }, ...content] : before(content, words)
+    const parts = Array.isArray(content) ? [{ type, text: words }, ...content] : before(content, words)
     return index === last ? { ...Object(message), content: parts } : message
   })
 }

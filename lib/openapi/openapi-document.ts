@@ -29,7 +29,7 @@ const OPERATIONS: Readonly<Record<Operation, OperationDocument>> = {
   ...SERVICE_OPERATIONS,
 }
 
-const DESCRIPTION = `A gateway in front of AI providers: asynchronous video jobs, and relayed chat, completions, embeddings and images, with one key and one balance.
+const DESCRIPTION = `A gateway in front of AI providers: asynchronous video jobs, and relayed chat, responses, messages, completions, embeddings and images, with one key and one balance.
 
 Bodies are uncompressed JSON in UTF-8, at most 5 MiB, with at most 100,000 strings, objects and lists. Responses may contain fields that are not described here.
 

@@ -260,7 +260,7 @@ describe('openai sdk', () => {
             messages: say('hi'),
           }),
         NotFoundError,
-        { message: expect.stringContaining('POST /chat/completions is not served. A base url ends in /v1.') },
+        { message: expect.stringContaining('POST /chat/completions is not served. A base url ends in /v1,') },
       ],
       [
         'get-model 404: a model that does not exist',

@@ -32,6 +32,19 @@ describe('the header x-simulate', () => {
     ['/v1/images/generations', { prompt: 'a' }, { prompt: '[error:500] a' }, 'error:500'],
     ['/v1/embeddings', { input: 'a' }, { input: '[hang] a' }, 'hang'],
     ['/v1/embeddings', { input: [1, 2] }, { input: [1, 2] }, 'hang'],
+    ['/v1/responses', { input: 'a' }, { input: '[cut] a' }, 'cut'],
+    [
+      '/v1/responses',
+      { input: [{ role: 'user', content: [] }] },
+      { input: [{ role: 'user', content: [{ type: 'input_text', text: '[cut]' }] }] },
+      'cut',
+    ],
+    [
+      '/v1/messages',
+      { messages: [{ role: 'user', content: 'a' }] },
+      { messages: [{ role: 'user', content: '[cut] a' }] },
+      'cut',
+    ],
     [
       '/v1/chat/completions',
       {

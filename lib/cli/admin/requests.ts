@@ -2,6 +2,7 @@ import { listRequestsDocument } from '#lambdas/admin/requests.docs.ts'
 import type { listRequests } from '#lambdas/admin/requests.ts'
 import { formatTable } from '../output.ts'
 import { type Command, readCount } from './command.ts'
+import { findKey } from './keys.ts'
 import { commandOf } from './operation-command.ts'
 import { findTenantId } from './read-options.ts'
 
@@ -29,7 +30,11 @@ export const requestList: Command = commandOf(listRequestsDocument, {
 Without --tenant, those of all tenants together.`,
   options: {
     tenant: { value: 'ID|NAME', summary: 'only this tenant', find: findTenantId },
-    key: { value: 'ID', summary: 'only requests with this key' },
+    key: {
+      value: 'ID|NAME',
+      summary: 'only requests with this key',
+      find: async (table, text) => (await findKey(table, text)).keyId,
+    },
     model: { value: 'ID', summary: 'only requests for this model' },
     failed: { summary: 'only those that failed' },
     limit: { value: 'N', summary: 'maximum number of requests; default: 50', read: (text) => readCount('limit', text) },
