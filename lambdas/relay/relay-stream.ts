@@ -131,6 +131,18 @@ function refuseBeforeTheFirstByte(stream: RelayedStream<unknown>, { hasBytes }: 
   }
 }
 
+/** What the end of the reply completes; undefined where its last event is endless, so that the stream is broken. */
+function lastEvents(stream: RelayedStream<unknown>): string | undefined {
+  try {
+    return stream.end()
+  } catch (error) {
+    if (error instanceof EndlessEventError) {
+      return undefined
+    }
+    throw error
+  }
+}
+
 function finish(read: 'over' | 'broken' | 'cut', stream: RelayedStream<unknown>, client: Client): StreamEnd {
   const { sender, response, held } = client
   if (read === 'cut') {
@@ -140,7 +152,7 @@ function finish(read: 'over' | 'broken' | 'cut', stream: RelayedStream<unknown>,
     return 'cut'
   }
   // No client can read half an event, whether the connection broke or closed in order.
-  const rest = read === 'broken' ? undefined : stream.end()
+  const rest = read === 'broken' ? undefined : lastEvents(stream)
   refuseBeforeTheFirstByte(stream, client)
   if (!isBound(stream, client)) {
     throw new NothingRelayedError('the upstream ended before its first byte')

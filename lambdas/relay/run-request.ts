@@ -12,7 +12,7 @@ import type { ReplyRules } from '#core/relay/reply-scan.ts'
 import { isEventStream } from '#core/relay/sse-events.ts'
 import type { ReplyReader, WholeReply } from '#core/relay/whole-reply.ts'
 import { headerValue } from '#middleware/api-event.ts'
-import { logger } from '#platform/telemetry/logger.ts'
+import { asError, logger } from '#platform/telemetry/logger.ts'
 import { count } from '#platform/telemetry/measures.ts'
 import { type Bill, billRequest } from './bill-request.ts'
 import { isSuccess, NothingRelayedError, type UpstreamReply } from './call-channel.ts'
@@ -301,7 +301,14 @@ class RequestRun<Usage> {
         // No comment comes before the status of the next channel.
         sender.stop()
       }
-      throw error
+      if (!stream.hasGenerated || !response.isOpen || error instanceof HttpError || error instanceof ClientGoneError) {
+        throw error
+      }
+      // The client keeps what was sent, so a fault of our own must not make it free.
+      logger.error('stream not read to its end', { requestId: exchange.requestId, error: asError(error) })
+      reply.body.destroy()
+      sender.write(sender.brokeOff)
+      end = 'broken'
     }
     const isBroken = end === 'broken' || end === 'cut'
     exchange.note({ streamEnd: isBroken ? 'broken' : end })

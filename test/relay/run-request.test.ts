@@ -1,6 +1,7 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it, jest } from '@jest/globals'
 import { NoChannelAvailableError, UpstreamFailedError } from '#core/errors.ts'
 import { chat } from '#lambdas/relay/protocols/chat.ts'
+import { ChatStream } from '#lambdas/relay/protocols/chat-stream.ts'
 import { captureTelemetry } from '../engines/emitted-metrics.ts'
 import { chatAnswer, DONE, FINISH, USAGE_CHUNK, word } from '../engines/relay-rig.ts'
 import { captureLog } from '../middleware/api-exchange.ts'
@@ -67,6 +68,36 @@ describe('runRequest', () => {
     expect(run.answer.text.endsWith(DONE)).toBe(true)
     expect(run.resolved).toStrictEqual([{ kind: 'settle', actual: 15_000n, estimated: false }])
     expect(run.notes).toMatchObject({ streamEnd: 'whole', inputTokens: 9, outputTokens: 3 })
+  })
+
+  it('bills what was sent of a stream whose last event has too many lines', async () => {
+    const run = startChat({ stream: true })
+    await run.settle()
+    run.callFor(PROMPT).answer()
+    run.callFor(PROMPT).body.end(word('Hi'), ':\n'.repeat(20_000))
+    await run.over
+    expect(run.answer.text).toContain('Hi')
+    expect(run.resolved).toMatchObject([{ kind: 'settle', estimated: true }])
+  })
+
+  it('bills what was sent of a stream that the gateway itself cannot read on', async () => {
+    const read = ChatStream.prototype.push
+    const spy = jest.spyOn(ChatStream.prototype, 'push').mockImplementation(function (this: ChatStream, text) {
+      if (text.includes('there')) {
+        throw new TypeError('a fault of our own')
+      }
+      return read.call(this, text)
+    })
+    const run = startChat({ stream: true })
+    await run.settle()
+    run.callFor(PROMPT).answer()
+    run.callFor(PROMPT).body.write(word('Hi'))
+    await run.settle()
+    run.callFor(PROMPT).body.end(word('there'))
+    await run.over
+    spy.mockRestore()
+    expect(run.answer.text).toContain('broke off')
+    expect(run.resolved).toMatchObject([{ kind: 'settle', estimated: true }])
   })
 
   it('bills nothing for a reply that breaks off while its client waits', async () => {

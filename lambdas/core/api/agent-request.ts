@@ -3,6 +3,7 @@ import type { RelayChannel } from '../catalogue/channel.ts'
 import type { ChatModel } from '../catalogue/model.ts'
 import { InvalidRequestError } from '../errors.ts'
 import type { JsonObject } from '../json/parse-json-text.ts'
+import { asText } from '../json/parse-json-text.ts'
 import type { TokenCall } from '../pricing/relay-cost.ts'
 import { boundPrompt, imageTokensOf } from './content-parts.ts'
 import type { Gated, Passed } from './gated-fields.ts'
@@ -122,7 +123,7 @@ function mediumOf(part: JsonObject, model: ChatModel): Medium | undefined {
   if (type === 'image' && typeof source === 'object' && source !== null) {
     const { data, media_type: mediaType, url: link } = source as JsonObject
     const characters = typeof data === 'string' ? data.length : typeof link === 'string' ? link.length : 0
-    const shown = typeof data === 'string' ? `data:${String(mediaType)};base64,` : link
+    const shown = typeof data === 'string' ? `data:${asText(mediaType)};base64,` : link
     return { characters, tokens: imageTokensOf(typeof shown === 'string' ? shown : undefined, null, model) }
   }
   const isUnbounded = typeof type === 'string' && SOURCES.some((name) => part[name] != null)

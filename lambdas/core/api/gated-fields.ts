@@ -21,7 +21,7 @@ export type Gated = {
 export type Passed = readonly string[]
 
 /** Fields by which a request says what it may cost. */
-const BOUNDING = ['model', 'stream', 'n', 'max_tokens', 'max_output_tokens'] as const
+const BOUNDING = ['model', 'stream', 'n', 'max_tokens', 'max_completion_tokens', 'max_output_tokens'] as const
 
 /**
  * The top-level fields that do not pass by themselves.

@@ -1,5 +1,6 @@
 import * as z from 'zod'
-import { isJsonObject, type JsonObject } from '../json/parse-json-text.ts'
+import { InvalidRequestError } from '../errors.ts'
+import { asText, isJsonObject, type JsonObject } from '../json/parse-json-text.ts'
 import { type AgentRequest, boundAgentCall, mediaOf, modelOfRoute } from './agent-request.ts'
 import { boolean, integer, MESSAGES_MAX, number, string, TOKENS_MAX } from './chat-request.ts'
 import { type Gated, gatedFields, type OfferedTool, type ToolKind } from './gated-fields.ts'
@@ -73,6 +74,7 @@ type Body = z.infer<typeof countTokensBodySchema>
 
 function readMessages(body: Body, { bodyBytes, ...offered }: Context, limit: number | undefined): AgentRequest {
   const model = modelOfRoute(body.model, 'messages', offered)
+  refuseCompaction(body)
   const tools = (body.tools ?? []).map((tool, index) => offeredTool(tool, `tools.${index}`))
   const gated: Gated = {
     fields: gatedFields(body, ['model', 'stream', 'max_tokens']),
@@ -96,11 +98,21 @@ function readMessages(body: Body, { bodyBytes, ...offered }: Context, limit: num
   }
 }
 
+/** Another pass over the conversation, which the upstream bills beyond the usage of the reply. */
+function refuseCompaction({ context_management: management }: Body): void {
+  const edits: unknown = isJsonObject(management) ? management.edits : undefined
+  const index = (Array.isArray(edits) ? edits : []).findIndex((edit) => asText(Object(edit).type).startsWith('compact'))
+  if (index >= 0) {
+    const message = 'an upstream bills a compaction beyond the usage that it reports: leave this edit out'
+    throw new InvalidRequestError([{ path: `context_management.edits.${index}`, message }])
+  }
+}
+
 /** Tools of the Anthropic API that the client runs; a function has no type, or `custom`. */
 const OF_CLIENT = /^(?:custom$|bash_|text_editor_|memory_)/
 
 function offeredTool({ type }: JsonObject, path: string): OfferedTool {
-  const name = type == null ? '' : String(type)
+  const name = type == null ? '' : asText(type)
   return { type: name, kind: kindOf(name), path }
 }
 

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import type { ChatModel } from '../catalogue/model.ts'
 import { InvalidRequestError } from '../errors.ts'
-import { isJsonObject, type JsonObject } from '../json/parse-json-text.ts'
+import { asText, isJsonObject, type JsonObject } from '../json/parse-json-text.ts'
 import { type AgentRequest, boundAgentCall, mediaOf, modelOfRoute } from './agent-request.ts'
 import { boolean, integer, MESSAGES_MAX, number, outputLimitIssue, string, TOKENS_MAX } from './chat-request.ts'
 import { type Gated, gatedFields, type OfferedTool, type ToolKind } from './gated-fields.ts'
@@ -102,32 +102,38 @@ function refuseReferences(input: string | readonly JsonObject[]): void {
   }
 }
 
-/** The tools of a request, those that stand in its input included. */
+/** The tools of a request, those that any item of its input brings included. @throws InvalidRequestError for too many. */
 function offeredTools({ tools, input }: z.infer<typeof responsesBodySchema>): readonly OfferedTool[] {
   const inInput = (typeof input === 'string' ? [] : input).flatMap((item, index) =>
-    item.type === 'additional_tools' ? toolsIn(item.tools, `input.${index}.tools`) : [],
+    toolsIn(item.tools, `input.${index}.tools`),
   )
-  return [...toolsIn(tools, 'tools'), ...inInput]
+  const offered = [...toolsIn(tools, 'tools'), ...inInput]
+  if (offered.length > AGENT_TOOLS_MAX) {
+    const message = `the tools, those of namespaces and of \`input\` included, must be at most ${AGENT_TOOLS_MAX}`
+    throw new InvalidRequestError([{ path: 'tools', message }])
+  }
+  return offered
 }
 
 function toolsIn(tools: unknown, path: string): readonly OfferedTool[] {
   return (Array.isArray(tools) ? tools : []).filter(isJsonObject).flatMap((tool, index) => {
-    const type = String(tool.type)
+    const type = asText(tool.type)
     const here = `${path}.${index}`
     const offered = { type, kind: kindOf(tool), path: here }
     return type === 'namespace' ? [offered, ...toolsIn(tool.tools, `${here}.tools`)] : [offered]
   })
 }
 
-const HOSTED = /^(?:file_search|code_interpreter|mcp|computer|image_generation)(?:_|$)/
+/** Tools that the client runs. Upstreams have others of their own, which they bill by the call, so any other counts as theirs. */
+const OF_CLIENT = /^(?:function|custom|namespace|local_shell|shell|apply_patch|tool_search)$/
 
 function kindOf({ type, environment }: JsonObject): ToolKind {
-  const name = String(type)
+  const name = asText(type)
   if (name.startsWith('web_search')) {
     return 'web_search'
   }
-  const isContainer = name === 'shell' && isJsonObject(environment) && String(environment.type).startsWith('container')
-  return HOSTED.test(name) || isContainer ? 'hosted' : 'client'
+  const isContainer = name === 'shell' && isJsonObject(environment) && asText(environment.type).startsWith('container')
+  return isContainer || !OF_CLIENT.test(name) ? 'hosted' : 'client'
 }
 
 function chosenTypeOf(choice: unknown): string | undefined {
@@ -135,8 +141,6 @@ function chosenTypeOf(choice: unknown): string | undefined {
     return undefined
   }
   const chosen = choice.type === 'allowed_tools' && Array.isArray(choice.tools) ? choice.tools : [choice]
-  return chosen
-    .filter(isJsonObject)
-    .find((each) => kindOf(each) !== 'client')
-    ?.type?.toString()
+  const hosted = chosen.filter(isJsonObject).find((each) => kindOf(each) !== 'client')?.type
+  return hosted === undefined ? undefined : asText(hosted)
 }

@@ -71,6 +71,11 @@ function readByName(text: string): unknown {
   return level.values[0]
 }
 
+/** A JSON value as text. `String` throws for an object with a field `toString`. */
+export function asText(value: unknown): string {
+  return typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value)
+}
+
 /** A parsed JSON object with unchecked fields. */
 export type JsonObject = Readonly<Record<string, unknown>>
 

@@ -1,5 +1,5 @@
 import { InvalidRequestError } from '../errors.ts'
-import { isJsonObject, type JsonObject, parseJsonObject } from '../json/parse-json-text.ts'
+import { asText, isJsonObject, type JsonObject, parseJsonObject } from '../json/parse-json-text.ts'
 import { type ChatTranslation, refuseType } from './responses-to-chat.ts'
 import { plainId, ToolNames } from './tool-names.ts'
 
@@ -27,7 +27,7 @@ const TEMPERATURE_MAX = 1
 export function messagesToolNames({ tools }: JsonObject): ToolNames {
   const names = new ToolNames()
   for (const { function: called } of objectsOf(tools)) {
-    names.upstreamOf({ name: String(isJsonObject(called) ? called.name : '') })
+    names.upstreamOf({ name: asText(isJsonObject(called) ? called.name : '') })
   }
   return names
 }
@@ -62,7 +62,7 @@ function toolFields(body: JsonObject, names: ToolNames): JsonObject {
     const { name, description, parameters }: JsonObject = isJsonObject(called) ? called : {}
     const described = typeof description === 'string' ? { description } : {}
     const schema = isJsonObject(parameters) ? { type: 'object', ...parameters } : { type: 'object', properties: {} }
-    return [{ name: names.upstreamOf({ name: String(name) }), ...described, input_schema: schema }]
+    return [{ name: names.upstreamOf({ name: asText(name) }), ...described, input_schema: schema }]
   })
   const choice = choiceOf(body, names)
   return tools.length === 0 ? {} : { tools, ...(choice === undefined ? {} : { tool_choice: choice }) }
@@ -76,7 +76,7 @@ function choiceOf({ tool_choice: choice, parallel_tool_calls: parallel }: JsonOb
     const name = isJsonObject(choice.function) ? choice.function.name : undefined
     return name === undefined
       ? refuseType('tool_choice', choice.type)
-      : { type: 'tool', name: names.upstreamOf({ name: String(name) }), ...single }
+      : { type: 'tool', name: names.upstreamOf({ name: asText(name) }), ...single }
   }
   const type = typeof choice === 'string' ? CHOICES[choice] : parallel === false ? 'auto' : undefined
   return type === undefined ? undefined : { type, ...(type === 'none' ? {} : single) }
@@ -113,12 +113,12 @@ function messagesOf(body: JsonObject, names: ToolNames) {
     const path = `messages.${index}`
     const { role } = message
     if (role === 'system' || role === 'developer') {
-      system.push(...blocksOf(message.content, path).map(({ text }) => String(text)))
+      system.push(...blocksOf(message.content, path).map(({ text }) => asText(text)))
     } else if (role === 'user') {
       add('user', blocksOf(message.content, `${path}.content`))
     } else if (role === 'tool') {
       const content = blocksOf(message.content, `${path}.content`)
-      add('user', [{ type: 'tool_result', tool_use_id: plainId(String(message.tool_call_id)), content }])
+      add('user', [{ type: 'tool_result', tool_use_id: plainId(asText(message.tool_call_id)), content }])
     } else if (role === 'assistant') {
       add('assistant', [...blocksOf(message.content, `${path}.content`), ...callsOf(message, names)])
     } else {
@@ -131,8 +131,8 @@ function messagesOf(body: JsonObject, names: ToolNames) {
 function callsOf({ tool_calls: calls }: JsonObject, names: ToolNames): readonly JsonObject[] {
   return objectsOf(calls).map(({ id, function: called }) => {
     const { name, arguments: text }: JsonObject = isJsonObject(called) ? called : {}
-    const input = parseJsonObject(String(text ?? '')) ?? {}
-    return { type: 'tool_use', id: plainId(String(id)), name: names.upstreamOf({ name: String(name) }), input }
+    const input = parseJsonObject(asText(text ?? '')) ?? {}
+    return { type: 'tool_use', id: plainId(asText(id)), name: names.upstreamOf({ name: asText(name) }), input }
   })
 }
 
@@ -149,7 +149,7 @@ const DATA_URL = /^data:(image\/[a-z0-9.+-]+);base64,(.*)$/is
 function blockOf(part: JsonObject, path: string): readonly JsonObject[] {
   const { type, text, refusal, image_url: image } = part
   if (type === 'text' || type === 'refusal') {
-    const written = String(text ?? refusal ?? '')
+    const written = asText(text ?? refusal ?? '')
     return written === '' ? [] : [{ type: 'text', text: written }]
   }
   const url = isJsonObject(image) ? image.url : image

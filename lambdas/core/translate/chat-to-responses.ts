@@ -167,7 +167,9 @@ export class ResponseTranslator implements ChatTranslator {
       events = this.#writer.write('response.content_part.added', { ...place, part: writtenPart(part) })
     }
     part.pieces.push(delta)
-    part.logprobs.push(...logprobs)
+    for (const each of logprobs) {
+      part.logprobs.push(each)
+    }
     const more = type === 'output_text' ? { logprobs } : {}
     return events + this.#writer.write(`${EVENTS[type].event}.delta`, { ...place, delta, ...more })
   }

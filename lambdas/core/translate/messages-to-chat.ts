@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '../json/parse-json-text.ts'
+import { asText, isJsonObject, type JsonObject } from '../json/parse-json-text.ts'
 import { ChatMessages, type ChatPart, contentOf, type ReasoningField, textOf } from './chat-messages.ts'
 import { type ChatTranslation, refuseType } from './responses-to-chat.ts'
 import { originalId, ToolNames } from './tool-names.ts'
@@ -37,7 +37,7 @@ function toolsOf(tools: unknown, names: ToolNames) {
     if (type == null || type === 'custom') {
       const described = typeof description === 'string' ? { description } : {}
       const more = typeof strict === 'boolean' ? { strict } : {}
-      const named = { name: names.upstreamOf({ name: String(name) }), ...described }
+      const named = { name: names.upstreamOf({ name: asText(name) }), ...described }
       offered.push({ type: 'function', function: { ...named, parameters: parameters ?? { type: 'object' }, ...more } })
     } else if (typeof type === 'string' && type.startsWith('web_search')) {
       ignored.push(`tools.${type}`)
@@ -57,8 +57,8 @@ function choiceFields(choice: unknown, names: ToolNames): JsonObject {
   const { type, name, disable_parallel_tool_use: isSingle } = choice
   const chosen =
     type === 'tool'
-      ? { type: 'function', function: { name: names.upstreamOf({ name: String(name) }) } }
-      : (CHOICES[String(type)] ?? refuseType('tool_choice', type))
+      ? { type: 'function', function: { name: names.upstreamOf({ name: asText(name) }) } }
+      : (CHOICES[asText(type)] ?? refuseType('tool_choice', type))
   return { tool_choice: chosen, ...(isSingle === true ? { parallel_tool_calls: false } : {}) }
 }
 
@@ -106,7 +106,7 @@ type Turn = { readonly path: string; readonly messages: ChatMessages }
 
 function readAssistant(content: unknown, { path, messages, names }: Turn & Pick<Reading, 'names'>): void {
   const blocks = blocksOf(content)
-  const thought = blocks.filter(({ type }) => type === 'thinking').map(({ thinking }) => String(thinking ?? ''))
+  const thought = blocks.filter(({ type }) => type === 'thinking').map(({ thinking }) => asText(thinking ?? ''))
   messages.reasoning(thought.join('\n\n'))
   const parts = blocks.flatMap((block, index) =>
     THOUGHTS.has(block.type) || block.type === 'tool_use' ? [] : [partOf(block, `${path}.${index}`)],
@@ -115,9 +115,9 @@ function readAssistant(content: unknown, { path, messages, names }: Turn & Pick<
   for (const { type, id, name, input } of blocks) {
     if (type === 'tool_use') {
       messages.call({
-        id: originalId(String(id)),
+        id: originalId(asText(id)),
         type: 'function',
-        function: { name: names.upstreamOf({ name: String(name) }), arguments: JSON.stringify(input ?? {}) },
+        function: { name: names.upstreamOf({ name: asText(name) }), arguments: JSON.stringify(input ?? {}) },
       })
     }
   }
@@ -130,7 +130,7 @@ function readUser(content: unknown, { path, messages }: Turn): void {
   const blocks = blocksOf(content)
   for (const { type, tool_use_id: id } of blocks) {
     if (type === 'tool_result') {
-      messages.output(originalId(String(id)))
+      messages.output(originalId(asText(id)))
     }
   }
   const parts = blocks.flatMap((block, index) =>
@@ -147,7 +147,7 @@ function outputsOf(messages: readonly JsonObject[]): ReadonlyMap<string, readonl
     for (const [place, block] of blocksOf(content).entries()) {
       if (block.type === 'tool_result') {
         const path = `messages.${index}.content.${place}.content`
-        outputs.set(originalId(String(block.tool_use_id)), partsOf(block.content, path))
+        outputs.set(originalId(asText(block.tool_use_id)), partsOf(block.content, path))
       }
     }
   }
@@ -161,7 +161,7 @@ function partsOf(content: unknown, path: string): readonly ChatPart[] {
 function partOf(block: JsonObject, path: string): ChatPart {
   const { type, text, source } = block
   if (type === 'text') {
-    return { type, text: String(text ?? '') }
+    return { type, text: asText(text ?? '') }
   }
   const url = type === 'image' && isJsonObject(source) ? imageUrl(source) : undefined
   return url === undefined ? refuseType(path, type) : { type: 'image_url', image_url: { url } }
@@ -169,7 +169,7 @@ function partOf(block: JsonObject, path: string): ChatPart {
 
 function imageUrl({ type, media_type: mediaType, data, url }: JsonObject): string | undefined {
   if (type === 'base64' && typeof data === 'string') {
-    return `data:${String(mediaType)};base64,${data}`
+    return `data:${asText(mediaType)};base64,${data}`
   }
   return type === 'url' && typeof url === 'string' ? url : undefined
 }

@@ -1,5 +1,5 @@
 import type { ErrorFacts } from '../api/error-form.ts'
-import { isJsonObject, type JsonObject } from '../json/parse-json-text.ts'
+import { asText, isJsonObject, type JsonObject } from '../json/parse-json-text.ts'
 
 /** Writes the events of one response, each with its number. */
 export class ResponseEventWriter {
@@ -116,7 +116,7 @@ const PARTS: Readonly<Record<string, { readonly event: string; readonly field: s
 }
 
 function partEvents(part: JsonObject, place: JsonObject, writer: ResponseEventWriter): string {
-  const { event, field } = PARTS[String(part.type)] ?? {}
+  const { event, field } = PARTS[asText(part.type)] ?? {}
   if (event === undefined || field === undefined) {
     return (
       writer.write('response.content_part.added', { ...place, part }) +

@@ -1,5 +1,5 @@
 import { InvalidRequestError } from '../errors.ts'
-import { isJsonObject, type JsonObject } from '../json/parse-json-text.ts'
+import { asText, isJsonObject, type JsonObject } from '../json/parse-json-text.ts'
 import { type ChatCall, ChatMessages, type ChatPart, contentOf, type ReasoningField, textOf } from './chat-messages.ts'
 import { ToolNames } from './tool-names.ts'
 
@@ -128,7 +128,7 @@ function chosenTools(
   }
   if (choice.type === 'allowed_tools') {
     const allowed = new Set(objectsOf(choice.tools).map((tool) => upstreamNameOf(tool, names)))
-    const tools = offered.filter((tool) => isJsonObject(tool.function) && allowed.has(String(tool.function.name)))
+    const tools = offered.filter((tool) => isJsonObject(tool.function) && allowed.has(asText(tool.function.name)))
     return tools.length === 0 ? {} : { tools, tool_choice: choice.mode ?? 'auto', ...more }
   }
   if (choice.type !== 'function' && choice.type !== 'custom') {
@@ -144,7 +144,7 @@ function chosenTools(
 function upstreamNameOf({ name, namespace, type }: JsonObject, names: ToolNames): string {
   const isCustom = type === 'custom' || type === 'custom_tool_call'
   return names.upstreamOf({
-    name: String(name),
+    name: asText(name),
     namespace: typeof namespace === 'string' ? namespace : undefined,
     ...(isCustom ? { isCustom } : {}),
   })
@@ -211,7 +211,7 @@ function readItem(item: JsonObject, { path, messages, names }: ItemReading): voi
       break
     case 'function_call_output':
     case 'custom_tool_call_output':
-      messages.output(String(id))
+      messages.output(asText(id))
       break
     case 'reasoning':
       messages.reasoning(reasoningText(item))
@@ -226,7 +226,7 @@ function readItem(item: JsonObject, { path, messages, names }: ItemReading): voi
 function callOf(item: JsonObject, names: ToolNames): ChatCall {
   const text = item.type === 'custom_tool_call' ? JSON.stringify({ [CUSTOM_INPUT]: item.input ?? '' }) : item.arguments
   return {
-    id: String(item.call_id),
+    id: asText(item.call_id),
     type: 'function',
     function: { name: upstreamNameOf(item, names), arguments: typeof text === 'string' ? text : '{}' },
   }
@@ -243,7 +243,7 @@ function outputsOf(input: unknown): ReadonlyMap<string, readonly ChatPart[]> {
   const outputs = new Map<string, readonly ChatPart[]>()
   for (const [index, { type, call_id: id, output }] of objectsOf(input).entries()) {
     if (type === 'function_call_output' || type === 'custom_tool_call_output') {
-      outputs.set(String(id), partsOf(output, `input.${index}.output`))
+      outputs.set(asText(id), partsOf(output, `input.${index}.output`))
     }
   }
   return outputs
@@ -259,10 +259,10 @@ function partsOf(content: unknown, path: string): readonly ChatPart[] {
 function partOf(part: JsonObject, path: string): ChatPart {
   const { type, text, refusal, image_url: url, detail } = part
   if (type === 'input_text' || type === 'output_text' || type === 'text') {
-    return { type: 'text', text: String(text ?? '') }
+    return { type: 'text', text: asText(text ?? '') }
   }
   if (type === 'refusal') {
-    return { type: 'text', text: String(refusal ?? '') }
+    return { type: 'text', text: asText(refusal ?? '') }
   }
   if (type === 'input_image' && typeof url === 'string') {
     return { type: 'image_url', image_url: { url, ...(typeof detail === 'string' ? { detail } : {}) } }

@@ -26,6 +26,8 @@ function hashOf(text: string): string {
 export class ToolNames {
   readonly #byUpstream = new Map<string, ToolName>()
   readonly #byOwn = new Map<string, string>()
+  /** How many names were shortened to each beginning. */
+  readonly #shortened = new Map<string, number>()
 
   /** The name for the upstream: with its namespace, and shortened where it is too long or taken. */
   upstreamOf(tool: ToolName): string {
@@ -46,12 +48,18 @@ export class ToolNames {
   }
 
   #freeName(full: string): string {
-    let name = full
-    for (let salt = full; !PLAIN.test(name) || this.#byUpstream.has(name); salt += '+') {
-      const plain = full.replaceAll(/[^A-Za-z0-9_-]/g, '_').slice(0, NAME_CHARACTERS_MAX - HASH_CHARACTERS - 1)
-      name = `${plain}_${hashOf(salt)}`
+    if (PLAIN.test(full) && !this.#byUpstream.has(full)) {
+      return full
     }
-    return name
+    const plain = full.replaceAll(/[^A-Za-z0-9_-]/g, '_').slice(0, NAME_CHARACTERS_MAX - HASH_CHARACTERS - 1)
+    for (;;) {
+      const count = this.#shortened.get(plain) ?? 0
+      this.#shortened.set(plain, count + 1)
+      const name = `${plain}_${hashOf(count === 0 ? full : `${count} ${full}`)}`
+      if (!this.#byUpstream.has(name)) {
+        return name
+      }
+    }
   }
 }
 

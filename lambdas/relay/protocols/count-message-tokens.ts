@@ -4,7 +4,7 @@ import { leftOutOf } from '#core/api/gated-fields.ts'
 import { parseCountTokensRequest } from '#core/api/messages-request.ts'
 import { hiddenFields } from '#core/catalogue/hidden-fields.ts'
 import { HttpError } from '#core/errors.ts'
-import { parseJsonObject } from '#core/json/parse-json-text.ts'
+import { type JsonObject, parseJsonObject } from '#core/json/parse-json-text.ts'
 import { AdmittedCall } from '../breakers.ts'
 import { isSuccess, NothingRelayedError, type UpstreamReply } from '../call-channel.ts'
 import { callUpstream } from '../failover.ts'
@@ -15,7 +15,7 @@ import type { ClientRequest } from '../relay-protocol.ts'
 import { clientRequestOf } from '../run-request.ts'
 import { sendJson } from '../send-response.ts'
 import type { RelayRoute } from '../serve-relay.ts'
-import { nativeBody } from './agent-calls.ts'
+import { nativeBody, refusalIn } from './agent-calls.ts'
 import { MESSAGES_QUERY } from './messages.ts'
 import { messagesTarget } from './messages-target.ts'
 
@@ -101,8 +101,12 @@ async function readCount(
     reply.body.destroy()
     throw new NothingRelayedError('the upstream counts no tokens')
   }
+  const translate = (refusal: JsonObject) => refusalIn(MESSAGES_ERRORS)(refusal, reply)
   if (!isSuccess(reply)) {
-    return { statusCode: reply.status, body: await readRefusal(reply, { ...bounds, errors: MESSAGES_ERRORS }) }
+    return {
+      statusCode: reply.status,
+      body: await readRefusal(reply, { ...bounds, errors: MESSAGES_ERRORS, translate }),
+    }
   }
   const bytes = await readReply(reply, { bytesMax: COUNT_BYTES_MAX, deadline: bounds.deadline })
   const tokens = parseJsonObject(bytes.toString('utf8'))?.input_tokens

@@ -190,6 +190,17 @@ describe('create-message on a channel with this API', () => {
   )
 })
 
+describe('create-message for an upstream that would go over the conversation again', () => {
+  it('400: a compaction, which is billed beyond the usage of the reply', async () => {
+    const edits = [{ type: 'clear_thinking_20251015' }, { type: 'compact_20260112' }]
+    const { statusCode, text } = await create({ ...BODY, context_management: { edits } })
+    expect({ statusCode, text }).toMatchObject({
+      statusCode: 400,
+      text: expect.stringContaining('context_management.edits.1'),
+    })
+  })
+})
+
 describe('list-models for a client of this API', () => {
   it('200: also has the fields of the Anthropic API, for a key in x-api-key', async () => {
     const { key } = await rig.tenant('1')

@@ -190,7 +190,10 @@ describe('create-response on a channel with this API', () => {
     expect(headers).toMatchObject({ 'x-reelgate-ignored': 'service_tier, n, tools.web_search' })
   })
 
-  it.each(['web_search', 'file_search', 'code_interpreter', 'mcp', 'computer_use_preview', 'image_generation'])(
+  it.each([
+    ...['web_search', 'file_search', 'code_interpreter', 'mcp', 'computer_use_preview', 'image_generation'],
+    ...['x_search', 'code_execution', 'openrouter:web_search'],
+  ])(
     '400: a tool of the type %s alone',
     async (type) => {
       const { statusCode, text } = await create({ ...BODY, tools: [{ type }] })
@@ -200,6 +203,21 @@ describe('create-response on a channel with this API', () => {
       })
     },
   )
+
+  it('400: a tool of the upstream among those that a search of the client found', async () => {
+    const found = { type: 'tool_search_output', call_id: 'c', tools: [{ type: 'mcp', server_url: 'https://a.example' }] }
+    const { statusCode, text } = await create({ ...BODY, input: [found] })
+    expect({ statusCode, error: JSON.parse(text).error }).toMatchObject({
+      statusCode: 400,
+      error: { param: 'input.0.tools.0' },
+    })
+  })
+
+  it('400: more tools in namespaces than a request may have', async () => {
+    const inner = Array.from({ length: 1_024 }, (_, index) => ({ type: 'function', name: `f${index}` }))
+    const { statusCode, text } = await create({ ...BODY, tools: [{ type: 'namespace', name: 'n', tools: inner }] })
+    expect({ statusCode, error: JSON.parse(text).error }).toMatchObject({ statusCode: 400, error: { param: 'tools' } })
+  })
 
   it('an upstream’s 400 keeps its status and its words', async () => {
     const error = { message: 'Bad thing', type: 'invalid_request_error', param: 'input', code: 'x' }
