@@ -75,7 +75,7 @@ describe('npm run admin, against a running local host', () => {
       key: expect.stringMatching(/^rg_live_/),
       tenant: 'demo',
       models: ['famB-1.1-t2v', 'famA-2'],
-      rate_per_minute: 60,
+      rate_per_minute: 300,
     })
     expect((await gateway.api.withKey(made.key).list()).status).toBe(200)
     const listed = JSON.stringify(await gateway.admin('key', 'list'))

@@ -103,8 +103,9 @@ function refuseCompaction({ context_management: management }: Body): void {
   const edits: unknown = isJsonObject(management) ? management.edits : undefined
   const index = (Array.isArray(edits) ? edits : []).findIndex((edit) => asText(Object(edit).type).startsWith('compact'))
   if (index >= 0) {
-    const message = 'an upstream bills a compaction beyond the usage that it reports: leave this edit out'
-    throw new InvalidRequestError([{ path: `context_management.edits.${index}`, message }])
+    const path = `context_management.edits.${index}`
+    const message = `\`${path}\`: an upstream bills a compaction beyond the usage that it reports, so leave this edit out`
+    throw new InvalidRequestError([{ path, message }])
   }
 }
 

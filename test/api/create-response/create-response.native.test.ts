@@ -193,19 +193,20 @@ describe('create-response on a channel with this API', () => {
   it.each([
     ...['web_search', 'file_search', 'code_interpreter', 'mcp', 'computer_use_preview', 'image_generation'],
     ...['x_search', 'code_execution', 'openrouter:web_search'],
-  ])(
-    '400: a tool of the type %s alone',
-    async (type) => {
-      const { statusCode, text } = await create({ ...BODY, tools: [{ type }] })
-      expect({ statusCode, error: JSON.parse(text).error }).toMatchObject({
-        statusCode: 400,
-        error: { param: 'tools.0' },
-      })
-    },
-  )
+  ])('400: a tool of the type %s alone', async (type) => {
+    const { statusCode, text } = await create({ ...BODY, tools: [{ type }] })
+    expect({ statusCode, error: JSON.parse(text).error }).toMatchObject({
+      statusCode: 400,
+      error: { param: 'tools.0' },
+    })
+  })
 
   it('400: a tool of the upstream among those that a search of the client found', async () => {
-    const found = { type: 'tool_search_output', call_id: 'c', tools: [{ type: 'mcp', server_url: 'https://a.example' }] }
+    const found = {
+      type: 'tool_search_output',
+      call_id: 'c',
+      tools: [{ type: 'mcp', server_url: 'https://a.example' }],
+    }
     const { statusCode, text } = await create({ ...BODY, input: [found] })
     expect({ statusCode, error: JSON.parse(text).error }).toMatchObject({
       statusCode: 400,

@@ -304,8 +304,8 @@ describe('the record of a job', () => {
       ['processing', acceptedAt],
       ['finished', finishedAt],
       ['stored', storedAt],
-      ['settled', endedAt],
       ['progress', endedAt],
+      ['settled', endedAt],
       ['succeeded', endedAt],
     ])
     expect(events.find(({ type }) => type === 'settled')?.cost).toBe(await pipeline.spent())
