@@ -1,36 +1,91 @@
+import { randomUUID } from 'node:crypto'
 import { isJsonObject, type JsonObject, parsedOrUndefined } from '../json/parse-json-text.ts'
 import type { ToolNames } from './tool-names.ts'
 
 /** Finish reasons, by the stop reason of the message. */
-const FINISH_REASONS: Readonly<Record<string, string>> = {
-  max_tokens: 'length',
-  model_context_window_exceeded: 'length',
-  tool_use: 'tool_calls',
-  refusal: 'content_filter',
-}
+const FINISH_REASONS: ReadonlyMap<unknown, string> = new Map([
+  ['max_tokens', 'length'],
+  ['model_context_window_exceeded', 'length'],
+  ['tool_use', 'tool_calls'],
+  ['refusal', 'content_filter'],
+])
 
 function finishReasonOf(stopReason: unknown): string {
-  return FINISH_REASONS[String(stopReason)] ?? 'stop'
+  return FINISH_REASONS.get(stopReason) ?? 'stop'
 }
 
-/** The usage of a message, whose input excludes the cache, as a chat reports it: with the cache inside. */
+/** An upstream may send anything where a text belongs, even what no text can be made of. */
+function textOr(value: unknown, fallback: string): string {
+  return typeof value === 'string' ? value : fallback
+}
+
+/** The fields of a usage that are read, in any form of the interfaces. */
+const USAGE_FIELDS = [
+  'input_tokens',
+  'output_tokens',
+  'cache_read_input_tokens',
+  'cache_creation_input_tokens',
+  'cache_creation',
+  'prompt_tokens',
+  'completion_tokens',
+  'total_tokens',
+  'cached_tokens',
+  'prompt_cache_hit_tokens',
+  'prompt_tokens_details',
+  'input_tokens_details',
+  'completion_tokens_details',
+  'output_tokens_details',
+] as const
+
+/** The usage of a message so far. Later counts replace earlier ones; a zero stands for a count that is left out. */
+export function mergedUsage(earlier: JsonObject, later: unknown): JsonObject {
+  if (!isJsonObject(later)) {
+    return earlier
+  }
+  const isNews = (name: string) => later[name] != null && !(later[name] === 0 && earlier[name] !== undefined)
+  const news = USAGE_FIELDS.filter(isNews).map((name) => [name, later[name]])
+  return { ...earlier, ...Object.fromEntries(news) }
+}
+
+/**
+ * The usage of a message, whose input excludes the cache, as a chat reports it: with the cache inside. A count that the upstream
+ * left out stays out, because a zero would be believed.
+ */
 function chatUsage(usage: JsonObject): JsonObject {
-  const countOf = (name: string) => (typeof usage[name] === 'number' ? usage[name] : 0)
-  const cached_tokens = countOf('cache_read_input_tokens')
-  const cache_write_tokens = countOf('cache_creation_input_tokens')
-  const prompt_tokens = countOf('input_tokens') + cached_tokens + cache_write_tokens
+  const countOf = (name: string) => (typeof usage[name] === 'number' ? usage[name] : undefined)
+  const input = countOf('input_tokens')
+  const cacheRead = countOf('cache_read_input_tokens')
+  const cacheWrite = countOf('cache_creation_input_tokens')
+  const cached_tokens = cacheRead ?? 0
+  const cache_write_tokens = cacheWrite ?? 0
+  const hasInput = (input ?? cacheRead ?? cacheWrite) !== undefined
+  const prompt_tokens = hasInput ? (input ?? 0) + cached_tokens + cache_write_tokens : undefined
   const completion_tokens = countOf('output_tokens')
+  const isWhole = prompt_tokens !== undefined && completion_tokens !== undefined
   const split = isJsonObject(usage.cache_creation) ? { cache_creation: usage.cache_creation } : {}
   return {
-    prompt_tokens,
-    completion_tokens,
-    total_tokens: prompt_tokens + completion_tokens,
+    ...(prompt_tokens === undefined ? {} : { prompt_tokens }),
+    ...(completion_tokens === undefined ? {} : { completion_tokens }),
+    ...(isWhole ? { total_tokens: prompt_tokens + completion_tokens } : {}),
     prompt_tokens_details: { cached_tokens, cache_write_tokens, ...split },
   }
 }
 
-function headOf({ id, model }: JsonObject, object: string, created: number): JsonObject {
-  return { id: `chatcmpl-${String(id).replace(/^msg_/, '')}`, object, created, model }
+/** Every chunk repeats the id. */
+const PLAIN_ID = /^[A-Za-z0-9_.-]{1,128}$/
+
+/** The model is empty, because its public id is written when the chat is read. */
+function headOf({ id }: JsonObject, object: string, created: number): JsonObject {
+  const own = typeof id === 'string' && PLAIN_ID.test(id) ? id.replace(/^msg_/, '') : newId()
+  return { id: `chatcmpl-${own}`, object, created, model: '' }
+}
+
+function newId(): string {
+  return randomUUID().replaceAll('-', '')
+}
+
+function callIdOf(id: unknown): string {
+  return typeof id === 'string' ? id : `call_${newId()}`
 }
 
 function errorOf({ error }: JsonObject): JsonObject {
@@ -61,13 +116,13 @@ export function messageToChat(message: JsonObject, { names, created }: Rules): J
   }
   const blocks = message.content.filter(isJsonObject)
   const textOf = (type: string, field: string) =>
-    blocks.flatMap((block) => (block.type === type ? [String(block[field] ?? '')] : [])).join('')
+    blocks.flatMap((block) => (block.type === type ? [textOr(block[field], '')] : [])).join('')
   const calls = blocks
     .filter(({ type }) => type === 'tool_use')
     .map(({ id, name, input }) => ({
-      id,
+      id: callIdOf(id),
       type: 'function',
-      function: { name: names.toolOf(String(name)).name, arguments: JSON.stringify(input ?? {}) },
+      function: { name: names.toolOf(textOr(name, '')).name, arguments: JSON.stringify(input ?? {}) },
     }))
   const text = textOf('text', 'text')
   const thinking = textOf('thinking', 'thinking')
@@ -90,7 +145,9 @@ export function messageToChat(message: JsonObject, { names, created }: Rules): J
 export class MessageEventTranslator {
   readonly #rules: Rules
   #head: JsonObject = {}
-  #usage: JsonObject = {}
+  #reported: JsonObject = {}
+  #isFinal = false
+  #isOver = false
   #calls = -1
   /** Whether arguments came for the call that is open. */
   #hasArguments = true
@@ -99,17 +156,27 @@ export class MessageEventTranslator {
     this.#rules = rules
   }
 
+  /** What the upstream has reported so far, as a chat reports it. */
+  get usage(): JsonObject {
+    return chatUsage(this.#reported)
+  }
+
+  /** Whether the upstream has said how much it generated. What a message begins with is no such count. */
+  get isFinal(): boolean {
+    return this.#isFinal
+  }
+
   /** @param data of one event. @returns the bytes of chat events, decoded. */
   event(data: string): string {
     const event = parsedOrUndefined(data)
-    if (!isJsonObject(event)) {
+    if (!isJsonObject(event) || this.#isOver) {
       return ''
     }
     switch (event.type) {
       case 'message_start': {
         const message: JsonObject = isJsonObject(event.message) ? event.message : {}
         this.#head = headOf(message, 'chat.completion.chunk', this.#rules.created)
-        this.#keepUsage(message.usage)
+        this.#reported = mergedUsage(this.#reported, message.usage)
         return this.#chunk({ role: 'assistant', content: '' })
       }
       case 'content_block_start':
@@ -119,27 +186,23 @@ export class MessageEventTranslator {
       case 'content_block_stop':
         return this.#hasArguments ? '' : this.#argumentsOf('{}')
       case 'message_delta':
-        this.#keepUsage(event.usage)
+        this.#reported = mergedUsage(this.#reported, event.usage)
+        this.#isFinal ||= isJsonObject(event.usage)
         return this.#finish(isJsonObject(event.delta) ? event.delta : {})
       case 'message_stop':
-        return `${chatEvent({ ...this.#head, choices: [], usage: chatUsage(this.#usage) })}data: [DONE]\n\n`
+        this.#isFinal = true
+        this.#isOver = true
+        return `${chatEvent({ ...this.#head, choices: [], usage: this.usage })}data: [DONE]\n\n`
       case 'error':
+        this.#isOver = true
         return chatEvent(errorOf(event))
       default:
         return ''
     }
   }
 
-  /** Later counts replace earlier ones; a zero stands for a count that is left out. */
-  #keepUsage(usage: unknown): void {
-    const counts = Object.entries(isJsonObject(usage) ? usage : {}).filter(
-      ([name, value]) => value !== null && !(value === 0 && this.#usage[name] !== undefined),
-    )
-    this.#usage = { ...this.#usage, ...Object.fromEntries(counts) }
-  }
-
-  #chunk(delta: JsonObject, finish_reason: string | null = null): string {
-    return chatEvent({ ...this.#head, choices: [{ index: 0, delta, finish_reason }] })
+  #chunk(delta: JsonObject): string {
+    return chatEvent({ ...this.#head, choices: [{ index: 0, delta, finish_reason: null }] })
   }
 
   #begin({ type, id, name, text }: JsonObject): string {
@@ -151,18 +214,18 @@ export class MessageEventTranslator {
     }
     this.#calls += 1
     this.#hasArguments = false
-    const called = { name: this.#rules.names.toolOf(String(name)).name, arguments: '' }
-    return this.#chunk({ tool_calls: [{ index: this.#calls, id, type: 'function', function: called }] })
+    const called = { name: this.#rules.names.toolOf(textOr(name, '')).name, arguments: '' }
+    return this.#chunk({ tool_calls: [{ index: this.#calls, id: callIdOf(id), type: 'function', function: called }] })
   }
 
   #delta({ type, text, thinking, partial_json: json }: JsonObject): string {
     switch (type) {
       case 'text_delta':
-        return this.#chunk({ content: text })
+        return this.#chunk({ content: textOr(text, '') })
       case 'thinking_delta':
-        return this.#chunk({ reasoning_content: thinking })
+        return this.#chunk({ reasoning_content: textOr(thinking, '') })
       case 'input_json_delta':
-        return json === '' ? '' : this.#argumentsOf(String(json))
+        return typeof json === 'string' && json !== '' ? this.#argumentsOf(json) : ''
       default:
         return ''
     }
@@ -174,7 +237,12 @@ export class MessageEventTranslator {
   }
 
   #finish({ stop_reason: reason }: JsonObject): string {
-    return reason == null ? '' : this.#chunk({}, finishReasonOf(reason))
+    if (reason == null) {
+      return ''
+    }
+    const choices = [{ index: 0, delta: {}, finish_reason: finishReasonOf(reason) }]
+    // The end of the message, which brings the usage again, may never come.
+    return chatEvent({ ...this.#head, choices, ...(this.#isFinal ? { usage: this.usage } : {}) })
   }
 }
 

@@ -2,6 +2,7 @@ import type { ErrorFacts } from '#core/api/error-form.ts'
 import type { ApiPlace } from '#core/catalogue/apis.ts'
 import type { ChatModel } from '#core/catalogue/model.ts'
 import { type JsonObject, parseJsonObject } from '#core/json/parse-json-text.ts'
+import { believedUsage, readTokenUsage, type TokenCounts, tokensByLength } from '#core/pricing/token-usage.ts'
 import { allSteps, type Pushed } from '#core/relay/event-stream.ts'
 import { SseEventReader } from '#core/relay/sse-events.ts'
 import type { ReplyReader, WholeReply } from '#core/relay/whole-reply.ts'
@@ -71,13 +72,13 @@ export class MessageAsChatReader<Usage> implements ReplyReader<Usage> {
 }
 
 /** Reads the events of a message as a stream of chat reads its own. */
-export class MessageAsChatStream<Usage> implements RelayedStream<Usage> {
-  readonly #inner: RelayedStream<Usage>
+export class MessageAsChatStream implements RelayedStream<TokenCounts> {
+  readonly #inner: RelayedStream<TokenCounts>
   readonly #translator: MessageEventTranslator
   readonly #events = new SseEventReader()
   readonly failure?: (error: ErrorFacts) => string
 
-  constructor(inner: RelayedStream<Usage>, rules: Rules) {
+  constructor(inner: RelayedStream<TokenCounts>, rules: Rules) {
     this.#inner = inner
     this.#translator = new MessageEventTranslator(rules)
     if (inner.failure !== undefined) {
@@ -85,7 +86,7 @@ export class MessageAsChatStream<Usage> implements RelayedStream<Usage> {
     }
   }
 
-  get state(): RelayedStream<Usage>['state'] {
+  get state(): RelayedStream<TokenCounts>['state'] {
     return this.#inner.state
   }
 
@@ -101,8 +102,15 @@ export class MessageAsChatStream<Usage> implements RelayedStream<Usage> {
     return this.#inner.isAtWork
   }
 
-  get usage(): Usage | undefined {
-    return this.#inner.usage
+  /** As the native stream of messages: until the upstream has said how much it generated, at least the text that came counts. */
+  get usage(): TokenCounts | undefined {
+    const { hasGenerated, relayedTextBytes } = this.#inner
+    const counts = readTokenUsage(this.#translator.usage)
+    if (counts === undefined || this.#translator.isFinal) {
+      return believedUsage(counts, hasGenerated)
+    }
+    const output = Math.max(counts.output, tokensByLength(relayedTextBytes))
+    return hasGenerated ? { ...counts, output } : undefined
   }
 
   get relayedTextBytes(): number {

@@ -1,7 +1,7 @@
 import { MESSAGES_ERRORS } from '#core/api/error-form.ts'
 import { hiddenInEvent } from '#core/catalogue/hidden-fields.ts'
 import { CLOSE_BRACE, OPEN_BRACE, QUOTE } from '#core/json/json-scanner.ts'
-import { isJsonObject, type JsonObject, parsedOrUndefined, parseJsonObject } from '#core/json/parse-json-text.ts'
+import { type JsonObject, parsedOrUndefined, parseJsonObject } from '#core/json/parse-json-text.ts'
 import type { Microcredits } from '#core/money.ts'
 import { believedUsage, readTokenUsage, type TokenCounts, tokensByLength } from '#core/pricing/token-usage.ts'
 import { EventStream, type StreamRules } from '#core/relay/event-stream.ts'
@@ -19,6 +19,7 @@ import {
 import { editEvent, type SseEvent } from '#core/relay/sse-events.ts'
 import { ScannedReply, type WholeReply } from '#core/relay/whole-reply.ts'
 import { messageEvents } from '#core/translate/message-events.ts'
+import { mergedUsage } from '#core/translate/messages-reply-to-chat.ts'
 
 /** Blocks that begin empty. Any other one may come whole with its first event. */
 const EMPTY_BLOCKS: ReadonlySet<string> = new Set(['text', 'thinking', 'tool_use'])
@@ -138,15 +139,8 @@ export class MessagesStream extends EventStream<TokenCounts, MessagesScan> {
     return ''
   }
 
-  /** Later counts replace earlier ones; a zero stands for a count that is left out. */
   protected keepUsage({ usage }: MessagesScan): void {
-    const reported = parsedOrUndefined(usage)
-    if (isJsonObject(reported)) {
-      const counts = Object.entries(reported).filter(
-        ([name, value]) => value !== null && !(value === 0 && this.#reported[name] !== undefined),
-      )
-      this.#reported = { ...this.#reported, ...Object.fromEntries(counts) }
-    }
+    this.#reported = mergedUsage(this.#reported, parsedOrUndefined(usage))
   }
 
   protected read(event: SseEvent, scan: MessagesScan): string {

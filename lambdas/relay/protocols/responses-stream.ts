@@ -31,12 +31,20 @@ const OPENING: ReadonlySet<string> = new Set([
   'ping',
 ])
 
+/** The fields of an item that hold what a model generates. */
+const TEXTS: ReadonlySet<string> = new Set(['text', 'refusal', 'arguments', 'input'])
+
+/** The item of an event, and whatever is in it. */
+const ITEM = 6
+
 /** Reads a response, or one event of its stream, which holds the response in a field. */
 class ResponsesScan extends ReplyScan {
   /** Of an event. */
   type = ''
   /** Bytes of the delta of an event. */
   deltaBytes = 0
+  /** Bytes of the texts in the item of an event. */
+  itemBytes = 0
   sequenceNumber: number | undefined
   /** Whether the response says that it failed. */
   hasFailed = false
@@ -54,14 +62,20 @@ class ResponsesScan extends ReplyScan {
       this.hasResponse = true
       return TOP
     }
+    if (place === ITEM || (place === TOP && name === 'item' && !this.#isInResponse)) {
+      return ITEM
+    }
     return place === LIST && isList(this.listCode) && code === OPEN_BRACE ? ENTRY : ELSEWHERE
   }
 
   protected override ended(place: number, name: string): void {
+    const { code, start, end, text = '' } = this.scanner
+    if (place === ITEM && code === QUOTE && TEXTS.has(name)) {
+      this.itemBytes += end - start - 2
+    }
     if (place !== TOP) {
       return
     }
-    const { code, start, end, text = '' } = this.scanner
     if (name === 'response' && code === CLOSE_BRACE) {
       this.#isInResponse = false
       this.hasFailed = this.hasError
@@ -116,6 +130,8 @@ export class ResponsesStream extends EventStream<TokenCounts, ResponsesScan> {
   readonly #costOf: Options['costOf']
   #usage: TokenCounts | undefined
   #nextNumber = 0
+  /** Bytes of the texts in finished items. */
+  #doneBytes = 0
   /** The first event, and those of finished items, as they were relayed. */
   #kept: string[] = []
   #keptBytes = 0
@@ -174,6 +190,11 @@ export class ResponsesStream extends EventStream<TokenCounts, ResponsesScan> {
       this.hasBegun = true
       this.hasGenerated = true
       this.relayedTextBytes += scan.deltaBytes
+    }
+    if (type === 'response.output_item.done') {
+      // Some upstreams send items whole, without deltas.
+      this.#doneBytes += scan.itemBytes
+      this.relayedTextBytes = Math.max(this.relayedTextBytes, this.#doneBytes)
     }
     const cost = isLast && this.usage !== undefined ? this.#costOf(this.usage) : undefined
     const relayed = editEvent(event, editsWithCost(scan.edits, cost))
