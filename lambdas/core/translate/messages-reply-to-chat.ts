@@ -241,8 +241,7 @@ export class MessageEventTranslator {
       return ''
     }
     const choices = [{ index: 0, delta: {}, finish_reason: finishReasonOf(reason) }]
-    // The end of the message, which brings the usage again, may never come.
-    return chatEvent({ ...this.#head, choices, ...(this.#isFinal ? { usage: this.usage } : {}) })
+    return chatEvent({ ...this.#head, choices })
   }
 }
 
