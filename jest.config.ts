@@ -26,7 +26,8 @@ const config: Config = {
   collectCoverageFrom: [
     'lambdas/{core,store}/**/*.ts',
     '!lambdas/core/providers/video-provider.ts',
-    '!lambdas/core/api/response-schemas.ts',
+    '!lambdas/core/translate/chat-translator.ts',
+    '!lambdas/core/api/{response-schemas,agent-responses,video-responses}.ts',
   ],
   coverageProvider: 'v8',
   coverageReporters: ['text-summary'],

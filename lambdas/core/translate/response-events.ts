@@ -51,8 +51,9 @@ export function responseEvents(response: JsonObject): string {
   const writer = new ResponseEventWriter()
   const output = Array.isArray(response.output) ? response.output.filter(isJsonObject) : []
   const begun = { ...response, status: 'in_progress', output: [], usage: null, completed_at: null }
+  const opening = writer.opening(begun)
   const items = output.map((item, index) => itemEvents(item, index, writer))
-  return writer.opening(begun) + items.join('') + writer.last(response)
+  return opening + items.join('') + writer.last(response)
 }
 
 function itemEvents(item: JsonObject, output_index: number, writer: ResponseEventWriter): string {
