@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { isJsonObject, type JsonObject, parsedOrUndefined } from '../json/parse-json-text.ts'
 import type { ToolNames } from './tool-names.ts'
 
@@ -81,7 +80,7 @@ function headOf({ id }: JsonObject, object: string, created: number): JsonObject
 }
 
 function newId(): string {
-  return randomUUID().replaceAll('-', '')
+  return crypto.randomUUID().replaceAll('-', '')
 }
 
 function callIdOf(id: unknown): string {
