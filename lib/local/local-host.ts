@@ -39,7 +39,6 @@ const OPENAPI_FILE = join(import.meta.dirname, '..', '..', 'openapi.json')
 function setEnvironment(values: FunctionEnvironment): void {
   Object.assign(process.env, values, {
     AWS_REGION: process.env.AWS_REGION ?? 'us-east-1',
-    LOG_LEVEL: process.env.LOG_LEVEL ?? 'WARN',
     POWERTOOLS_METRICS_DISABLED: process.env.POWERTOOLS_METRICS_DISABLED ?? 'true',
   })
 }
@@ -105,11 +104,9 @@ export async function startLocalHost(options: LocalHostOptions): Promise<LocalHo
   const mode = options.simulators === true ? 'simulated' : 'start'
   const { config: read, warnings } = loadGatewayConfig({ file: options.configFile, environment: process.env, mode })
   const config = asLocal(read, options)
-  if (options.log !== undefined) {
-    process.env.LOG_LEVEL ??= 'INFO'
-    const { writeLog } = await import('./log-lines.ts')
-    writeLog(options.log, (line) => process.stderr.write(`${line}\n`))
-  }
+  process.env.LOG_LEVEL ??= options.log === undefined ? 'WARN' : 'INFO'
+  const { writeLog } = await import('./log-lines.ts')
+  writeLog(options.log, (line) => process.stderr.write(`${line}\n`))
   // Table, bucket and journals hold prompts and balances, so other users may not read any file of this process and its engines.
   process.umask(0o077)
   const data = new DataDirectory(options.dataDirectory)

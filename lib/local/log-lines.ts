@@ -15,11 +15,16 @@ const requests = new AsyncLocalStorage<Request>()
 const REQUEST = 'request'
 
 /**
- * Writes the log of this process in a form of its own, from now on. Failures that a response has told have no stack at levels above DEBUG.
+ * From now on, the log of this process has the level of the environment, which the logger may have been loaded without, and a form of its
+ * own. Failures that a response has told have no stack at levels above DEBUG.
+ * @param form undefined for the log as a deployment writes it.
  * @param write takes one line without its end.
  */
-export function writeLog(form: LogForm, write: (line: string) => void): void {
+export function writeLog(form: LogForm | undefined, write: (line: string) => void): void {
   logger.setLogLevel(levelOf(process.env.LOG_LEVEL))
+  if (form === undefined) {
+    return
+  }
   const log = (json: string) => {
     const line = lineOf(JSON.parse(json), form)
     if (line !== undefined) {

@@ -11,7 +11,7 @@ describe('runDemo', () => {
   it('shows a job from its request to its video, a chat, an embedding and a balanced ledger', async () => {
     const printed: string[] = []
     jest.spyOn(console, 'log').mockImplementation((line = '') => void printed.push(String(line)))
-    jest.spyOn(process.stdout, 'write').mockReturnValue(true)
+    const written = jest.spyOn(process.stdout, 'write').mockReturnValue(true)
     await runDemo()
     const text = printed.join('\n')
     for (const part of [
@@ -25,5 +25,7 @@ describe('runDemo', () => {
     ]) {
       expect(text).toContain(part)
     }
+    // Nor a line of the log among them.
+    expect(`${text}${written.mock.calls.join('')}`).not.toContain('"level"')
   })
 })
