@@ -1,4 +1,4 @@
-import { MODEL_PATHS } from '../core/api/paths.ts'
+import { PATHS } from '../core/api/paths.ts'
 import { defineRoute, type RouteNeeds } from './define-route.ts'
 
 /** Reserves, relays and settles. Without streaming, API Gateway gives up after 29 seconds, and the function continues to settle. */
@@ -19,7 +19,7 @@ const RELAY = {
 export const createChatCompletion = /* @__PURE__ */ defineRoute({
   operation: 'create-chat-completion',
   method: 'POST',
-  path: MODEL_PATHS.chat[0],
+  path: PATHS.chat,
   input: 'CreateChatCompletionRequest',
   output: 'ChatCompletion',
   relays: true,
@@ -31,7 +31,7 @@ export const createChatCompletion = /* @__PURE__ */ defineRoute({
 export const createResponse = /* @__PURE__ */ defineRoute({
   operation: 'create-response',
   method: 'POST',
-  path: MODEL_PATHS.chat[2],
+  path: PATHS.responses,
   input: 'CreateResponseRequest',
   output: 'Response',
   relays: true,
@@ -42,7 +42,7 @@ export const createResponse = /* @__PURE__ */ defineRoute({
 export const createMessage = /* @__PURE__ */ defineRoute({
   operation: 'create-message',
   method: 'POST',
-  path: MODEL_PATHS.chat[3],
+  path: PATHS.messages,
   query: ['beta'],
   input: 'CreateMessageRequest',
   output: 'Message',
@@ -54,7 +54,7 @@ export const createMessage = /* @__PURE__ */ defineRoute({
 export const countMessageTokens = /* @__PURE__ */ defineRoute({
   operation: 'count-message-tokens',
   method: 'POST',
-  path: `${MODEL_PATHS.chat[3]}/count_tokens`,
+  path: `${PATHS.messages}/count_tokens`,
   query: ['beta'],
   input: 'CountMessageTokensRequest',
   output: 'MessageTokenCount',
@@ -73,7 +73,7 @@ export const countMessageTokens = /* @__PURE__ */ defineRoute({
 export const createCompletion = /* @__PURE__ */ defineRoute({
   operation: 'create-completion',
   method: 'POST',
-  path: MODEL_PATHS.chat[1],
+  path: PATHS.completions,
   input: 'CreateCompletionRequest',
   output: 'Completion',
   relays: true,
@@ -85,7 +85,7 @@ export const createCompletion = /* @__PURE__ */ defineRoute({
 export const createEmbedding = /* @__PURE__ */ defineRoute({
   operation: 'create-embedding',
   method: 'POST',
-  path: MODEL_PATHS.embedding[0],
+  path: PATHS.embeddings,
   input: 'CreateEmbeddingRequest',
   output: 'EmbeddingList',
   relays: true,
@@ -96,7 +96,7 @@ export const createEmbedding = /* @__PURE__ */ defineRoute({
 export const createImage = /* @__PURE__ */ defineRoute({
   operation: 'create-image',
   method: 'POST',
-  path: MODEL_PATHS.image[0],
+  path: PATHS.images,
   input: 'CreateImageRequest',
   output: 'ImageList',
   relays: true,

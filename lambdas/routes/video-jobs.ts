@@ -1,7 +1,7 @@
-import { MODEL_PATHS } from '../core/api/paths.ts'
+import { PATHS } from '../core/api/paths.ts'
 import { defineRoute } from './define-route.ts'
 
-const JOBS = MODEL_PATHS.video[0]
+const JOBS = PATHS.videos
 
 export const createVideoJob = /* @__PURE__ */ defineRoute({
   operation: 'create-video-job',

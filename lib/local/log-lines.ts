@@ -49,7 +49,7 @@ export async function logRequest(
 ): Promise<void> {
   const startedAt = performance.now()
   const [path = '/'] = (request.url ?? '/').split('?')
-  const current: Request = { method: request.method ?? 'GET', path: withoutSecrets(path), isLogged: false }
+  const current: Request = { method: request.method ?? 'GET', path, isLogged: false }
   await requests.run(current, async () => {
     await serve()
     if (!current.isLogged) {
@@ -73,7 +73,8 @@ function lineOf(fields: Fields, form: LogForm): string | undefined {
   }
   if (form === 'json') {
     const { stack: _, location: __, ...rest } = error ?? {}
-    const place = isRequest && request !== undefined ? { method: request.method, path: request.path } : {}
+    const place =
+      isRequest && request !== undefined ? { method: request.method, path: withoutSecrets(request.path) } : {}
     return JSON.stringify({ ...fields, ...place, ...(isTold ? { error: rest } : {}) })
   }
   if (isTold) {
@@ -97,7 +98,7 @@ function timeOf({ timestamp }: Fields): string {
 /** `POST /v1/chat/completions 200 109 ms`, then what a relayed request used and cost, and the ids to look for it. */
 function requestParts(fields: Fields, request: Request | undefined): string[] {
   const { statusCode, durationMilliseconds, model, channelId, inputTokens, outputTokens, billedCredits } = fields
-  const place = request === undefined ? String(fields.operation) : `${request.method} ${request.path}`
+  const place = request === undefined ? String(fields.operation) : `${request.method} ${withoutSecrets(request.path)}`
   return [
     `${place} ${statusCode} ${durationMilliseconds} ms`,
     ...(model === undefined ? [] : [channelId === undefined ? String(model) : `${model} by ${channelId}`]),

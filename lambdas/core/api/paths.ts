@@ -3,12 +3,23 @@ import type { Model } from '../catalogue/model.ts'
 /** The shapes of an error body. */
 export type ErrorShape = 'video' | 'messages' | 'openai'
 
-/** Paths of the routes that make something with a model of each kind. */
+/** Paths of the routes that make something with a model. */
+export const PATHS = {
+  chat: '/v1/chat/completions',
+  completions: '/v1/completions',
+  responses: '/v1/responses',
+  messages: '/v1/messages',
+  embeddings: '/v1/embeddings',
+  images: '/v1/images/generations',
+  videos: '/v1/video/generations',
+} as const
+
+/** The same by the kind of the model. */
 export const MODEL_PATHS = {
-  chat: ['/v1/chat/completions', '/v1/completions', '/v1/responses', '/v1/messages'],
-  embedding: ['/v1/embeddings'],
-  image: ['/v1/images/generations'],
-  video: ['/v1/video/generations'],
+  chat: [PATHS.chat, PATHS.completions, PATHS.responses, PATHS.messages],
+  embedding: [PATHS.embeddings],
+  image: [PATHS.images],
+  video: [PATHS.videos],
 } as const satisfies Readonly<Record<Model['kind'], readonly string[]>>
 
 /**
@@ -17,7 +28,7 @@ export const MODEL_PATHS = {
  */
 export function errorShapeOf(path: string): ErrorShape {
   const isBelow = (root: string) => path === root || path.startsWith(`${root}/`)
-  return isBelow('/v1/video') ? 'video' : isBelow('/v1/messages') ? 'messages' : 'openai'
+  return isBelow('/v1/video') ? 'video' : isBelow(PATHS.messages) ? 'messages' : 'openai'
 }
 
 /** Longer than any path that a client could mean. */

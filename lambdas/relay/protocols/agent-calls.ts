@@ -7,9 +7,12 @@ import type { RelayChannel } from '#core/catalogue/channel.ts'
 import type { ChatModel } from '#core/catalogue/model.ts'
 import { InvalidRequestError } from '#core/errors.ts'
 import { replaceFields, withoutFields } from '#core/json/json-fields.ts'
-import { isJsonObject, type JsonObject } from '#core/json/parse-json-text.ts'
+import { isJsonObject, type JsonObject, parsedOrUndefined, parseJsonObject } from '#core/json/parse-json-text.ts'
 import type { TokenCall } from '#core/pricing/relay-cost.ts'
+import { believedUsage, readTokenUsage, type TokenCounts } from '#core/pricing/token-usage.ts'
 import { readUpstreamError } from '#core/providers/reply-reading.ts'
+import { isList, type ReplyScan } from '#core/relay/reply-scan.ts'
+import { ScannedReply, type WholeReply } from '#core/relay/whole-reply.ts'
 import { type ReasoningField, reasoningFieldOf } from '#core/translate/chat-messages.ts'
 import type { ChatTranslation } from '#core/translate/responses-to-chat.ts'
 import type { ClientRequest } from '../relay-protocol.ts'
@@ -114,6 +117,40 @@ export function translatedBody({ translation, upstreamModel, limit, stream }: Ch
     ...(stream ? { stream: true, stream_options: { include_usage: true } } : {}),
   }
   return { text: JSON.stringify(body), ignored }
+}
+
+/** How a whole reply of an agents' API is told from others, and becomes the events of a stream. */
+type WholeForm = { readonly list: string; readonly events: (whole: JsonObject) => string }
+
+/** Reads a whole reply of an upstream that speaks the API of the route. */
+export class NativeReplyReader extends ScannedReply<TokenCounts, ReplyScan> {
+  readonly #form: WholeForm
+
+  /** @param scan reads the list of the form. */
+  constructor(scan: ReplyScan, form: WholeForm) {
+    super(scan)
+    this.#form = form
+  }
+
+  end(): WholeReply<TokenCounts> {
+    const { isValid, isObject, hasError, entries, listCode, usage: reported } = this.scan
+    const { list, events } = this.#form
+    if (!isValid || isObject !== true || !(isList(listCode) || hasError)) {
+      return { kind: 'unusable', reason: `the reply has no list \`${list}\`` }
+    }
+    if (hasError && entries === 0) {
+      return { kind: 'error' }
+    }
+    return {
+      kind: 'reply',
+      usage: believedUsage(readTokenUsage(parsedOrUndefined(reported)), entries > 0),
+      relayed: (cost) => this.relayed(cost),
+      events: (cost) => {
+        const whole = parseJsonObject(Buffer.concat(this.relayed(cost)).toString('utf8'))
+        return whole && events(whole)
+      },
+    }
+  }
 }
 
 /** Writes the refusals of upstreams in the form of the client's API. One that has it already stays as it is. */

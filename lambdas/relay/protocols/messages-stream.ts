@@ -1,7 +1,7 @@
 import { MESSAGES_ERRORS } from '#core/api/error-form.ts'
 import { hiddenInEvent } from '#core/catalogue/hidden-fields.ts'
 import { CLOSE_BRACE, OPEN_BRACE, QUOTE } from '#core/json/json-scanner.ts'
-import { type JsonObject, parsedOrUndefined, parseJsonObject } from '#core/json/parse-json-text.ts'
+import { type JsonObject, parsedOrUndefined } from '#core/json/parse-json-text.ts'
 import type { Microcredits } from '#core/money.ts'
 import { believedUsage, readTokenUsage, type TokenCounts, tokensByLength } from '#core/pricing/token-usage.ts'
 import { EventStream, type StreamRules } from '#core/relay/event-stream.ts'
@@ -17,9 +17,9 @@ import {
   TOP,
 } from '#core/relay/reply-scan.ts'
 import { editEvent, type SseEvent } from '#core/relay/sse-events.ts'
-import { ScannedReply, type WholeReply } from '#core/relay/whole-reply.ts'
 import { messageEvents } from '#core/translate/message-events.ts'
 import { mergedUsage } from '#core/translate/messages-reply-to-chat.ts'
+import { NativeReplyReader } from './agent-calls.ts'
 
 /** Blocks that begin empty. Any other one may come whole with its first event. */
 const EMPTY_BLOCKS: ReadonlySet<string> = new Set(['text', 'thinking', 'tool_use'])
@@ -77,29 +77,8 @@ class MessagesScan extends ReplyScan {
 }
 
 /** Reads a whole message of an upstream with this API. */
-export class MessagesReplyReader extends ScannedReply<TokenCounts, MessagesScan> {
-  constructor(rules: ReplyRules) {
-    super(new MessagesScan(rules))
-  }
-
-  end(): WholeReply<TokenCounts> {
-    const { isValid, isObject, hasError, entries, listCode, usage: reported } = this.scan
-    if (!isValid || isObject !== true || !(isList(listCode) || hasError)) {
-      return { kind: 'unusable', reason: 'the reply has no list `content`' }
-    }
-    if (hasError && entries === 0) {
-      return { kind: 'error' }
-    }
-    return {
-      kind: 'reply',
-      usage: believedUsage(readTokenUsage(parsedOrUndefined(reported)), entries > 0),
-      relayed: (cost) => this.relayed(cost),
-      events: (cost) => {
-        const message = parseJsonObject(Buffer.concat(this.relayed(cost)).toString('utf8'))
-        return message && messageEvents(message)
-      },
-    }
-  }
+export function messagesReplyReader(rules: ReplyRules): NativeReplyReader {
+  return new NativeReplyReader(new MessagesScan(rules), { list: 'content', events: messageEvents })
 }
 
 type Options = StreamRules & { readonly costOf: (usage: TokenCounts) => Microcredits | undefined }

@@ -20,7 +20,7 @@ import {
   TranslatedRequest,
   translatedBody,
 } from './agent-calls.ts'
-import { MessagesReplyReader, MessagesStream } from './messages-stream.ts'
+import { MessagesStream, messagesReplyReader } from './messages-stream.ts'
 import { messagesTarget } from './messages-target.ts'
 import { TranslatedReplyReader, TranslatedStream } from './translated-chat.ts'
 
@@ -68,7 +68,7 @@ export const messages = defineRelayRoute<TokenCounts>({
       },
       reader: (_, rules) =>
         isNative(rules.channel)
-          ? new MessagesReplyReader(rules)
+          ? messagesReplyReader(rules)
           : new TranslatedReplyReader(rules, () => translator(rules)),
       large: ({ channel }) => ({
         list: isNative(channel) ? 'content' : 'choices',

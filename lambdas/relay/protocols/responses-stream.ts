@@ -16,8 +16,8 @@ import {
   TOP,
 } from '#core/relay/reply-scan.ts'
 import { editEvent, type SseEvent } from '#core/relay/sse-events.ts'
-import { ScannedReply, type WholeReply } from '#core/relay/whole-reply.ts'
 import { failedResponseEvent, responseEvents } from '#core/translate/response-events.ts'
+import { NativeReplyReader } from './agent-calls.ts'
 
 /** Events before the first output, which bind no client to their upstream. */
 const OPENING: ReadonlySet<string> = new Set([
@@ -93,29 +93,8 @@ class ResponsesScan extends ReplyScan {
 }
 
 /** Reads a whole response of an upstream with this API. */
-export class ResponsesReplyReader extends ScannedReply<TokenCounts, ResponsesScan> {
-  constructor(rules: ReplyRules) {
-    super(new ResponsesScan(rules))
-  }
-
-  end(): WholeReply<TokenCounts> {
-    const { isValid, isObject, hasError, entries, listCode, usage: reported } = this.scan
-    if (!isValid || isObject !== true || !(isList(listCode) || hasError)) {
-      return { kind: 'unusable', reason: 'the reply has no list `output`' }
-    }
-    if (hasError && entries === 0) {
-      return { kind: 'error' }
-    }
-    return {
-      kind: 'reply',
-      usage: believedUsage(readTokenUsage(parsedOrUndefined(reported)), entries > 0),
-      relayed: (cost) => this.relayed(cost),
-      events: (cost) => {
-        const response = parseJsonObject(Buffer.concat(this.relayed(cost)).toString('utf8'))
-        return response && responseEvents(response)
-      },
-    }
-  }
+export function responsesReplyReader(rules: ReplyRules): NativeReplyReader {
+  return new NativeReplyReader(new ResponsesScan(rules), { list: 'output', events: responseEvents })
 }
 
 /** More of a stream is not kept for the event that would end it early. */

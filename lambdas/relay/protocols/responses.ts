@@ -22,7 +22,7 @@ import {
   translatedBody,
 } from './agent-calls.ts'
 import { chatOverMessages, MessageAsChatReader, MessageAsChatStream, messagesRules } from './chat-over-messages.ts'
-import { ResponsesReplyReader, ResponsesStream } from './responses-stream.ts'
+import { ResponsesStream, responsesReplyReader } from './responses-stream.ts'
 import { TranslatedReplyReader, TranslatedStream } from './translated-chat.ts'
 
 /** The largest response that is held whole; images in it included. */
@@ -82,7 +82,7 @@ export const responses = defineRelayRoute<TokenCounts>({
       },
       reader: (_, rules) =>
         isNative(rules.channel)
-          ? new ResponsesReplyReader(rules)
+          ? responsesReplyReader(rules)
           : asChat(rules, new TranslatedReplyReader(rules, () => translator(rules))),
       large: ({ channel }) => ({
         list: LISTS[servedBy(ROUTE, channel, model.id).api],
