@@ -67,7 +67,7 @@ describe('the admin API and the command line, at one local host', () => {
       const body = { model: 'chat-default', messages: [{ role: 'user', content }], max_tokens: 5 }
       await gateway.api.withKey(key).send('POST', '/v1/chat/completions', JSON.stringify(body))
     }
-  }, 60_000)
+  })
   afterAll(() => gateway.stop())
 
   it('have a row above for each read that is defined once', () => {

@@ -65,7 +65,7 @@ describe('the examples of README and docs', () => {
     expect(others.filter((name) => !name.startsWith('testing-'))).toEqual([])
     expect(examples.map(({ name }) => name.replace(/-\d+$/, ''))).toEqual(expect.arrayContaining(['README', 'api']))
     expect(compile(examples)).toEqual({ status: 0, stdout: '' })
-  }, 120_000)
+  })
 
   it('in Python are there, and valid where there is a Python', () => {
     const examples = examplesIn('python')

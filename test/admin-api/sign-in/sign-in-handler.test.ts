@@ -302,6 +302,5 @@ describe('statuses of sign-in', () => {
       expect(await statusOf(name, NO_TABLE, { headers })).toBe(503)
       errors.length = 0
     },
-    20_000,
   )
 })

@@ -360,7 +360,6 @@ describe('RelayLedger under faults:', () => {
         ])
         expect(await broken()).toEqual([])
       },
-      120_000,
     )
   })
 })

@@ -122,7 +122,6 @@ describe('requestCode', () => {
       expect(sent?.authorization).toBe('Bearer rg_live_example')
       expect(sent?.body).toContain(JSON.stringify(PROMPT).slice(1, -1))
     },
-    30_000,
   )
 })
 
