@@ -33,7 +33,7 @@ const FUNDS = { item: 'balance', clauses: ['available >= ?'], beside: 'attribute
 
 export const GUARDS = {
   funds: { name: 'funds check', ...FUNDS, noticedIn: 11 },
-  activeKey: { ...ACTIVE_KEY, noticedIn: 40 },
+  activeKey: { ...ACTIVE_KEY, noticedIn: 81 },
   openJobs: {
     name: 'open job limit',
     item: 'balance',
@@ -54,19 +54,19 @@ export const GUARDS = {
     name: 'webhook claim',
     item: 'job',
     clauses: ['attribute_not_exists(callbackState)'],
-    noticedIn: 189,
+    noticedIn: 191,
   },
 } as const satisfies Record<string, Guard>
 
 /** A suspension is kept by the mark of each key and by the state of the tenant: either is enough. */
 export const SUSPENSION_GUARDS = [
-  { name: 'mark of a key', item: 'apiKey', clauses: ['attribute_not_exists(suspended)'], noticedIn: 141 },
-  { name: 'state of a tenant', item: 'balance', clauses: ['attribute_exists(PK)', 'state = ?'], noticedIn: 141 },
+  { name: 'mark of a key', item: 'apiKey', clauses: ['attribute_not_exists(suspended)'], noticedIn: 189 },
+  { name: 'state of a tenant', item: 'balance', clauses: ['attribute_exists(PK)', 'state = ?'], noticedIn: 189 },
 ] as const satisfies readonly Guard[]
 
 /** What stands behind a transaction of relayed requests, beside the key check and the resolution key that jobs have too. */
 export const RELAY_GUARDS = {
-  funds: { name: 'funds check of a group', ...FUNDS, noticedIn: 6 },
+  funds: { name: 'funds check of a group', ...FUNDS, noticedIn: 8 },
   holdVersion: {
     name: 'version of a hold',
     item: 'relayHold',
@@ -78,7 +78,7 @@ export const RELAY_GUARDS = {
     name: 'proof that a hold is new',
     item: 'relayHold',
     clauses: ['attribute_not_exists(PK)'],
-    noticedIn: 117,
+    noticedIn: 148,
   },
   releasedHold: {
     name: 'version of a hold that is given back',
@@ -91,20 +91,20 @@ export const RELAY_GUARDS = {
     name: 'revision of a key',
     item: 'apiKey',
     clauses: ['attribute_not_exists(revision)'],
-    noticedIn: 24,
+    noticedIn: 25,
   },
   resolutionKey: RESOLUTION_KEY,
-  activeKey: { ...ACTIVE_KEY, noticedIn: 41 },
+  activeKey: { ...ACTIVE_KEY, noticedIn: 57 },
 } as const satisfies Record<string, Guard>
 
 /** What keeps budgets, corrections and alerts right. */
 export const BUDGET_GUARDS = {
-  keyRoom: { name: 'room in the budget of a key', item: 'keyBudget', clauses: ['left >= ?'], noticedIn: 3 },
+  keyRoom: { name: 'room in the budget of a key', item: 'keyBudget', clauses: ['left >= ?'], noticedIn: 11 },
   keyRoomOfNewPeriod: {
     name: 'room in a new period of it',
     item: 'keyBudget',
     clauses: ['free >= ?'],
-    noticedIn: 141,
+    noticedIn: 161,
   },
   tenantRoom: {
     name: 'room in the budget of a tenant',
@@ -123,7 +123,7 @@ export const BUDGET_GUARDS = {
     item: 'balance',
     clauses: ['available >= ?'],
     beside: null,
-    noticedIn: 10,
+    noticedIn: 11,
   },
   correctionId: {
     name: 'id of a correction',

@@ -15,7 +15,7 @@ const HISTORIES_RECONCILE_ALONE = 2
 const HISTORIES_TO_NOTICE = 80
 const HISTORIES_WITH_ONE_GUARD = 2
 /** As `noticedIn` of a guard. */
-const ALL_GONE_NOTICED_IN = 49
+const ALL_GONE_NOTICED_IN = 52
 
 /** A test that is given up goes on beside the next one, and takes its clock. A busy machine needs several times as long as an idle one. */
 const simulation = useOpened(openSimulation)

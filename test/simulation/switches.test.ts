@@ -7,7 +7,7 @@ const HISTORIES = 4
 /** Instances that never read the switches again are noticed within so many. */
 const HISTORIES_TO_NOTICE = 40
 /** The first history that noticed them when this was written: where the search begins. */
-const NOTICED_IN = 20
+const NOTICED_IN = 23
 
 /** A test that is given up goes on beside the next one, and takes its clock. A busy machine needs several times as long as an idle one. */
 const simulation = useOpened(openSimulation)
