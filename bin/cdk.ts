@@ -4,15 +4,9 @@ import { AwsSolutionsChecks } from 'cdk-nag'
 import { ReelgateStack } from '#stack/reelgate-stack.ts'
 import { emulatorStackProps } from '../lib/cli/emulator.ts'
 import { refuseUnknownContext } from '../lib/config/context-settings.ts'
-import { configurationFile, loadGatewayConfig, OWN_CONFIGURATION_FILE } from '../lib/config/load-gateway-config.ts'
+import { configurationFile, OWN_CONFIGURATION_FILE } from '../lib/config/load-gateway-config.ts'
 import { stackName } from '../lib/config/platform-facts.ts'
-import {
-  leftOutSentence,
-  readStageSettings,
-  refuseUnsupportedRegion,
-  requireChannels,
-  unprotectedSentence,
-} from '../lib/config/stage-settings.ts'
+import { readStage, refuseUnsupportedRegion } from '../lib/config/stage-settings.ts'
 import { buildConsole } from '../lib/console/build-console.ts'
 import { printFailure } from './print-failure.ts'
 
@@ -30,29 +24,22 @@ const contextOf = (name: string) =>
 try {
   refuseUnknownContext(Object.keys(app.node.getAllContext()))
   const env = account && region ? { account, region } : undefined
-  const settings = readStageSettings(contextOf, env?.region)
+  const { remarks, ...stage } = readStage(contextOf, { region: env?.region, isToBeDeployed })
+  const { settings, config } = stage
   if (isToBeDeployed) {
     refuseUnsupportedRegion({ region, emulator: settings.emulator })
   }
-  const loaded = loadGatewayConfig({ file: settings.configFile, environment: process.env, mode: 'synth' })
-  if (isToBeDeployed) {
-    requireChannels(settings, loaded.config)
-    if (settings.configFile === OWN_CONFIGURATION_FILE) {
-      console.error(`configuration: ${settings.configFile}`)
-    }
+  if (isToBeDeployed && settings.configFile === OWN_CONFIGURATION_FILE) {
+    console.error(`configuration: ${settings.configFile}`)
   }
   const consoleFolder = isToBeDeployed && settings.frontDoor !== undefined ? await buildConsole() : undefined
   new ReelgateStack(app, stackName(settings.stage), {
-    ...loaded,
+    ...stage,
     ...(consoleFolder === undefined ? {} : { consoleFolder }),
-    ...(settings.emulator ? emulatorStackProps(loaded.config, process.env) : {}),
-    settings,
+    ...(settings.emulator ? emulatorStackProps(config, process.env) : {}),
     ...(env && { env }),
   })
   Validations.of(app).addPlugins(new AwsSolutionsChecks(app))
-  const remarks = [leftOutSentence(settings, loaded), unprotectedSentence(settings)].filter(
-    (each) => each !== undefined,
-  )
   if (isToBeDeployed && remarks.length > 0) {
     // After the output of the bundling, so that the warnings are not lost in it.
     app.synth()

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { globSync, readFileSync } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
+import { join, resolve } from 'node:path'
 
 const ROOT = join(import.meta.dirname, '..')
 
@@ -17,6 +17,7 @@ const TASKS: Readonly<Record<string, () => boolean | Promise<boolean>>> = {
   'check:names': checkNames,
   'check:bundles': checkBundles,
   'check:console': checkConsole,
+  package: writePackage,
 }
 
 async function write(command: 'openapi' | 'schema' | 'tables' | 'diagram'): Promise<boolean> {
@@ -92,10 +93,9 @@ function checkNames(): boolean {
 
 /** Bundles every handler and the relay server as a deployment does, and finds those above their budget. */
 async function checkBundles(): Promise<boolean> {
-  const { BUNDLE_BUDGET, bundleHandler, weighBundle } = await import('#stack/function-code.ts')
-  const { RELAY_SERVER } = await import('#stack/function-code.ts')
-  const handlers = globSync('**/handler.ts', { cwd: join(ROOT, 'lambdas') }).sort()
-  const modules = [...handlers.map((file) => ({ folder: dirname(file), entry: basename(file) })), RELAY_SERVER]
+  const { BUNDLE_BUDGET, bundleHandler, weighBundle } = await import('#stack/bundle-handler.ts')
+  const { deployedModules } = await import('../lib/package/build-package.ts')
+  const modules = deployedModules()
   const width = Math.max(...modules.map(({ folder }) => folder.length))
   const kilobytes = (value: number) => `${value.toFixed(0).padStart(4)} KB`
   let isWithin = true
@@ -107,6 +107,17 @@ async function checkBundles(): Promise<boolean> {
     isWithin &&= !isAbove
   }
   return isWithin
+}
+
+/** Makes `reelgate-<version>.tgz`, in the directory that is named or in this one, and prints its path. */
+async function writePackage(): Promise<boolean> {
+  const { buildPackage } = await import('../lib/package/build-package.ts')
+  const folder = join(ROOT, 'dist')
+  await buildPackage(folder)
+  const destination = resolve(process.argv[3] ?? '.')
+  const parameters = ['pack', folder, '--silent', '--pack-destination', destination]
+  console.log(join(destination, execFileSync('npm', parameters, { encoding: 'utf8' }).trim()))
+  return true
 }
 
 /** Builds the console, and weighs its first page. */

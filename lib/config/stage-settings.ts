@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
 import { SIGNING_KEY_BITS, SIGNING_KEYS_MAX } from '#core/cdn-signing-keys.ts'
 import { type ContextValues, readContext, StageSettingsError } from './context-settings.ts'
+import { loadGatewayConfig } from './load-gateway-config.ts'
 import { stackName } from './platform-facts.ts'
 
 /** A custom domain name and its ACM certificate. */
@@ -258,4 +259,28 @@ export function leftOutSentence(
   }
   const deployed = config.channels.map(({ id }) => id).join(', ')
   return `The stage ${stage} gets the channels ${deployed}, but not ${leftOut.join(', ')}, because their base urls are not set. If the deployed stage has one of these, it loses it.`
+}
+
+type StageOptions = {
+  /** Region of the stack, if known. */
+  readonly region: string | undefined
+  /** False for commands such as `cdk destroy`, which work without the environment of a deployment. */
+  readonly isToBeDeployed: boolean
+}
+
+/**
+ * Reads what a stack is made of: the settings of the stage, its configuration, and remarks for the operator.
+ * @throws StageSettingsError for the first invalid setting, GatewayConfigError for an invalid configuration.
+ */
+export function readStage(context: (name: string) => unknown, { region, isToBeDeployed }: StageOptions) {
+  const settings = readStageSettings(context, region)
+  if (isToBeDeployed) {
+    refuseUnsupportedRegion({ region, emulator: settings.emulator })
+  }
+  const loaded = loadGatewayConfig({ file: settings.configFile, environment: process.env, mode: 'synth' })
+  if (isToBeDeployed) {
+    requireChannels(settings, loaded.config)
+  }
+  const remarks = [leftOutSentence(settings, loaded), unprotectedSentence(settings)]
+  return { settings, ...loaded, remarks: remarks.filter((each) => each !== undefined) }
 }

@@ -16,7 +16,8 @@ import { Construct, type IConstruct } from 'constructs'
 import { SERVICE_NAME } from '#core/measures.ts'
 import type { FunctionEnvironment } from '../config/function-variables.ts'
 import { acknowledge } from './acknowledge.ts'
-import { type BundledFile, type ShippedCode, type ShippedFile, writeCode } from './function-code.ts'
+import type { BundledFile } from './bundle-handler.ts'
+import { type ShippedCode, type ShippedFile, writeCode } from './function-code.ts'
 import type { FunctionSources } from './function-sources.ts'
 import { ServiceLogGroup } from './logs.ts'
 import { metricsNamespaceOf } from './metrics.ts'
@@ -153,7 +154,7 @@ export function codeAsset(scope: Construct, code: ShippedCode) {
     writeSourceMaps(scope, { folder, hash: asset.assetHash, files: bundled })
     return asset
   }
-  return { path: join(sources.root, 'lambdas', folder), options, assetOf }
+  return { path: sources.root, options, assetOf }
 }
 
 /** The id of a function from its name: `SubmitVideoJob` for `submit-video-job`. */

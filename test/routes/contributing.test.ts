@@ -2,7 +2,7 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writ
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, describe, expect, it } from '@jest/globals'
-import { bundleHandler } from '#stack/function-code.ts'
+import { bundleHandler } from '#stack/bundle-handler.ts'
 import { REPOSITORY_ROOT } from '#stack/function-sources.ts'
 import { storeApiKey } from '#store/keys/key-changes.ts'
 import { startTestTable } from '../engines/test-table.ts'

@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals'
 import { MODEL_PATHS } from '#core/api/paths.ts'
 import { declaredStatuses, defineRoute, methodsOf, type Route } from '#routes/define-route.ts'
 import { allowedMethods, ROUTES } from '#routes/index.ts'
-import { bundleHandler } from '#stack/function-code.ts'
+import { bundleHandler } from '#stack/bundle-handler.ts'
 import { REPOSITORY_ROOT } from '#stack/function-sources.ts'
 
 describe('ROUTES', () => {

@@ -4,9 +4,10 @@ import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import type { Route } from '#routes/define-route.ts'
 import { ROUTES } from '#routes/index.ts'
+import { type Bundle, bundleHandler, weighBundle } from '#stack/bundle-handler.ts'
 import DiscoveredEndpoints from '#stack/discovered-endpoints.ts'
 import { defaultProvider, MissingCredentialsError } from '#stack/environment-credentials.ts'
-import { type Bundle, bundleHandler, filesBesideThePage, packConsole, weighBundle } from '#stack/function-code.ts'
+import { filesBesideThePage, packConsole } from '#stack/function-code.ts'
 import { REPOSITORY_ROOT } from '#stack/function-sources.ts'
 
 const { files, inputs } = bundleHandler({ root: REPOSITORY_ROOT, folder: 'api/delete-video-job' })

@@ -7,7 +7,8 @@ import { Template } from 'aws-cdk-lib/assertions'
 import { Bucket } from 'aws-cdk-lib/aws-s3'
 import { Asset } from 'aws-cdk-lib/aws-s3-assets'
 import type { GatewayConfig, OidcSettings } from '#core/catalogue/gateway-config.ts'
-import { bundleHandler, RELAY_SERVER } from '#stack/function-code.ts'
+import { bundleHandler } from '#stack/bundle-handler.ts'
+import { RELAY_SERVER } from '#stack/function-code.ts'
 import { REPOSITORY_ROOT, writeConfigurationFile } from '#stack/function-sources.ts'
 import {
   codeAsset,

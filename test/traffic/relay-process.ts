@@ -4,7 +4,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { bundleHandler, RELAY_SERVER, RELAY_SERVER_NODE_OPTIONS } from '#stack/function-code.ts'
+import { bundleHandler } from '#stack/bundle-handler.ts'
+import { RELAY_SERVER, RELAY_SERVER_NODE_OPTIONS } from '#stack/function-code.ts'
 
 const REPOSITORY = join(import.meta.dirname, '..', '..')
 
