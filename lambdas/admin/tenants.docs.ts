@@ -5,6 +5,7 @@ import { budget } from './keys.docs.ts'
 import { getTenant, listTenants } from './tenants.ts'
 import {
   adjustCredits,
+  changeAlerts,
   changeTenant,
   createTenant,
   grantCredits,
@@ -31,14 +32,16 @@ const tenant = z.strictObject({
     .describe('Left out for a tenant that is not suspended, and for API keys.'),
 })
 
+const alerts = {
+  thresholds: z.array(z.number()).readonly().describe('Percentages of every budget of the tenant.'),
+  low_balance: amountField.nullable().describe('The balance below which an alert is sent; null for none.'),
+  url_host: z.string().nullable().describe('Where the tenant gets its alerts; null if only operators get them.'),
+}
+
 /** A tenant with how it is alerted. */
 const tenantDetail = z.strictObject({
   ...tenant.shape,
-  alerts: z.strictObject({
-    thresholds: z.array(z.number()).readonly().describe('Percentages of every budget of the tenant.'),
-    low_balance: amountField.nullable().describe('The balance below which an alert is sent; null for none.'),
-    url_host: z.string().nullable().describe('Where the tenant gets its alerts; null if only operators get them.'),
-  }),
+  alerts: z.strictObject(alerts),
 })
 
 const posted = z.strictObject({
@@ -71,6 +74,12 @@ export const TENANT_DOCUMENTS = {
     description: 'All of the changes or none. Fields that are left out stay as they are.',
     returns,
     output: tenant,
+  }),
+  changeAlerts: documentOperation(changeAlerts, {
+    summary: 'change where and when a tenant is alerted about its budgets and its balance',
+    description: 'All of the changes or none. Fields that are left out stay as they are.',
+    returns: 'How the tenant is alerted.',
+    output: z.strictObject({ tenant: z.string(), ...alerts }),
   }),
   grantCredits: documentOperation(grantCredits, {
     summary: 'add credits to a tenant',

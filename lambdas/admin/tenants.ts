@@ -2,7 +2,7 @@ import { readPageLimit, readQueryText } from '#core/admin/page-query.ts'
 import type { Session } from '#core/admin/session.ts'
 import { balanceAmounts } from '#core/api/balance.ts'
 import { formatCredits } from '#core/money.ts'
-import { alertViewOf } from '#store/alerts/alert-settings.ts'
+import { type AlertView, alertViewOf } from '#store/alerts/alert-settings.ts'
 import { tableKeys } from '#store/table/table-keys.ts'
 import { noTenant, readBalance, readTenantRecord, type Suspension, type TenantListing } from '#store/tenants/tenants.ts'
 import { budgetJson } from './budgets.ts'
@@ -44,6 +44,15 @@ export function visibleTenant<Named extends { readonly suspension: Suspension | 
   return session?.role === 'tenant' ? { ...tenant, suspension: null } : tenant
 }
 
+/** How a tenant is alerted. The path of the url may hold a secret. */
+export function alertsJson({ url, thresholds, lowBalance }: AlertView) {
+  return {
+    thresholds,
+    low_balance: lowBalance === undefined ? null : formatCredits(lowBalance),
+    url_host: url === undefined ? null : new URL(url).host,
+  }
+}
+
 /** From the summary that is written each minute; the command line reads every tenant. */
 export const listTenants = defineOperation({
   name: 'list-tenants',
@@ -78,15 +87,8 @@ export const getTenant = defineOperation({
       throw noTenant(tenantId)
     }
     const record = visibleTenant(session, readTenantRecord(tenant))
-    const { url, thresholds, lowBalance } = alertViewOf(tenant, balance)
-    return {
-      ...tenantJson({ ...record, ...readBalance(balance) }, nowMilliseconds()),
-      alerts: {
-        thresholds,
-        low_balance: lowBalance === undefined ? null : formatCredits(lowBalance),
-        url_host: url === undefined ? null : new URL(url).host,
-      },
-    }
+    const json = tenantJson({ ...record, ...readBalance(balance) }, nowMilliseconds())
+    return { ...json, alerts: alertsJson(alertViewOf(tenant, balance)) }
   },
 })
 

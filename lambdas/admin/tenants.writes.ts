@@ -1,15 +1,19 @@
 import * as z from 'zod/mini'
 import { changeObject, requestObject } from '#core/admin/parse-request.ts'
 import { amountField, budgetField, nameField, reasonField, rowIdField } from '#core/admin/request-fields.ts'
+import { ALERT_THRESHOLD_PERCENT, ALERT_THRESHOLDS, ALERT_THRESHOLDS_MAX } from '#core/budgets.ts'
+import { InvalidRequestError } from '#core/errors.ts'
+import { checkCallbackUrl } from '#core/jobs/callback.ts'
 import { OPEN_JOBS_DEFAULT } from '#core/limits.ts'
 import { parseCredits, parsePositiveCredits, parseSignedCredits, ZERO } from '#core/money.ts'
+import { changeAlertSettings, readAlertView } from '#store/alerts/alert-settings.ts'
 import { StoreRefusal } from '#store/store-refusal.ts'
 import { changeTenant as change } from '#store/tenants/change-tenant.ts'
 import { adjustTenant, grantTenant } from '#store/tenants/credits.ts'
 import { makeTenant, resumeTenant as resume, suspendTenant as suspend } from '#store/tenants/tenant-lifecycle.ts'
 import { getTenant, listTenantNames, type Tenant } from '#store/tenants/tenants.ts'
 import { defineOperation, type OperationContext } from './operation.ts'
-import { tenantJson } from './tenants.ts'
+import { alertsJson, tenantJson } from './tenants.ts'
 
 type TenantContext = OperationContext<'POST'>
 
@@ -95,6 +99,58 @@ export const changeTenant = defineOperation({
       warn('requests were settled meanwhile: the starting amount may be slightly high')
     }
     return await changedTenant(tenantId, context)
+  },
+})
+
+const PERCENT = ALERT_THRESHOLD_PERCENT
+const PERCENT_ALLOWED = `use whole percentages from ${PERCENT.min} to ${PERCENT.max}`
+const THRESHOLDS_ALLOWED = `use 1 to ${ALERT_THRESHOLDS_MAX} percentages, or null for the default`
+const ALERT_URL_ALLOWED = 'use a url, or null for none'
+
+/** Where and when a tenant is alerted. Fields that are left out stay as they are. */
+export const changeAlerts = defineOperation({
+  name: 'change-alerts',
+  method: 'PATCH',
+  path: '/admin/v1/tenants/{tenant_id}/alerts',
+  access: 'owner',
+  audit: 'tenant alerts',
+  body: () =>
+    changeObject({
+      thresholds: z
+        .optional(
+          z.nullable(
+            z
+              .array(
+                z
+                  .int(PERCENT_ALLOWED)
+                  .check(z.minimum(PERCENT.min, PERCENT_ALLOWED), z.maximum(PERCENT.max, PERCENT_ALLOWED)),
+                THRESHOLDS_ALLOWED,
+              )
+              .check(z.minLength(1, THRESHOLDS_ALLOWED), z.maxLength(ALERT_THRESHOLDS_MAX, THRESHOLDS_ALLOWED)),
+          ),
+        )
+        .check(z.describe(`Percentages of every budget of the tenant; null for ${ALERT_THRESHOLDS.join(', ')}.`)),
+      low_balance: z
+        .optional(z.nullable(amountField(parseCredits, 'Credits, as a decimal string.')))
+        .check(
+          z.describe('An alert is sent when the balance, held credits included, falls below this; null for none.'),
+        ),
+      url: z
+        .optional(z.nullable(z.string(ALERT_URL_ALLOWED)))
+        .check(z.describe('Where the tenant gets its alerts, on the `callback_allowlist`; null for operators only.')),
+    }),
+  async run(
+    { tenant_id: tenantId, thresholds, low_balance: lowBalance, url },
+    { table, actor, config, nowMilliseconds },
+  ) {
+    const check = url == null ? undefined : checkCallbackUrl(url, (await config()).callback_allowlist)
+    if (check?.allowed === false) {
+      throw new InvalidRequestError([{ path: 'url', message: check.reason }])
+    }
+    const sorted = thresholds?.toSorted((left, right) => left - right)
+    const change = { thresholds: sorted === undefined ? thresholds : [...new Set(sorted)], lowBalance, url }
+    await changeAlertSettings(table, tenantId, { change, actor, nowMilliseconds: nowMilliseconds() })
+    return { tenant: tenantId, ...alertsJson(await readAlertView(table, tenantId)) }
   },
 })
 
@@ -189,6 +245,6 @@ export const resumeTenant = defineOperation({
 
 /** The operations of tenants that write. */
 export const TENANT_WRITES = [
-  ...[createTenant, changeTenant, grantCredits],
+  ...[createTenant, changeTenant, changeAlerts, grantCredits],
   ...[adjustCredits, suspendTenant, resumeTenant],
 ] as const

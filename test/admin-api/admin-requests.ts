@@ -31,6 +31,7 @@ export const ADMIN_REQUESTS: Readonly<Record<string, AdminRequest>> = {
   'list-callback-attempts': { query: { tenant: 'acme' } },
   'create-tenant': { body: { name: 'Acme' } },
   'change-tenant': { ...TENANT, body: { name: 'New' } },
+  'change-alerts': { ...TENANT, body: { low_balance: '1' } },
   'grant-credits': { ...TENANT, body: { credits: '1', id: 'a' } },
   'adjust-credits': { ...TENANT, body: { amount: '1', reason: 'a', id: 'a' } },
   'suspend-tenant': TENANT,

@@ -149,9 +149,7 @@ export class BudgetOperators {
   /** Alerts of a tenant, asked for before anything can go wrong. */
   async open(plain: Table): Promise<void> {
     const change = { url: `https://${CALLBACK_HOST}${ALERTS_PATH}`, lowBalance: parseCredits(LOW_BALANCE) }
-    const target = { kind: 'tenant', id: WATCHED_TENANT } as const
-    const audit = { actor: TESTER, action: 'tenant alerts' as const, target, before: null, after: null, at: 0 }
-    await changeAlertSettings(plain, WATCHED_TENANT, { change, audit })
+    await changeAlertSettings(plain, WATCHED_TENANT, { change, actor: TESTER, nowMilliseconds: 0 })
   }
 
   /** Sets, changes or ends the budget of a tenant. */

@@ -53,7 +53,7 @@ export const breakerFields = {
     .int()
     .nullable()
     .describe(
-      'How often breakers opened in the last hour: on AWS those of all instances, minutes late. Null for video channels, and if the metric `breaker_opened` cannot be read.',
+      'How often breakers opened in the last hour, since the start of a local host; on AWS those of all instances, minutes late. Null for video channels, and if the metric `breaker_opened` cannot be read.',
     ),
 }
 

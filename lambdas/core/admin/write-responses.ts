@@ -23,7 +23,12 @@ export const videoRedriveResponse = z.strictObject({
 export const signInResponse = z.strictObject({
   object: z.literal('sign_in'),
   methods: z.array(z.enum(['admin_key', 'api_key', 'oidc', 'link'])),
-  oidc: z.strictObject({ issuer: z.string() }).nullable(),
+  oidc: z
+    .strictObject({
+      issuer: z.string(),
+      label: z.string().nullable().describe('The text of its button, if configured.'),
+    })
+    .nullable(),
   environment: z.enum(['local', 'aws']),
 })
 

@@ -1,7 +1,8 @@
 import * as z from 'zod/mini'
 import { ALERT_THRESHOLDS } from '#core/budgets.ts'
-import type { Microcredits } from '#core/money.ts'
-import { auditEntry, type NewAuditEntry } from '../audit/audit-entry.ts'
+import { formatCredits, type Microcredits } from '#core/money.ts'
+import { systemClock } from '../../platform/clock.ts'
+import { type Actor, type AuditedFields, auditEntry } from '../audit/audit-entry.ts'
 import { storedAmount } from '../table/attributes.ts'
 import { allOf, type Change, change } from '../table/expressions.ts'
 import { type Table, tryTransact } from '../table/table.ts'
@@ -35,7 +36,8 @@ export function lowBalanceOf(balance: unknown): Microcredits | undefined {
   return watchedBalance.parse(balance).lowBalance
 }
 
-type AlertView = AlertSettings & { readonly lowBalance: Microcredits | undefined }
+/** The settings of a tenant with its low mark. */
+export type AlertView = AlertSettings & { readonly lowBalance: Microcredits | undefined }
 
 /** The settings of a tenant with its low mark, as operators see them. */
 export async function readAlertView(table: Table, tenantId: string): Promise<AlertView> {
@@ -59,16 +61,24 @@ export type AlertSettingsChange = {
   readonly lowBalance?: Microcredits | null | undefined
 }
 
+type ChangeOfTenant = {
+  readonly change: AlertSettingsChange
+  readonly actor: Actor
+  readonly nowMilliseconds?: number
+}
+
 /**
- * Changes the settings of a tenant and records who did so, in one transaction. A balance with a low mark enters the index of
- * watched items.
+ * Changes the settings of a tenant and records who did so, in one transaction. What is so already is not written. A balance with a low mark
+ * enters the index of watched items.
  * @throws StoreRefusal `not_found`
  */
 export async function changeAlertSettings(
   table: Table,
   tenantId: string,
-  { change: wanted, audit }: { change: AlertSettingsChange; audit: NewAuditEntry },
+  { change: wished, actor, nowMilliseconds: at = systemClock.nowMilliseconds() }: ChangeOfTenant,
 ): Promise<void> {
+  const before = await readAlertView(table, tenantId)
+  const wanted = differing(wished, before)
   const settings = assign({ alertUrl: wanted.url, alertAt: wanted.thresholds })
   const balance = assign({
     lowBalance: wanted.lowBalance,
@@ -76,16 +86,49 @@ export async function changeAlertSettings(
   })
   const exists = ['attribute_exists(PK)']
   const key = tableKeys.tenant(tenantId)
+  const isChanged = settings !== undefined || balance !== undefined
   const refusal = await tryTransact(table, {
     tenant:
       settings === undefined
         ? { ConditionCheck: { Key: key, ...allOf(exists) } }
         : { Update: change(key, settings, exists) },
     balance: balance && { Update: change(tableKeys.balance(tenantId), balance, exists) },
-    audit: auditEntry(audit),
+    audit: isChanged
+      ? auditEntry({
+          ...{ actor, action: 'tenant alerts', target: { kind: 'tenant', id: tenantId }, at },
+          ...{ before: audited(valuesBefore(wanted, before)), after: audited(wanted) },
+        })
+      : undefined,
   })
   if (refusal !== undefined) {
     throw noTenant(tenantId)
+  }
+}
+
+/** The part of a change that has an effect. */
+function differing({ url, thresholds, lowBalance }: AlertSettingsChange, before: AlertView): AlertSettingsChange {
+  return {
+    url: (url ?? undefined) === before.url ? undefined : url,
+    thresholds: (thresholds ?? ALERT_THRESHOLDS).join() === before.thresholds.join() ? undefined : thresholds,
+    lowBalance: (lowBalance ?? undefined) === before.lowBalance ? undefined : lowBalance,
+  }
+}
+
+/** The fields of a change as they were. */
+function valuesBefore(wanted: AlertSettingsChange, { url, thresholds, lowBalance }: AlertView): AlertSettingsChange {
+  return {
+    url: wanted.url === undefined ? undefined : (url ?? null),
+    thresholds: wanted.thresholds === undefined ? undefined : thresholds,
+    lowBalance: wanted.lowBalance === undefined ? undefined : (lowBalance ?? null),
+  }
+}
+
+/** What an audit entry may show: the path of a url can hold a secret. */
+function audited({ url, thresholds, lowBalance }: AlertSettingsChange): AuditedFields {
+  return {
+    ...(url === undefined ? {} : { alertOrigin: url === null ? null : (URL.parse(url)?.origin ?? null) }),
+    ...(thresholds === undefined ? {} : { thresholds: thresholds === null ? null : thresholds.map(String) }),
+    ...(lowBalance === undefined ? {} : { lowBalance: lowBalance === null ? null : formatCredits(lowBalance) }),
   }
 }
 

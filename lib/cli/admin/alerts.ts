@@ -3,7 +3,6 @@ import { checkCallbackUrl } from '#core/jobs/callback.ts'
 import { formatCredits, type Microcredits } from '#core/money.ts'
 import { type AlertSettingsChange, changeAlertSettings, readAlertView } from '#store/alerts/alert-settings.ts'
 import { type Alert, type DeliveryState, latestAlerts } from '#store/alerts/alerts.ts'
-import type { AuditedFields } from '#store/audit/audit-entry.ts'
 import type { Table } from '#store/table/table.ts'
 import { formatTable, type Output } from '../output.ts'
 import { UsageError } from '../terminal.ts'
@@ -37,20 +36,9 @@ export const tenantAlerts: Command = {
   async run(context, values) {
     const table = await context.table()
     const { id } = await findTenant(table, values.required('tenant'))
-    const wished = readChange(values)
-    const before = await readAlertView(table, id)
-    const change = differing(wished, before)
+    const change = readChange(values)
     if (Object.values(change).some((value) => value !== undefined)) {
-      const at = Date.now()
-      const audit = {
-        actor: await context.actor(),
-        action: 'tenant alerts',
-        target: { kind: 'tenant', id },
-        before: audited(valuesBefore(change, before)),
-        after: audited(change),
-        at,
-      } as const
-      await changeAlertSettings(table, id, { change, audit })
+      await changeAlertSettings(table, id, { change, actor: await context.actor() })
       await warnOfUrl(context, change.url)
     }
     return await showSettings(table, id)
@@ -62,26 +50,6 @@ async function warnOfUrl(context: AdminContext, url: string | null | undefined):
   const config = url == null ? undefined : await readDeployedConfig(context).catch(() => undefined)
   if (url != null && config !== undefined && !checkCallbackUrl(url, config.callback_allowlist).allowed) {
     context.warn('`callback_allowlist` of the deployed configuration does not allow the url: no alert is sent to it')
-  }
-}
-
-type View = Awaited<ReturnType<typeof readAlertView>>
-
-/** The part of a change that has an effect. */
-function differing({ url, thresholds, lowBalance }: AlertSettingsChange, before: View): AlertSettingsChange {
-  return {
-    url: (url ?? undefined) === before.url ? undefined : url,
-    thresholds: (thresholds ?? ALERT_THRESHOLDS).join() === before.thresholds.join() ? undefined : thresholds,
-    lowBalance: (lowBalance ?? undefined) === before.lowBalance ? undefined : lowBalance,
-  }
-}
-
-/** The fields of a change as they were. */
-function valuesBefore(change: AlertSettingsChange, { url, thresholds, lowBalance }: View): AlertSettingsChange {
-  return {
-    url: change.url === undefined ? undefined : (url ?? null),
-    thresholds: change.thresholds === undefined ? undefined : thresholds,
-    lowBalance: change.lowBalance === undefined ? undefined : (lowBalance ?? null),
   }
 }
 
@@ -99,15 +67,6 @@ async function showSettings(table: Table, id: string): Promise<Output> {
     ['low balance', shown.low_balance ?? 'no alert'],
   ]
   return { json: shown, text: formatTable(['SETTING', 'VALUE'], text) }
-}
-
-/** What an audit entry may show: the path of a url can hold a secret. */
-function audited({ url, thresholds, lowBalance }: AlertSettingsChange): AuditedFields {
-  return {
-    ...(url === undefined ? {} : { alertOrigin: url === null ? null : (URL.parse(url)?.origin ?? null) }),
-    ...(thresholds === undefined ? {} : { thresholds: thresholds === null ? null : thresholds.map(String) }),
-    ...(lowBalance === undefined ? {} : { lowBalance: lowBalance === null ? null : formatCredits(lowBalance) }),
-  }
 }
 
 function readChange(values: CommandValues): AlertSettingsChange {

@@ -6,10 +6,11 @@ import { findCaller } from '#store/callers.ts'
 import { createPlaygroundKey } from '#store/keys/playground-key.ts'
 import { getTenant } from '#store/tenants/tenants.ts'
 import { readWebhookSecrets } from '#store/tenants/webhook-secrets.ts'
+import { testCatalogue } from '../../engines/test-catalogue.ts'
 import { useOpened } from '../../engines/use-opened.ts'
 import { openTenant, TESTER } from '../../engines/video-jobs.ts'
 import { apiEvent } from '../../middleware/api-exchange.ts'
-import { startWriteRig, type WriteRig } from './write-rig.ts'
+import { startWriteRig, type WriteRig, writeCaller } from './write-rig.ts'
 
 describe('write operations tenants', () => {
   const rig = useOpened(startWriteRig)
@@ -179,6 +180,7 @@ describe('write operations tenants', () => {
   describe('operations on a tenant that does not exist', () => {
     it.each([
       ['change-tenant 404', 'PATCH', '', { name: 'a' }],
+      ['change-alerts 404', 'PATCH', '/alerts', { low_balance: '1' }],
       ['grant-credits 404', 'POST', '/grants', { credits: '1', id: 'a' }],
       ['adjust-credits 404', 'POST', '/adjustments', { amount: '1', reason: 'a', id: 'a' }],
       ['suspend-tenant 404', 'POST', '/suspension', {}],
@@ -190,6 +192,48 @@ describe('write operations tenants', () => {
         expect(refused).toMatchObject({ status: 404, body: { error: { code: 'not_found' } } })
       }
     })
+  })
+})
+
+describe('write operations alerts', () => {
+  const catalogue = testCatalogue({ callback_allowlist: ['hooks.example.com'] })
+  const rig = useOpened(startWriteRig)
+  const change = (tenantId: string, body: object) =>
+    writeCaller(rig.table, { catalogue })('PATCH', `/tenants/${tenantId}/alerts`, { body })
+
+  it('change-alerts 200: sets what is named, clears with null, and logs the url without its path', async () => {
+    const { tenantId } = await openTenant(rig.table)
+    const url = 'https://hooks.example.com/secret-path'
+    expect(await change(tenantId, { thresholds: [90, 75, 90], low_balance: '5', url })).toMatchObject({
+      status: 200,
+      body: { tenant: tenantId, thresholds: [75, 90], low_balance: '5', url_host: 'hooks.example.com' },
+    })
+    expect((await change(tenantId, { thresholds: null, low_balance: null })).body).toMatchObject({
+      thresholds: [50, 80, 100],
+      low_balance: null,
+      url_host: 'hooks.example.com',
+    })
+    const entries = await rig.audit(tenantId)
+    expect(entries.filter(({ action }) => action === 'tenant alerts')).toMatchObject([
+      { actor: 'ada@host', before: { lowBalance: '5' }, after: { lowBalance: null } },
+      { after: { alertOrigin: 'https://hooks.example.com', thresholds: ['75', '90'], lowBalance: '5' } },
+    ])
+    expect(JSON.stringify(entries)).not.toContain('secret-path')
+  })
+
+  it.each([
+    ['nothing', {}, ''],
+    ['no threshold', { thresholds: [] }, 'thresholds'],
+    ['a share of a percent', { thresholds: [0.5] }, 'thresholds.0'],
+    ['a threshold above 200 %', { thresholds: [201] }, 'thresholds.0'],
+    ['a balance below zero', { low_balance: '-1' }, 'low_balance'],
+    ['a url that is not on the allowlist', { url: 'https://other.example/' }, 'url'],
+    ['no url', { url: 'hooks' }, 'url'],
+  ])('change-alerts 400: %s', async (_, body, param) => {
+    const { tenantId } = await openTenant(rig.table)
+    const refused = await change(tenantId, body)
+    expect(refused).toMatchObject({ status: 400, body: { error: param === '' ? {} : { param } } })
+    expect((await rig.audit(tenantId)).filter(({ action }) => action === 'tenant alerts')).toEqual([])
   })
 })
 

@@ -20,23 +20,13 @@ beforeEach(async () => {
 })
 
 const change = (id: string, wanted: AlertSettingsChange) =>
-  changeAlertSettings(table, id, {
-    change: wanted,
-    audit: {
-      actor: { name: 'alice', role: 'operator' },
-      action: 'tenant alerts',
-      target: { kind: 'tenant', id },
-      before: null,
-      after: null,
-      at: Date.now(),
-    },
-  })
+  changeAlertSettings(table, id, { change: wanted, actor: { name: 'alice', role: 'operator' } })
 
 const entriesOfAlerts = async () =>
   (await readAudit(table, { limit: 10 })).entries.filter(({ action }) => action === 'tenant alerts')
 
 describe('changeAlertSettings', () => {
-  it('begins with defaults, keeps what a change leaves out, and clears with null', async () => {
+  it('begins with defaults, keeps what a change leaves out, clears with null, and writes nothing that is so already', async () => {
     const { tenantId } = await openTenant(table)
     expect(await readAlertSettings(table, tenantId)).toEqual({ url: undefined, thresholds: [50, 80, 100] })
     await change(tenantId, { url: 'https://a.example/x', thresholds: [90], lowBalance: parseCredits('2') })
@@ -52,6 +42,8 @@ describe('changeAlertSettings', () => {
       thresholds: [50, 80, 100],
       lowBalance: undefined,
     })
+    expect(await entriesOfAlerts()).toHaveLength(3)
+    await change(tenantId, { thresholds: [50, 80, 100], url: null })
     expect(await entriesOfAlerts()).toHaveLength(3)
   })
 
