@@ -11,6 +11,7 @@ import {
 } from '#core/admin/page-query.ts'
 import type { Session } from '#core/admin/session.ts'
 import { LEDGER_KINDS } from '#core/pricing/usage.ts'
+import { readApiKeyNames } from '#store/keys/api-keys.ts'
 import { type LedgerPage, type LedgerPosition, readLedgerPage, readLedgerRowsOf } from './ledger-page.ts'
 import { defineOperation, isoTime, requireTenant } from './operation.ts'
 import { type LedgerRow, toLedgerEntry } from './read-ledger.ts'
@@ -29,7 +30,7 @@ function readPosition({ after }: PageQuery): LedgerPosition | undefined {
   return { beganAt, key }
 }
 
-/** Two queries at most, however many rows there are; with `id` one request. */
+/** Two queries at most, however many rows there are, or with `id` one request; and one read of the names of the keys. */
 export const listLedger = defineOperation({
   name: 'list-ledger',
   method: 'GET',
@@ -50,8 +51,15 @@ export const listLedger = defineOperation({
       id === undefined
         ? await readLedgerPage(table, tenantId, { ...wish, before }, now)
         : { rows: await readLedgerRowsOf(table, tenantId, id), next: undefined, isIncomplete: false }
+    const entries = page.rows.map(({ row }) => toLedgerEntry(visibleRow(session, row)))
+    const names = await readApiKeyNames(
+      table,
+      entries.flatMap(({ key }) => key ?? []),
+    )
     return {
-      entries: page.rows.map(({ row }) => toLedgerEntry(visibleRow(session, row))),
+      entries: entries.map((entry) =>
+        entry.key === undefined ? entry : { ...entry, key_name: names.get(entry.key) ?? null },
+      ),
       has_more: page.next !== undefined,
       next: page.next === undefined ? null : writeCursor([page.next.beganAt, page.next.key]),
       as_of: isoTime(now),

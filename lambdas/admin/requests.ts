@@ -11,6 +11,7 @@ import {
 import { firstIdAt, justBefore } from '#core/ids.ts'
 import { formatCredits, ZERO } from '#core/money.ts'
 import { usageView } from '#core/pricing/usage.ts'
+import { readApiKeyNames } from '#store/keys/api-keys.ts'
 import type { Item, TableQuery } from '#store/table/table.ts'
 import { tableKeys } from '#store/table/table-keys.ts'
 import { defineOperation, isoTime, type OperationContext, requireTenant } from './operation.ts'
@@ -43,7 +44,10 @@ export const listRequests = defineOperation({
     }
     const rows = pages.flatMap((page) => page.rows).toSorted((left, right) => (left.id < right.id ? 1 : -1))
     const shown = rows.slice(0, wish.limit)
-    const names = await readKeyNames(table, shown)
+    const names = await readApiKeyNames(
+      table,
+      shown.flatMap(({ key }) => key ?? []),
+    )
     const next = isOfAll ? undefined : pages[0]?.next
     return {
       requests: shown.map((row) => ({
@@ -137,19 +141,4 @@ function requestRow(tenant: string, item: Item) {
     first_byte_milliseconds: firstByte,
     milliseconds: at - (reservedAt ?? at),
   }
-}
-
-/** DynamoDB's bound of one read of several items. */
-const KEYS_MAX = 100
-
-/** The names of keys that have one, by their public ids. */
-async function readKeyNames(table: ReadTable, rows: RequestPage['rows']): Promise<ReadonlyMap<string, string>> {
-  const ids = [...new Set(rows.flatMap(({ key }) => key ?? []))].slice(0, KEYS_MAX)
-  const items = ids.length === 0 ? [] : await table.readItems(ids.map((id) => tableKeys.apiKeyListing(id)))
-  return new Map(
-    ids.flatMap((id, index) => {
-      const name = items[index]?.name
-      return typeof name === 'string' ? [[id, name] as const] : []
-    }),
-  )
 }

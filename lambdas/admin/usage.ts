@@ -3,6 +3,7 @@ import { allUsage, parseAllUsageQuery } from '#core/admin/usage.ts'
 import { parseUsageQuery, usageReport } from '#core/api/usage.ts'
 import { InvalidRequestError } from '#core/errors.ts'
 import { dayOf } from '#core/pricing/usage.ts'
+import { readApiKeyNames } from '#store/keys/api-keys.ts'
 import { readUsageCounters } from '#store/usage.ts'
 import { allowedTenant, defineOperation, isoTime, type OperationContext, type QueryReader } from './operation.ts'
 
@@ -12,7 +13,7 @@ const REQUESTS_MAX = 2
 /** Parameters that are read together. */
 const asGiven = ((query, name) => query[name]) satisfies QueryReader
 
-/** Of one tenant by at most two queries of its counters, of all tenants from the summary. */
+/** Of one tenant by at most two queries of its counters, of all tenants from the summary. Names of keys are read beside. */
 export const getUsage = defineOperation({
   name: 'get-usage',
   method: 'GET',
@@ -20,7 +21,12 @@ export const getUsage = defineOperation({
   access: 'tenant',
   query: { tenant: readQueryTenant, from: asGiven, to: asGiven, group_by: asGiven, after: asGiven, limit: asGiven },
   async run({ tenant, ...query }, context) {
-    const { object: _, group_by: by, data: rows, ...page } = await usagePage(tenant, query, context)
+    const { object: _, group_by: by, data, ...page } = await usagePage(tenant, query, context)
+    const names = await readApiKeyNames(
+      context.table,
+      data.flatMap(({ key }) => key ?? []),
+    )
+    const rows = data.map((row) => (row.key === undefined ? row : { ...row, key_name: names.get(row.key) ?? null }))
     return { by, rows, ...page }
   },
 })

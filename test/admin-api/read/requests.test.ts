@@ -51,7 +51,8 @@ describe('list-requests', () => {
     read = readRig(engine.table)
     tenant = await openRelayingTenant(engine.table, '100')
     const { tenantId } = tenant
-    const keyId = await storeApiKey(engine.table, { key: generateApiKey(), tenantId, name: 'shop' } as never, TESTER)
+    const key = { key: generateApiKey(), tenantId, name: 'shop', models: null }
+    const keyId = await storeApiKey(engine.table, key, TESTER)
     billed = await relay(BILLED, { keyId })
     failed = await relay(REFUSED, { model: 'other' })
     await settledJob(engine.table, tenant, { bill: '0.1' })
@@ -70,6 +71,14 @@ describe('list-requests', () => {
         ...{ first_byte_milliseconds: 12, usage: { input_tokens: 20, output_tokens: 5 } },
       },
     ])
+  })
+
+  it('list-ledger 200 and get-usage 200: name the key of a row', async () => {
+    const asked = { tenant: tenant.tenantId }
+    const { entries } = Object(await read('/ledger', asked)).body
+    expect(entries).toContainEqual(expect.objectContaining({ job: billed, key_name: 'shop' }))
+    const { rows } = Object(await read('/usage', { ...asked, group_by: 'key' })).body
+    expect(rows).toContainEqual(expect.objectContaining({ key_name: 'shop' }))
   })
 
   it('list-requests 200: those of a key, of a model, or those that failed', async () => {
