@@ -87,12 +87,12 @@ function attentionOfChannel(channel: ReturnType<typeof channelHealth>): readonly
   const { id, disabled, breaker, breaker_openings: openings } = channel
   const about = { tenant: null, target: id }
   const found: Attention[] = []
-  if (breaker === 'open' || breaker === 'half_open') {
-    const message = `the breaker of ${id} is ${breaker.replace('_', ' ')}`
-    found.push({ kind: 'breaker', level: 'critical', message, ...about })
-  }
-  if (openings !== null && openings > 0) {
-    const message = `breakers of ${id} opened ${openings} times in the last hour`
+  const isOut = breaker === 'open' || breaker === 'half_open'
+  const times = openings === 1 ? 'once' : `${openings} times`
+  if (isOut || (openings !== null && openings > 0)) {
+    const message = isOut
+      ? `the breaker of ${id} is ${breaker.replace('_', ' ')}`
+      : `${breaker === null ? 'breakers' : 'the breaker'} of ${id} opened ${times} in the last hour`
     found.push({ kind: 'breaker', level: 'critical', message, ...about })
   }
   if (disabled) {

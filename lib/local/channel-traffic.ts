@@ -153,6 +153,27 @@ function sumOf(values: Measured, names: readonly Measure[]): number {
   return names.reduce((sum, name) => sum + (values[name] ?? 0), 0)
 }
 
+const HOUR_MILLISECONDS = 60 * SECONDS * 1_000
+
+/** When breakers opened in the last hour, by channel. A pause lies between two openings, so there are few. */
+export class BreakerOpenings {
+  readonly #times = new Map<string, readonly number[]>()
+
+  /** Adds one of a channel. */
+  add(channel: string, nowMilliseconds: number): void {
+    this.#times.set(channel, [...this.#recent(channel, nowMilliseconds), nowMilliseconds])
+  }
+
+  /** How many there were, by channel. */
+  ofLastHour(nowMilliseconds: number): ReadonlyMap<string, number> {
+    return new Map([...this.#times.keys()].map((channel) => [channel, this.#recent(channel, nowMilliseconds).length]))
+  }
+
+  #recent(channel: string, nowMilliseconds: number): readonly number[] {
+    return (this.#times.get(channel) ?? []).filter((at) => at > nowMilliseconds - HOUR_MILLISECONDS)
+  }
+}
+
 /** What the host knows of its channels at this moment, by their ids: the last minute, and the breaker of each relay channel. */
 export const channelTrafficSchema = z.object({
   channels: z.record(
@@ -183,7 +204,15 @@ export async function watchChannels(): Promise<() => ChannelTraffic> {
     recent.set(channelId, calls)
     calls.add(fact, Date.now())
   })
-  observeMeasures((values) => traffic.add(values, Date.now()))
+  const openings = new BreakerOpenings()
+  observeMeasures({
+    measured: (values) => traffic.add(values, Date.now()),
+    counted: (fact, { channel }) => {
+      if (fact === 'breaker_opened' && channel !== undefined) {
+        openings.add(channel, Date.now())
+      }
+    },
+  })
   const breakerOf = (id: string) => openRelayContext().breakers.shownState({ id }, Date.now())
   provideFigures((nowMilliseconds) => ({
     minuteFrom: nowMilliseconds - SECONDS * 1_000,
@@ -194,6 +223,7 @@ export async function watchChannels(): Promise<() => ChannelTraffic> {
         return state === undefined ? [] : [[id, state] as const]
       }),
     ),
+    breakerOpenings: openings.ofLastHour(nowMilliseconds),
     traffic: traffic.traffic(nowMilliseconds),
   }))
   return () => ({

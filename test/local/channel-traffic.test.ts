@@ -1,5 +1,12 @@
 import { describe, expect, it } from '@jest/globals'
-import { channelTrafficSchema, RecentCalls, RecentTraffic, watchChannels } from '#local/channel-traffic.ts'
+import {
+  BreakerOpenings,
+  channelTrafficSchema,
+  RecentCalls,
+  RecentTraffic,
+  watchChannels,
+} from '#local/channel-traffic.ts'
+import { readCurrentFigures } from '#platform/telemetry/current-figures.ts'
 import { CHAT, sendJson, startRelayRig } from '../engines/relay-rig.ts'
 import { useOpened } from '../engines/use-opened.ts'
 
@@ -22,6 +29,8 @@ describe('watchChannels', () => {
       p95Milliseconds: expect.any(Number),
       breaker: 'open',
     })
+    const figures = await readCurrentFigures(['channel-0'], Date.now())
+    expect(figures?.breakerOpenings).toEqual(new Map([['channel-0', 1]]))
     expect(channelTrafficSchema.parse(JSON.parse(JSON.stringify(traffic)))).toEqual(traffic)
   })
 })
@@ -70,6 +79,22 @@ describe('RecentCalls', () => {
     const recent = new RecentCalls()
     recent.add({ milliseconds }, NOW)
     expect(recent.summary(NOW)).toMatchObject({ calls: 1, p50Milliseconds: expect.any(Number) })
+  })
+})
+
+describe('BreakerOpenings', () => {
+  it('counts by channel those of the last hour', () => {
+    const openings = new BreakerOpenings()
+    openings.add('a', NOW)
+    openings.add('a', NOW + 1_800_000)
+    openings.add('b', NOW)
+    expect(openings.ofLastHour(NOW + 1_800_000)).toEqual(
+      new Map([
+        ['a', 2],
+        ['b', 1],
+      ]),
+    )
+    expect(openings.ofLastHour(NOW + 3_600_000).get('a')).toBe(1)
   })
 })
 

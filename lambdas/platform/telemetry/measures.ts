@@ -6,22 +6,20 @@ import { once } from '../cache.ts'
 /** Numbers that were measured together. */
 export type Measured = Readonly<Partial<Record<Measure, number | undefined>>>
 
-type Observe = (values: Measured) => void
-
-let observer: Observe | undefined
-
-/** Tells everything that is measured from now on to a local host, which has no CloudWatch. */
-export function observeMeasures(observe: Observe): void {
-  observer = observe
-}
-
-/** Tells the observer, if there is one. */
-export function tellMeasured(values: Measured): void {
-  observer?.(values)
-}
-
 /** What a number is about. Each has few values, from the configuration or the code, and is never a tenant, a key or a job. */
 export type About = Readonly<Partial<Record<'channel' | 'model' | 'reason' | 'fact', string>>>
+
+type Observer = {
+  readonly measured: (values: Measured) => void
+  readonly counted: (fact: CountedFact, about: About) => void
+}
+
+let observer: Observer | undefined
+
+/** Tells everything that is measured and counted from now on to a local host, which has no CloudWatch. */
+export function observeMeasures(observe: Observer): void {
+  observer = observe
+}
 
 /** Created on first use, because the local host decides at its start whether metrics are emitted. */
 const metrics = once(() => new Metrics({ namespace: process.env.POWERTOOLS_METRICS_NAMESPACE ?? 'Reelgate' }))
@@ -35,7 +33,7 @@ const areDisabled = once(() => process.env.POWERTOOLS_METRICS_DISABLED === 'true
  * CloudWatch bills each combination.
  */
 export function measure(values: Measured, about: About = {}): void {
-  tellMeasured(values)
+  observer?.measured(values)
   if (areDisabled()) {
     return
   }
@@ -91,5 +89,6 @@ export function creditsForGraphs(amount: bigint): number {
 
 /** Counts one fact by its metric, and names it in the log line. */
 export function count(fact: CountedFact, about: About = {}): void {
+  observer?.counted(fact, about)
   emit([{ name: metricOfFact(fact), value: 1, unit: 'Count' }], { ...about, fact })
 }

@@ -51,7 +51,7 @@ describe('observeMeasures', () => {
   it('observeMeasures hears of everything that is measured from then on, also where no metrics are emitted', () => {
     const heard: Measured[] = []
     measure({ jobs_created: 1 })
-    observeMeasures((values) => heard.push(values))
+    observeMeasures({ measured: (values) => heard.push(values), counted: () => undefined })
     measure({ relay_failed: 1, first_byte_milliseconds: undefined }, { model: 'm' })
     expect(heard).toEqual([{ relay_failed: 1, first_byte_milliseconds: undefined }])
   })
