@@ -206,7 +206,7 @@ export function getSignIn({ environment }: SignInContext): AdminOperation {
   return async () => {
     const { isLoopback } = currentSite(environment)
     const settings = oidcSettings(environment)
-    const oidc = settings === undefined ? null : { issuer: settings.issuer }
+    const oidc = settings === undefined ? null : { issuer: settings.issuer, label: settings.label ?? null }
     const methods = ['admin_key', 'api_key', ...(oidc === null ? [] : ['oidc']), ...(isLoopback ? ['link'] : [])]
     return { body: { object: 'sign_in', methods, oidc, environment: isLoopback ? 'local' : 'aws' } }
   }

@@ -85,20 +85,39 @@ export function refusedPage(lines: readonly string[]): string {
   return pageOf({ title: 'Not signed in', lines })
 }
 
-/** Headers of these pages: they run no script, load nothing, and stand in no frame. */
+/** As the sign-in page of the console looks, which these pages cannot load. */
+const OIDC_PAGE_STYLE = [
+  ':root{color-scheme:light dark}',
+  "body{display:grid;place-items:center;min-height:100vh;margin:0;padding:24px 16px;box-sizing:border-box;background:light-dark(#fcfcfd,#0d0e11);color:light-dark(#15181e,#eceef2);font:14px/1.55 Inter,ui-sans-serif,system-ui,-apple-system,'Segoe UI',sans-serif}",
+  'main{box-sizing:border-box;width:min(440px,100%);padding:28px;border:1px solid light-dark(#e6e8ec,#262a31);border-radius:14px;background:light-dark(#fff,#15171b);overflow-wrap:anywhere}',
+  'h1{margin:14px 0 10px;font-size:20px}',
+  'a{color:light-dark(#4f46e5,#8f8aff)}',
+].join('')
+
+/** Allows that style alone; a test compares the two. */
+const STYLE_HASH = 'sha256-7qHhE4l+ankf90hvBtDPfeLfKZdng4aW0epfJtCh5LI='
+
+/** Headers of these pages: they run no script, load nothing, have one style, and stand in no frame. */
 export const OIDC_PAGE_HEADERS: Readonly<Record<string, string>> = {
   'content-type': 'text/html; charset=utf-8',
-  'content-security-policy': "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  'content-security-policy': `default-src 'none'; style-src '${STYLE_HASH}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
   'referrer-policy': 'no-referrer',
   'x-content-type-options': 'nosniff',
 }
 
 function pageOf({ title, lines, refresh }: Page): string {
-  const meta = refresh === undefined ? '' : `<meta http-equiv="refresh" content="0;url=${escaped(refresh)}">`
+  const refreshed = refresh === undefined ? '' : `<meta http-equiv="refresh" content="0;url=${escaped(refresh)}">`
+  const meta = `<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">${refreshed}`
+  const head = `<head>${meta}<title>${escaped(title)}</title><style>${OIDC_PAGE_STYLE}</style></head>`
   const paragraphs = lines.map((line) => `<p>${escaped(line)}</p>`).join('')
   const link = `<p><a href="${escaped(refresh ?? '/console')}">Go to the console</a></p>`
-  return `<!doctype html><html lang="en"><head><meta charset="utf-8">${meta}<title>${escaped(title)}</title></head><body><h1>${escaped(title)}</h1>${paragraphs}${link}</body></html>`
+  const main = `<main>${MARK}<h1>${escaped(title)}</h1>${paragraphs}${link}</main>`
+  return `<!doctype html><html lang="en">${head}<body>${main}</body></html>`
 }
+
+/** The mark of Reelgate, as in `web/src/icon.svg`. */
+const MARK =
+  '<svg viewBox="0 0 32 32" width="28" height="28" aria-hidden="true"><rect width="32" height="32" rx="8" fill="#4f46e5"/><path d="M22.6 10.1a8.8 8.8 0 1 0 2.1 4.3" stroke="#fff" stroke-width="3" stroke-linecap="round" fill="none"/><path d="M13.5 11.8l7 4.2-7 4.2z" fill="#fff"/></svg>'
 
 const ENTITIES: Readonly<Record<string, string>> = {
   '&': '&amp;',

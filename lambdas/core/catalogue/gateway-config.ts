@@ -34,6 +34,12 @@ const oidc = strictObject({
     })
     .meta({ description: 'The issuer, exactly as its discovery document names it.' }),
   client_id: z.string().min(1).max(200),
+  label: z
+    .string()
+    .min(1)
+    .max(60)
+    .optional()
+    .meta({ description: 'The text of the sign-in button. Default: `Sign in with`, and the host of the issuer.' }),
   scope: z.string().max(200).default('openid email profile').meta({ description: 'The scopes that are asked for.' }),
   roles: strictObject({
     claim: z.string().min(1).max(200).default('groups').meta({

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { describe, expect, it } from '@jest/globals'
 import {
   actorOfClaims,
@@ -79,8 +80,10 @@ describe('signedInPage and refusedPage', () => {
   })
 
   it('run no script and stand in no frame', () => {
+    const [, style = ''] = /<style>(.*)<\/style>/.exec(refusedPage([])) ?? []
+    const hash = createHash('sha256').update(style).digest('base64')
     expect(OIDC_PAGE_HEADERS['content-security-policy']).toBe(
-      "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+      `default-src 'none'; style-src 'sha256-${hash}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
     )
   })
 })

@@ -36,7 +36,7 @@ export function SignIn() {
           </p>
         )}
         <KeyForm />
-        {methods.data?.oidc ? <OidcLink issuer={methods.data.oidc.issuer} /> : null}
+        {methods.data?.oidc ? <OidcLink {...methods.data.oidc} /> : null}
         {methods.data?.environment === 'local' ? (
           <p class="hint">
             <code>npm start</code> prints a link that signs in once. The demo key that it prints works here too.
@@ -109,7 +109,7 @@ function explain(failure: unknown): string {
  * A link and not a form, because the policy of the page forbids forms that end at another origin. A press is noted too: the other buttons of
  * a mouse open the link in another tab without a click.
  */
-function OidcLink({ issuer }: { readonly issuer: string }) {
+function OidcLink({ issuer, label }: NonNullable<SignInMethods['oidc']>) {
   return (
     <a
       class="button button-plain"
@@ -117,7 +117,7 @@ function OidcLink({ issuer }: { readonly issuer: string }) {
       onClick={expectPageSecret}
       onPointerDown={expectPageSecret}
     >
-      Sign in with {hostOf(issuer)}
+      {label ?? `Sign in with ${hostOf(issuer)}`}
     </a>
   )
 }
