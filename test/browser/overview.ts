@@ -43,12 +43,25 @@ export function testOverview(shared: () => ConsoleHost): void {
       expect(await minutes.getByRole('img').getAttribute('aria-label')).toMatch(
         /^\d+ requests? in 30 minutes, \d+ failed$/,
       )
-      // The axis says how much the highest bar is.
-      expect(await minutes.locator('.bars-top').innerText()).toMatch(/^[\d,]+$/)
+      expect(await minutes.locator('.bar-axis span').allInnerTexts()).toHaveLength(3)
       const spend = page.getByRole('region', { name: 'Spend by day' }).first()
-      expect(await spend.locator('.bars-top').innerText()).toMatch(/^\d+\.\d\d$/)
+      expect(await spend.locator('.bar-axis span').allInnerTexts()).toEqual(['2', '1', '0'])
+      await spend.locator('.bar-plot svg').hover()
+      expect(await spend.locator('.chart-tip').innerText()).toMatch(
+        /^\d{4}-\d\d-\d\d: \d+\.\d+ credits, \d+ requests?$/,
+      )
       await minutes.getByText('Show as table').click()
       expect(await minutes.locator('tbody tr').count()).toBe(30)
+    })
+  })
+
+  describe('the usage', () => {
+    it('names keys, and says what each cost on the day under the pointer', async () => {
+      const page = await host.owner()
+      await show(page, '/console/usage?tenant=demo&by=key')
+      await page.getByRole('cell', { name: 'search', exact: true }).waitFor()
+      await page.locator('.chart .u-over').hover({ position: { x: 5, y: 40 } })
+      expect(await page.locator('.chart-tip dt').first().innerText()).toMatch(/^\d{4}-\d\d-\d\d$/)
     })
   })
 

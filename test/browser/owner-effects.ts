@@ -66,7 +66,43 @@ export function testOwnerEffects(shared: () => SharedConsole): void {
       expect(granted).toBe('142.5')
       await page.goto('/console/ledger?tenant=demo')
       await page.getByRole('row').filter({ hasText: 'granted too much' }).waitFor()
+      await page.getByRole('button', { name: 'Statement' }).click()
+      const statement = page.getByRole('dialog').getByRole('row')
+      await statement.filter({ hasText: 'Closing balance' }).waitFor()
+      const amounts: string[] = await statement.locator('data').evaluateAll((all) => all.map(({ value }) => value))
+      const [opening, grants, adjusted, spent, closing] = amounts.map((amount) => Math.round(Number(amount) * 1e6))
+      expect([opening, grants, adjusted]).toEqual([0, 150_000_000, -7_500_000])
+      expect(closing).toBe(142_500_000 + Number(spent))
       expect(await host.gateway.admin('ledger', 'verify')).toMatchObject({ broken: [] })
+    })
+
+    it('sets the budget and the alerts of a tenant beside the values that the page shows', async () => {
+      const page = await host.owner()
+      await show(page, '/console/tenants/demo')
+      await page.getByRole('button', { name: 'Change limits' }).click()
+      await page.getByLabel('Budget').fill('500')
+      await confirm(page, 'Save')
+      await page.getByRole('region', { name: 'Limits' }).getByText('of 500.00').waitFor()
+
+      const alerts = page.getByRole('region', { name: 'Alerts' })
+      await alerts.getByRole('button', { name: 'Change alerts' }).click()
+      await page.getByRole('dialog').getByText('Nothing has changed').waitFor()
+      await page.getByLabel('Alert at percentages').fill('75, 90')
+      await page.getByLabel('Alert at a balance below').fill('5')
+      await page.getByLabel('Send them to').fill('https://not-allowed.example/')
+      expect(await accessibilityViolations(page)).toEqual([])
+      host.browser.expectProblem(/status of 400/)
+      await page.getByRole('button', { name: 'Save' }).click()
+      await page.getByRole('alert').getByText('must have a host on the allowlist').waitFor()
+      await page.getByLabel('Send them to').fill('')
+      await confirm(page, 'Save')
+      await alerts.getByText('at 75 %, 90 %').waitFor()
+      await alerts.getByText('below 5.00').waitFor()
+      expect(await host.gateway.admin('tenant', 'alerts', '--tenant', 'demo')).toMatchObject({
+        thresholds: [75, 90],
+        low_balance: '5',
+        url: null,
+      })
     })
 
     it('disables a model and enables it again', async () => {

@@ -96,7 +96,7 @@ export function testPlayground(shared: () => SharedConsole): void {
       const rows = await page.locator('tbody tr').allInnerTexts()
       expect(rows.map((row) => /settle|reserve/.exec(row)?.[0])).toEqual(['settle', 'reserve'])
       expect(rows.every((row) => row.includes('famB-1.1-t2v'))).toBe(true)
-      expect(await page.locator('tbody code[title^="playground"]').count()).toBe(2)
+      expect(await page.locator('tbody [title^="playground"]').count()).toBe(2)
 
       await page.getByRole('link', { name: 'Usage' }).click()
       // The rows of the ledger stay until the next page has loaded.
@@ -169,7 +169,7 @@ export function testPlayground(shared: () => SharedConsole): void {
       await page.waitForURL('**/console/ledger*')
       // The request is settled after its reply.
       const row = page.getByRole('row').filter({ has: page.locator(`code[title="${requestId}"]`) })
-      await reloadUntil(page, row.locator(`code[title="${DEMO_KEY_ID}"]`))
+      await reloadUntil(page, row.locator(`[title="${DEMO_KEY_ID}"]`))
 
       const viewer = await host.withKey(await host.adminKey('viewer'))
       await show(viewer, '/console/playground?tenant=demo')

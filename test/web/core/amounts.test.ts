@@ -8,7 +8,6 @@ import {
   percentOf,
   readableAmount,
   roundedAmount,
-  shareOf,
   sumAmounts,
 } from '#web/core/amount.ts'
 import { priceWords } from '#web/core/price-words.ts'
@@ -70,12 +69,6 @@ describe('amount', () => {
     expect(['10', '9', '-1', '0.5'].toSorted(compareAmounts)).toEqual(['-1', '0.5', '9', '10'])
   })
 
-  it('draws the largest bar whole, and nothing for no cost', () => {
-    expect([shareOf('4', ['4', '1']), shareOf('1', ['4', '1']), shareOf('0', ['0']), shareOf('-1', ['4'])]).toEqual([
-      1, 0.25, 0, 0,
-    ])
-  })
-
   it('has the singular for exactly one credit', () => {
     expect(['1', '1.0', '0.5', '-1', '0'].map(creditWords)).toEqual([
       '1 credit',
@@ -104,26 +97,35 @@ describe('priceWords', () => {
 })
 
 describe('Statement', () => {
-  it('sums each kind exactly over pages, and names money that comes before money that goes', () => {
+  it('leads from the opening balance by what was granted, adjusted and spent to the closing one, exactly and over pages', () => {
     const statement = new Statement()
-    const request = { actual: '0.000412', reserved_at: '2026-11-28T00:00:00.000Z' }
     statement.add([
-      { kind: 'settle', amount: '3', ...request },
+      { kind: 'settle', amount: '3', actual: '0.000412' },
       { kind: 'grant', amount: '50', actual: null },
+      { kind: 'reserve', amount: '1', actual: null },
     ])
     statement.add([
       { kind: 'settle', amount: '0.7', actual: '0.8' },
-      { kind: 'later', amount: '1', actual: null },
+      { kind: 'release', amount: '1', actual: null },
+      { kind: 'adjust', amount: '-5', actual: null },
     ])
-    expect(statement.lines()).toEqual([
-      { kind: 'grant', count: 1, amount: '50' },
-      { kind: 'settle', count: 2, amount: '-0.100412' },
-      { kind: 'later', count: 1, amount: '1' },
+    expect(statement.change()).toBe('44.199588')
+    expect(statement.lines('10')).toEqual([
+      { what: 'Opening balance', count: null, amount: '10' },
+      { what: 'Granted', count: 1, amount: '50' },
+      { what: 'Adjusted', count: 1, amount: '-5' },
+      { what: 'Spent', count: 2, amount: '-0.800412' },
+      { what: 'Closing balance', count: null, amount: '54.199588' },
     ])
   })
 
-  it('has no line without a row', () => {
-    expect(new Statement().lines()).toEqual([])
+  it('closes without a row as it opens', () => {
+    expect(new Statement().lines('7').map(({ what, amount }) => `${what} ${amount}`)).toEqual([
+      'Opening balance 7',
+      'Granted 0',
+      'Spent 0',
+      'Closing balance 7',
+    ])
   })
 })
 
@@ -137,5 +139,9 @@ describe('roundedAmount', () => {
     ['-0.5', '−0.50'],
   ])('shows %s at a glance as %s', (amount, shown) => {
     expect(roundedAmount(amount)).toBe(shown)
+  })
+
+  it('shows the sign of a credit only where it is asked for', () => {
+    expect([roundedAmount('5.001', { isSigned: true }), roundedAmount('-5.001')]).toEqual(['+5.00', '−5.00'])
   })
 })

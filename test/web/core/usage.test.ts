@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
+import { axisLabel, axisTop, labelledPlaces } from '#web/core/chart-axis.ts'
 import { usageGroup, usageGroups } from '#web/core/usage-group.ts'
 import { stackedHeights, usageSentence, usageSeries, withEmptyDays } from '#web/core/usage-series.ts'
 
@@ -66,5 +67,26 @@ describe('usageGroup', () => {
   it('is no dimension that the usage does not have, such as the tenant of one tenant', () => {
     expect([usageGroup('tenant', 'demo'), usageGroup('day; drop', undefined)]).toEqual(['model', 'model'])
     expect(usageGroups('demo').map(([value]) => value)).not.toContain('tenant')
+  })
+})
+
+describe('the axis of a chart', () => {
+  it.each([
+    [[0.052, 0.01], 0.06],
+    [[23], 30],
+    [[1], 1],
+    [[999], 1_000],
+    [[3_000_001], 4_000_000],
+    [[], 1],
+  ])('over %j ends at %d', (values, top) => {
+    expect(axisTop(values)).toBe(top)
+  })
+
+  it('says round numbers as people read them', () => {
+    expect([1_500, 0.03, 0, 2_000_000].map(axisLabel)).toEqual(['1,500', '0.03', '0', '2,000,000'])
+  })
+
+  it('has five labels at most, at both ends and between them', () => {
+    expect([0, 1, 3, 30].map(labelledPlaces)).toEqual([[], [0], [0, 1, 2], [0, 7, 15, 22, 29]])
   })
 })

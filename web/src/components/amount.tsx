@@ -18,7 +18,7 @@ export function Amount({ value, isSigned = false, isRounded = false }: AmountPro
   return (
     <Copyable value={value} label="amount">
       <data class="amount" value={value} title={creditWords(value)}>
-        {isRounded ? roundedAmount(value) : readableAmount(value, { isSigned })}
+        {isRounded ? roundedAmount(value, { isSigned }) : readableAmount(value, { isSigned })}
       </data>
     </Copyable>
   )

@@ -16,7 +16,7 @@ export function BudgetBar({ budget }: { readonly budget: Budget | null }) {
   return (
     <span class="budget">
       <span class="budget-numbers">
-        <Amount value={used} /> of <Amount value={budget.amount} />{' '}
+        <Amount value={used} isRounded /> of <Amount value={budget.amount} isRounded />{' '}
         {budget.period === 'total' ? 'in all' : `a ${budget.period}`}
       </span>
       <svg class={`budget-bar budget-${tone}`} viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">

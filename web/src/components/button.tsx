@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact'
+import { useId } from 'preact/hooks'
 import { Icon, type IconName } from './icon.tsx'
 
 type ButtonProps = {
@@ -8,7 +9,7 @@ type ButtonProps = {
   readonly type?: 'button' | 'submit'
   readonly icon?: IconName
   readonly isBusy?: boolean
-  /** Why the button does nothing now. It stays focusable, so that the reason can be read. */
+  /** Why the button does nothing now, said beside it. It stays focusable. */
   readonly blockedBecause?: string | undefined
 }
 
@@ -23,16 +24,24 @@ export function Button(props: ButtonProps) {
       onClick?.()
     }
   }
+  const id = useId()
   return (
-    <button
-      type={type}
-      class={`button button-${kind}`}
-      aria-disabled={isBlocked}
-      title={blockedBecause}
-      onClick={click}
-    >
-      {icon === undefined ? null : <Icon name={icon} />}
-      {children}
-    </button>
+    <>
+      <button
+        type={type}
+        class={`button button-${kind}`}
+        aria-disabled={isBlocked}
+        aria-describedby={blockedBecause === undefined ? undefined : id}
+        onClick={click}
+      >
+        {icon === undefined ? null : <Icon name={icon} />}
+        {children}
+      </button>
+      {blockedBecause === undefined ? null : (
+        <span id={id} class="blocked-because">
+          {blockedBecause}
+        </span>
+      )}
+    </>
   )
 }

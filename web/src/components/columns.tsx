@@ -18,7 +18,7 @@ export function timeColumn<Row>(
   return { id, title, value: (row) => isoTime(at(row)), cell: (row) => <Time at={at(row)} />, ...more }
 }
 
-/** A column of exact amounts with their sum; a file has the decimal strings of the API. */
+/** A column of amounts with their sum, rounded on the page: titles and copies are exact, and a file has the decimal strings of the API. */
 export function amountColumn<Row>(
   { id, title, isSigned = false }: Named & { readonly isSigned?: boolean },
   amount: (row: Row) => string | null,
@@ -28,8 +28,8 @@ export function amountColumn<Row>(
     title,
     order: 'amount',
     value: amount,
-    cell: (row) => <Amount value={amount(row)} isSigned={isSigned} />,
-    total: (rows) => <Amount value={sumAmounts(rows.map(amount))} isSigned={isSigned} />,
+    cell: (row) => <Amount value={amount(row)} isSigned={isSigned} isRounded />,
+    total: (rows) => <Amount value={sumAmounts(rows.map(amount))} isSigned={isSigned} isRounded />,
   }
 }
 

@@ -51,11 +51,12 @@ export function readableAmount(amount: string, { isSigned = false } = {}): strin
 const HUNDREDTH = MILLIONTHS / 100n
 
 /** An amount to take in at a glance, such as `392.91`: from one credit on to the nearest hundredth, below with every digit. */
-export function roundedAmount(amount: string): string {
+export function roundedAmount(amount: string, options: { readonly isSigned?: boolean } = {}): string {
   const millionths = parseAmount(amount) ?? 0n
   const magnitude = millionths < 0n ? -millionths : millionths
   const rounded = ((magnitude + HUNDREDTH / 2n) / HUNDREDTH) * HUNDREDTH
-  return readableAmount(magnitude < MILLIONTHS ? amount : amountString(millionths < 0n ? -rounded : rounded))
+  const shown = magnitude < MILLIONTHS ? amount : amountString(millionths < 0n ? -rounded : rounded)
+  return readableAmount(shown, options)
 }
 
 /** An amount with its unit, exact: `1 credit`, `0.5 credits`. */
@@ -87,10 +88,4 @@ function partsOf(millionths: bigint) {
     whole: (magnitude / MILLIONTHS).toString(),
     fraction: (magnitude % MILLIONTHS).toString().padStart(6, '0'),
   }
-}
-
-/** The height of a bar among others, from 0 to 1: the amount over the largest one. */
-export function shareOf(amount: string, amounts: readonly string[]): number {
-  const largest = Math.max(0, ...amounts.map(approximateAmount))
-  return largest === 0 ? 0 : Math.max(0, approximateAmount(amount)) / largest
 }

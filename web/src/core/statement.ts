@@ -16,28 +16,41 @@ export function changeOf({ kind, amount, actual, reserved_at: reservedAt }: Move
   return amountString((reservedAt === undefined ? moved : 0n) - billed)
 }
 
-/** One kind of row of a statement: how many there are and what they change in sum. */
-export type StatementLine = { readonly kind: string; readonly count: number; readonly amount: string }
+/** A line of a statement: a balance, or what moved and in how many rows. */
+export type StatementLine = { readonly what: string; readonly count: number | null; readonly amount: string }
 
-/** The order in which a statement names the kinds: money that comes before money that goes. */
-const KINDS = ['grant', 'adjust', 'reserve', 'release', 'settle']
-
-/** The sums of ledger rows by kind, as far as rows have been added. A ledger of any length is read without keeping its rows. */
+/** What rows of the ledger granted, adjusted and spent, as far as rows have been added. A ledger of any length is read without keeping its rows. */
 export class Statement {
-  readonly #lines = new Map<string, StatementLine>()
+  readonly #sums = {
+    grant: { what: 'Granted', count: 0, amount: 0n },
+    adjust: { what: 'Adjusted', count: 0, amount: 0n },
+    settle: { what: 'Spent', count: 0, amount: 0n },
+  }
 
-  /** Adds the rows of one page. */
-  add(rows: readonly Movement[]): void {
-    for (const row of rows) {
-      const { kind } = row
-      const line = this.#lines.get(kind) ?? { kind, count: 0, amount: '0' }
-      this.#lines.set(kind, { kind, count: line.count + 1, amount: sumAmounts([line.amount, changeOf(row)]) })
+  /** Adds the rows of one page. What is reserved or released is neither granted nor spent. */
+  add(rows: readonly Pick<Movement, 'kind' | 'amount' | 'actual'>[]): void {
+    for (const { kind, amount, actual } of rows) {
+      if (kind === 'grant' || kind === 'adjust' || kind === 'settle') {
+        const sum = this.#sums[kind]
+        sum.count += 1
+        sum.amount += kind === 'settle' ? -(parseAmount(actual ?? '') ?? 0n) : (parseAmount(amount) ?? 0n)
+      }
     }
   }
 
-  /** One line for each kind that has a row. */
-  lines(): readonly StatementLine[] {
-    const kinds = new Set([...KINDS, ...this.#lines.keys()])
-    return [...kinds].flatMap((kind) => this.#lines.get(kind) ?? [])
+  /** How the balance changed in sum. */
+  change(): string {
+    const { grant, adjust, settle } = this.#sums
+    return amountString(grant.amount + adjust.amount + settle.amount)
+  }
+
+  /** From the balance before the first row to that after the last one. */
+  lines(opening: string): readonly StatementLine[] {
+    const moved = Object.values(this.#sums).filter(({ what, count }) => what !== 'Adjusted' || count > 0)
+    return [
+      { what: 'Opening balance', count: null, amount: opening },
+      ...moved.map(({ amount, ...line }) => ({ ...line, amount: amountString(amount) })),
+      { what: 'Closing balance', count: null, amount: sumAmounts([opening, this.change()]) },
+    ]
   }
 }

@@ -2,6 +2,7 @@ import type { LedgerRow } from '../../api/admin-types.ts'
 import { Nothing } from '../../components/amount.tsx'
 import { amountColumn, exported, timeColumn } from '../../components/columns.tsx'
 import { Id } from '../../components/copy.tsx'
+import { KeyName } from '../../components/key-name.tsx'
 import { Status, type Tone } from '../../components/status.tsx'
 import type { TableColumn } from '../../components/table-column.ts'
 import { videoUrl } from '../../core/console-url.ts'
@@ -36,8 +37,8 @@ export function ledgerColumns(tenant: string): readonly TableColumn<LedgerRow>[]
     {
       id: 'key',
       title: 'Key',
-      value: ({ key }) => key,
-      cell: ({ key }) => (key === undefined ? <Nothing /> : <Id value={key} label="key id" />),
+      value: ({ key, key_name: name }) => name ?? key,
+      cell: ({ key, key_name: name }) => <KeyName id={key} name={name} />,
     },
     {
       id: 'reason',
@@ -50,6 +51,7 @@ export function ledgerColumns(tenant: string): readonly TableColumn<LedgerRow>[]
     amountColumn({ id: 'actual', title: 'Billed' }, ({ actual }) => actual),
     amountColumn({ id: 'amount', title: 'Amount', isSigned: true }, changeOf),
     exported('Reference', ({ id }) => id),
+    exported('Key id', ({ key }) => key),
     exported('Reason', ({ reason }) => reason),
     exported('Estimated', ({ estimated = false }) => estimated),
     exported('Operation', ({ operation }) => operation),

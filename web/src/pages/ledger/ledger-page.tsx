@@ -62,13 +62,7 @@ function LedgerOfTenant({ tenant, filters, onClear }: LedgerOfTenantProps) {
         exportName={['ledger', tenant, filters.kind]}
       />
       {shown === 'statement' ? (
-        <StatementDialog
-          tenant={tenant}
-          filters={filters}
-          list={list}
-          isWhole={onClear === undefined}
-          onClose={() => setShown(null)}
-        />
+        <StatementDialog tenant={tenant} from={filters.from} to={filters.to} onClose={() => setShown(null)} />
       ) : null}
       {shown === 'verification' ? <Verification tenant={tenant} onClose={() => setShown(null)} /> : null}
     </>

@@ -1,4 +1,5 @@
 import type { Overview } from '../../api/admin-types.ts'
+import { BarChart } from '../../components/bar-chart.tsx'
 import { countColumn } from '../../components/columns.tsx'
 import { PlainTable } from '../../components/plain-table.tsx'
 import type { TableColumn } from '../../components/table-column.ts'
@@ -9,44 +10,27 @@ import { useStore } from '../../state/store.ts'
 
 type Minute = NonNullable<Overview['traffic']>['minutes'][number]
 
-const HEIGHT = 60
-
 const HOURS_AND_MINUTES = 'hh:mm'.length
 
-/** A bar for each minute, its errors dark at the bottom; the numbers are also in a table that opens below. */
+/** A bar for each minute, its errors at the bottom; the numbers are also in a table that opens below. */
 export function RequestsByMinute({ minutes }: { readonly minutes: readonly Minute[] }) {
   const { zone } = useStore(settings)
-  const highest = Math.max(1, ...minutes.map(({ requests, errors }) => Math.max(requests, errors)))
   const timeOf = (at: string) => clockTime(unixSecondsOf(at), zone).slice(0, HOURS_AND_MINUTES)
   const total = (count: (minute: Minute) => number) => minutes.reduce((sum, minute) => sum + count(minute), 0)
   const requests = total((minute) => minute.requests)
   const errors = total((minute) => minute.errors)
   const sentence = `${counted(requests, 'request')} in ${counted(minutes.length, 'minute')}, ${errors} failed`
+  const bars = minutes.map(({ at, requests: count, errors: bad }) => ({
+    ...{ label: timeOf(at), value: Math.max(count, bad), bad },
+    words: `${timeOf(at)}: ${counted(count, 'request')}, ${bad} failed`,
+  }))
   return (
     <section class="card" aria-label="Requests by minute">
       <div class="card-head">
         <h2>Requests by minute</h2>
         <span class="hint">{sentence}</span>
       </div>
-      <p class="bars-top" aria-hidden="true">
-        {highest.toLocaleString('en')}
-      </p>
-      <svg
-        class="bars bars-low"
-        viewBox={`0 0 ${minutes.length * 10} ${HEIGHT}`}
-        preserveAspectRatio="none"
-        role="img"
-        aria-label={sentence}
-      >
-        {minutes.map((minute, index) => (
-          <MinuteBar key={minute.at} minute={minute} x={index * 10 + 1.5} highest={highest} time={timeOf(minute.at)} />
-        ))}
-      </svg>
-      <div class="bars-axis" aria-hidden="true">
-        {[minutes[0], minutes.at(-1)].map((minute) => (
-          <span key={minute?.at}>{minute === undefined ? '' : timeOf(minute.at)}</span>
-        ))}
-      </div>
+      <BarChart sentence={sentence} bars={bars} isCount />
       <details class="as-table">
         <summary>Show as table</summary>
         <PlainTable
@@ -58,27 +42,6 @@ export function RequestsByMinute({ minutes }: { readonly minutes: readonly Minut
         />
       </details>
     </section>
-  )
-}
-
-type MinuteBarProps = {
-  readonly minute: Minute
-  readonly x: number
-  readonly highest: number
-  readonly time: string
-}
-
-function MinuteBar({ minute: { requests, errors }, x, highest, time }: MinuteBarProps) {
-  const bar = (count: number, least: number) => {
-    const height = Math.max(least, (count / highest) * (HEIGHT - 2))
-    return { x, width: 7, y: HEIGHT - height, height }
-  }
-  return (
-    <g>
-      <title>{`${time}: ${counted(requests, 'request')}, ${errors} failed`}</title>
-      <rect {...bar(requests, 1)} />
-      {errors === 0 ? null : <rect class="bars-errors" {...bar(errors, 2)} />}
-    </g>
   )
 }
 

@@ -1,6 +1,7 @@
 import type { RequestRow } from '../../api/admin-types.ts'
 import { Nothing } from '../../components/amount.tsx'
 import { amountColumn, exported, numberColumn, timeColumn } from '../../components/columns.tsx'
+import { KeyName } from '../../components/key-name.tsx'
 import { Status } from '../../components/status.tsx'
 import type { TableColumn } from '../../components/table-column.ts'
 
@@ -24,7 +25,13 @@ export function requestColumns(seesChannels: boolean): readonly TableColumn<Requ
       cell: (row) => failureOf(row) ?? <Nothing />,
     },
     { id: 'model', title: 'Model', order: 'text', value: ({ model }) => model },
-    { id: 'key', title: 'Key', order: 'text', value: keyOf, cell: (row) => keyOf(row) ?? <Nothing /> },
+    {
+      id: 'key',
+      title: 'Key',
+      order: 'text',
+      value: keyOf,
+      cell: ({ key, key_name: name }) => <KeyName id={key} name={name} />,
+    },
     ...(seesChannels ? [CHANNEL] : []),
     numberColumn({ id: 'input', title: 'Tokens in' }, inputOf),
     numberColumn({ id: 'output', title: 'Tokens out' }, ({ usage }) => usage?.output_tokens),

@@ -2,12 +2,13 @@ import type { TenantDetail } from '../../api/admin-types.ts'
 import { adminWrite } from '../../api/admin-write.ts'
 import { ActionDialog } from '../../components/action-dialog.tsx'
 import { notify } from '../../state/notices.ts'
+import { ChangeAlerts } from './change-alerts.tsx'
 import { ChangeBalance } from './change-balance.tsx'
 import { ChangeLimits } from './change-limits.tsx'
 import { SuspendTenant } from './suspend-tenant.tsx'
 
 /** What an owner may do with a tenant. */
-export type TenantAction = 'grant' | 'adjust' | 'limits' | 'suspend' | 'resume'
+export type TenantAction = 'grant' | 'adjust' | 'limits' | 'alerts' | 'suspend' | 'resume'
 
 type TenantDialogProps = {
   readonly tenant: TenantDetail
@@ -23,6 +24,8 @@ export function TenantDialog({ tenant, action, onClose }: TenantDialogProps) {
       return <ChangeBalance tenant={tenant} isGrant={action === 'grant'} onClose={onClose} />
     case 'limits':
       return <ChangeLimits tenant={tenant} onClose={onClose} />
+    case 'alerts':
+      return <ChangeAlerts tenant={tenant} onClose={onClose} />
     case 'suspend':
       return <SuspendTenant tenant={tenant} onClose={onClose} />
     case 'resume':

@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { useRoute } from 'preact-iso/router'
 import { useAdmin } from '../../api/admin-query.ts'
@@ -54,12 +55,10 @@ function Tenant({ tenant }: { readonly tenant: TenantDetail }) {
           <Amount value={tenant.granted} isRounded />
         </Stat>
       </dl>
-      <section class="card">
-        <div class="card-head">
-          <h2>Limits</h2>
-        </div>
-        <Limits tenant={tenant} />
-      </section>
+      <div class="card-row">
+        <Limits tenant={tenant} onChange={mayWrite ? () => setAction('limits') : undefined} />
+        <Alerts alerts={tenant.alerts} onChange={mayWrite ? () => setAction('alerts') : undefined} />
+      </div>
       <nav class="toolbar" aria-label={`Pages of ${tenant.name}`}>
         {CONSOLE_PAGES.filter(({ isScoped }) => isScoped).map((page) => (
           <a key={page.name} class="button button-plain" href={pageUrl(page, tenant.id)}>
@@ -94,7 +93,6 @@ function Actions({ tenant, onAction }: ActionsProps) {
         Grant credits
       </Button>
       <Button onClick={() => onAction('adjust')}>Adjust</Button>
-      <Button onClick={() => onAction('limits')}>Change</Button>
       {tenant.state === 'suspended' ? (
         <Button onClick={() => onAction('resume')}>Resume</Button>
       ) : (
@@ -104,10 +102,31 @@ function Actions({ tenant, onAction }: ActionsProps) {
   )
 }
 
-function Limits({ tenant }: { readonly tenant: TenantDetail }) {
-  const { thresholds, low_balance, url_host } = tenant.alerts
+type SettingsProps = {
+  readonly title: string
+  readonly children: ComponentChildren
+  /** Opens the dialog that changes them. */
+  readonly onChange: (() => void) | undefined
+}
+
+/** What is set for the tenant, and beside it the button that sets it. */
+function Settings({ title, children, onChange }: SettingsProps) {
   return (
-    <dl class="facts">
+    <section class="card" aria-label={title}>
+      <div class="card-head">
+        <h2>{title}</h2>
+        {onChange === undefined ? null : <Button onClick={onChange}>Change {title.toLowerCase()}</Button>}
+      </div>
+      <dl class="facts">{children}</dl>
+    </section>
+  )
+}
+
+type LimitsProps = { readonly tenant: TenantDetail } & Pick<SettingsProps, 'onChange'>
+
+function Limits({ tenant, onChange }: LimitsProps) {
+  return (
+    <Settings title="Limits" onChange={onChange}>
       <dt>Budget</dt>
       <dd>
         <BudgetBar budget={tenant.budget} />
@@ -115,16 +134,31 @@ function Limits({ tenant }: { readonly tenant: TenantDetail }) {
       <dt>Open jobs</dt>
       <dd>
         {tenant.open_jobs}
-        {tenant.open_jobs_max === null ? '' : ` of ${tenant.open_jobs_max}`}
+        {tenant.open_jobs_max === null ? ', no limit' : ` of ${tenant.open_jobs_max}`}
       </dd>
-      <dt>Alerts at</dt>
-      <dd>{thresholds.length === 0 ? <Nothing /> : thresholds.map((percent) => `${percent} %`).join(', ')}</dd>
-      <dt>Low balance</dt>
+    </Settings>
+  )
+}
+
+type AlertsProps = { readonly alerts: TenantDetail['alerts'] } & Pick<SettingsProps, 'onChange'>
+
+function Alerts({ alerts: { thresholds, low_balance, url_host }, onChange }: AlertsProps) {
+  return (
+    <Settings title="Alerts" onChange={onChange}>
+      <dt>Budgets</dt>
+      <dd>{thresholds.length === 0 ? <Nothing /> : `at ${thresholds.map((percent) => `${percent} %`).join(', ')}`}</dd>
+      <dt>Balance</dt>
       <dd>
-        <Amount value={low_balance} />
+        {low_balance === null ? (
+          <Nothing />
+        ) : (
+          <>
+            below <Amount value={low_balance} />
+          </>
+        )}
       </dd>
-      <dt>Alerts go to</dt>
-      <dd>{url_host ?? <Nothing />}</dd>
-    </dl>
+      <dt>Sent to</dt>
+      <dd>{url_host === null ? 'operators' : `operators and ${url_host}`}</dd>
+    </Settings>
   )
 }

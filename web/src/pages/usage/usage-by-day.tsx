@@ -15,6 +15,7 @@ import { counted } from '../../core/plural.ts'
 import { daysBetween } from '../../core/time.ts'
 import { usageSentence, usageSeries } from '../../core/usage-series.ts'
 import { lazy } from '../../shell/lazy.ts'
+import { useTenantNames } from '../../shell/tenant-scope.tsx'
 import { nameOf, usageColumns } from './usage-columns.tsx'
 import { UsageTable } from './usage-table.tsx'
 
@@ -43,7 +44,7 @@ type UsageRow = Usage['rows'][number]
 
 type Read = { readonly rows: readonly UsageRow[]; readonly leftOut: string | null }
 
-/** Cost by day as stacked bars, and the same numbers as a table. The file has every group, also those that the chart draws together. */
+/** Cost by day as stacked bars, and the same numbers as a table; keys of one name are one series. The file has every group, also those that the chart draws together. */
 export function UsageByDay({ query, by, from, to }: UsageByDayProps) {
   const [isTable, setTable] = useState(false)
   const [count, setCount] = useState(0)
@@ -53,9 +54,10 @@ export function UsageByDay({ query, by, from, to }: UsageByDayProps) {
     // Each page has its own tries.
     retry: false,
   })
+  const tenantName = useTenantNames()
   const days = daysBetween(from, to)
   const { rows = [], leftOut = null } = result.data ?? {}
-  const points = rows.map((row) => ({ day: String(row.day), name: nameOf(row, by), cost: row.cost }))
+  const points = rows.map((row) => ({ day: String(row.day), name: nameOf(row, by, tenantName), cost: row.cost }))
   const series = usageSeries(points, days)
   return (
     <section class="card" aria-label="Cost by day">
@@ -66,7 +68,7 @@ export function UsageByDay({ query, by, from, to }: UsageByDayProps) {
             {isTable ? 'Show as chart' : 'Show as table'}
           </Button>
           <ExportButton
-            columns={columnsOf(by)}
+            columns={columnsOf(by, tenantName)}
             pages={() => inHand(rows, leftOut)}
             name={['usage', 'by', 'day', query.tenant, by, from, to]}
             blockedBecause={rows.length === 0 ? 'There are no rows to export' : undefined}
@@ -98,6 +100,6 @@ async function readDays(query: Query, signal: AbortSignal, onProgress: (count: n
   return { rows, leftOut: leftOutOf(notes) }
 }
 
-function columnsOf(by: string): readonly ExportColumn<UsageRow>[] {
-  return [{ title: 'Day', value: ({ day }) => day }, ...usageColumns(by)]
+function columnsOf(by: string, tenantName: (id: string) => string): readonly ExportColumn<UsageRow>[] {
+  return [{ title: 'Day', value: ({ day }) => day }, ...usageColumns(by, tenantName)]
 }

@@ -7,7 +7,7 @@ import { Page } from '../../components/page.tsx'
 import { StaleNotice } from '../../components/stale-notice.tsx'
 import { lastDays } from '../../core/time.ts'
 import { usageGroup, usageGroups } from '../../core/usage-group.ts'
-import { TenantFilter, useTenantScope } from '../../shell/tenant-scope.tsx'
+import { TenantFilter, useTenantNames, useTenantScope } from '../../shell/tenant-scope.tsx'
 import { unixSeconds } from '../../state/clock.ts'
 import { type UrlFilters, useUrlFilters } from '../../state/url-filters.ts'
 import { UsageByDay } from './usage-by-day.tsx'
@@ -28,6 +28,7 @@ export default function UsagePage() {
   const from = url.filters.from ?? days[0] ?? ''
   const to = url.filters.to ?? days.at(-1) ?? ''
   const isOfAll = useMay('viewer') && tenant === undefined
+  const tenantName = useTenantNames()
   const query = { tenant, from, to }
   const list = useAdminList('/usage', { query: { ...query, group_by: by }, everyMilliseconds: REFRESH_MILLISECONDS })
   return (
@@ -42,7 +43,7 @@ export default function UsagePage() {
       <UsageByDay query={query} by={by} from={from} to={to} />
       <DataTable
         caption={`Usage by ${by}`}
-        columns={usageColumns(by)}
+        columns={usageColumns(by, tenantName)}
         list={list}
         rowKey={(row) => String(row[by])}
         empty={<Empty title="Nothing was used in these days">The first settled request or job shows here.</Empty>}

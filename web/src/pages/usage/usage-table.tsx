@@ -26,7 +26,7 @@ export function UsageTable({ series, days }: UsageTableProps) {
               <td>{day}</td>
               {series.map(({ name, costs }) => (
                 <td key={name} class="at-end">
-                  <Amount value={costs[days.indexOf(day)]} />
+                  <Amount value={costs[days.indexOf(day)]} isRounded />
                 </td>
               ))}
             </tr>
@@ -37,7 +37,7 @@ export function UsageTable({ series, days }: UsageTableProps) {
             <td>Sum</td>
             {series.map(({ name, total }) => (
               <td key={name} class="at-end">
-                <Amount value={total} />
+                <Amount value={total} isRounded />
               </td>
             ))}
           </tr>
