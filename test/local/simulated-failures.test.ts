@@ -6,7 +6,7 @@ import { whenTestEnds } from '../runner/when-test-ends.ts'
 
 /** Sends a request through, and answers with what was made of it: the body and headers, or the refusal. */
 async function passed(path: string, asked: string | undefined, body: unknown, isSimulated = true) {
-  const server = createServer(async (request, response) => {
+  const server = createServer({ keepAliveTimeout: 0 }, async (request, response) => {
     const changed = await withSimulatedFailure(request, response, { isSimulated, requestId: 'r1' })
     if (changed !== undefined) {
       response.end(JSON.stringify({ headers: changed.headers, body: await text(changed) }))

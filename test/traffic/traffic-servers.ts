@@ -25,7 +25,7 @@ export type EchoUpstream = { readonly origin: string; close(): Promise<void> }
 
 /** Starts it on a free port. */
 export async function startEchoUpstream(options: EchoOptions = {}): Promise<EchoUpstream> {
-  const server = createServer((request, response) => {
+  const server = createServer({ keepAliveTimeout: 0 }, (request, response) => {
     const chunks: Buffer[] = []
     request.on('data', (chunk: Buffer) => chunks.push(chunk))
     request.on('end', () => {
@@ -35,7 +35,6 @@ export async function startEchoUpstream(options: EchoOptions = {}): Promise<Echo
       reply(response, asked, options).catch(() => response.destroy())
     })
   })
-  server.keepAliveTimeout = 60_000
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const address = server.address()
@@ -210,7 +209,7 @@ export async function startTableProxy(tableEndpoint: string, options: ProxyOptio
   const agent = new Agent({ keepAlive: true, maxSockets: 64 })
   const counts: TableCounts = { transactions: 0, conflicts: 0, faults: 0, lastTransactionAt: 0 }
   const keys = new TransactionKeys()
-  const server = createServer((request, response) => {
+  const server = createServer({ keepAliveTimeout: 0 }, (request, response) => {
     pass(request, response, { ...options, tableEndpoint, agent, counts, keys }).catch(() => response.destroy())
   })
   server.keepAliveTimeout = 60_000

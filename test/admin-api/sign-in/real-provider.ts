@@ -7,7 +7,7 @@ export type RealProvider = { readonly issuer: string; stop(): Promise<void> }
 
 /** Starts the provider for a console at one redirect address. */
 export async function startRealProvider(redirectUri: string): Promise<RealProvider> {
-  const server = createServer()
+  const server = createServer({ keepAliveTimeout: 0 })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', () => resolve()))
   const issuer = `http://127.0.0.1:${portOf(server.address())}`
   const provider = new Provider(issuer, {

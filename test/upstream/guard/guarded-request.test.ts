@@ -192,7 +192,7 @@ describe('guarded request', () => {
     ): Promise<{ port: number; cert: string; urls: (string | undefined)[] }> {
       const { key, cert } = createSelfSignedCertificate(certificateHost)
       const urls: (string | undefined)[] = []
-      const server = createServer({ key, cert }, (request, response) => {
+      const server = createServer({ key, cert, keepAliveTimeout: 0 }, (request, response) => {
         urls.push(request.url)
         response.end('hello')
       })
