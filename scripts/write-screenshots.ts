@@ -97,11 +97,24 @@ async function main(): Promise<void> {
     for (const command of COMMANDS) {
       await gateway.admin(...command)
     }
+    await chat(gateway)
     await takeAll(browser, gateway)
   } finally {
     await browser.close()
     await gateway.stop()
     rmSync(dataDirectory, { recursive: true, force: true })
+  }
+}
+
+const CHATS = 14
+
+/** A minute with traffic. */
+async function chat(gateway: Gateway): Promise<void> {
+  const { key } = Object(await gateway.admin('key', 'create', '--tenant', 'northwind', '--name', 'script-assistant'))
+  const api = gateway.api.withKey(String(key))
+  for (let count = 0; count < CHATS; count += 1) {
+    const body = { model: 'chat-default', messages: [{ role: 'user', content: `a scene with ${count + 1} paper boats` }] }
+    await api.send('POST', '/v1/chat/completions', JSON.stringify(body))
   }
 }
 

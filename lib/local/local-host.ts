@@ -208,6 +208,9 @@ async function startEngines(options: LocalHostOptions, config: GatewayConfig, da
 async function startParts(options: LocalHostOptions, config: GatewayConfig, data: DataDirectory, closers: Closers) {
   const { machine, channels, cdnKey, announcement, facts } = await startEngines(options, config, data, closers)
   await createTable(TABLE_NAME)
+  const { openTable } = await import('#store/table/sdk-table.ts')
+  // Before the port is open: who waits for it may use the key at once.
+  const access = await openDemoTenant(openTable(), { ...options, data })
   const apiFront = new ApiFront()
   const relayFront = new RelayFront((request, response) => apiFront.serve(request, response))
   const { port, allowedHosts } = options
@@ -220,8 +223,6 @@ async function startParts(options: LocalHostOptions, config: GatewayConfig, data
     ])
   }
   closers.push(() => machine.close(), requestsSettled, server.close)
-  const { openTable } = await import('#store/table/sdk-table.ts')
-  const access = await openDemoTenant(openTable(), { ...options, data })
   const seeded = access.isTenantNew && seedSimulatedTimes(openTable(), config, Math.trunc(Date.now() / 1000))
   await Promise.all([seeded, relayFront.load(), loadApiHandlers(), loadPipelineHandlers()])
   channels.describe = await watchChannels()

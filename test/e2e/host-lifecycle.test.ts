@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, describe, expect, it } from '@jest/globals'
+import { findFreePort } from '#local/dynamodb-engine.ts'
 import { SHIPPED_FILE } from '../core/shipped-catalogue.ts'
 import { REPOSITORY, withoutRunner } from './child-environment.ts'
 import { type Gateway, startGateway } from './start-gateway.ts'
@@ -45,6 +46,19 @@ describe('the local host as an operator meets it', () => {
       async () => enginesOf(gateway.dataDirectory),
       (engines) => engines.length === 0,
     )
+  })
+
+  it('accepts its key from the first request on that it responds to', async () => {
+    const port = await findFreePort()
+    const starting = start({ parameters: ['--port', String(port)], key: 'early-key' })
+    const headers = { authorization: 'Bearer early-key' }
+    const ask = () => fetch(`http://127.0.0.1:${port}/v1/balance`, { headers }).then(({ status }) => status)
+    const first = await eventually(
+      () => ask().catch(() => undefined),
+      (status) => status !== undefined,
+    )
+    expect(first).toBe(200)
+    await starting
   })
 
   it.each(['SIGTERM', 'SIGINT'] as const)(

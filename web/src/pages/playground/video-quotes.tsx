@@ -36,7 +36,10 @@ export function VideoQuotes(props: {
             {data === undefined ? error === null ? '…' : <span class="field-error">{error.message}</span> : null}
             {data === undefined ? null : (
               <>
-                <Amount value={data.estimate} /> <span class="hint">of {data.available} available</span>
+                <Amount value={data.estimate} />{' '}
+                <span class="hint">
+                  of <Amount value={data.available} isRounded /> available
+                </span>
               </>
             )}
           </dd>

@@ -43,6 +43,8 @@ function columnsOf({ cost }: Receipt): readonly TableColumn<Line>[] {
     exported('Unit', ({ unit }) => unit),
     {
       ...amountColumn({ id: 'amount', title: 'Amount' }, ({ amount }) => amount),
+      // With every digit, as on any receipt.
+      cell: ({ amount }) => <Amount value={amount} />,
       total: () => <Amount value={cost} />,
     },
   ]
