@@ -113,7 +113,10 @@ async function chat(gateway: Gateway): Promise<void> {
   const { key } = Object(await gateway.admin('key', 'create', '--tenant', 'northwind', '--name', 'script-assistant'))
   const api = gateway.api.withKey(String(key))
   for (let count = 0; count < CHATS; count += 1) {
-    const body = { model: 'chat-default', messages: [{ role: 'user', content: `a scene with ${count + 1} paper boats` }] }
+    const body = {
+      model: 'chat-default',
+      messages: [{ role: 'user', content: `a scene with ${count + 1} paper boats` }],
+    }
     await api.send('POST', '/v1/chat/completions', JSON.stringify(body))
   }
 }

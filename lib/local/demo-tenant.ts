@@ -37,7 +37,7 @@ export async function openDemoTenant(
   const isTenantNew = await createDemoTenant(table, credits)
   const key = apiKey ?? keptKey(data.file('demo-key'))
   requireUsable(key)
-  await storeApiKey(table, { key, tenantId: DEMO_TENANT_ID, models: null }, localActor())
+  await storeApiKey(table, { key, tenantId: DEMO_TENANT_ID, name: 'demo', models: null }, localActor())
   if (webhookSecret !== undefined) {
     await useWebhookSecret(table, webhookSecret)
   }

@@ -1,3 +1,4 @@
+import { keyLabel } from '../core/key-label.ts'
 import { Nothing } from './amount.tsx'
 import { Id } from './copy.tsx'
 
@@ -8,5 +9,6 @@ export function KeyName({ id, name }: KeyNameProps) {
   if (id === null || id === undefined) {
     return <Nothing />
   }
-  return name === null || name === undefined ? <Id value={id} label="key id" /> : <span title={id}>{name}</span>
+  const label = keyLabel(id, name)
+  return label === id ? <Id value={id} label="key id" /> : <span title={id}>{label}</span>
 }

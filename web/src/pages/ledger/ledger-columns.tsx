@@ -6,6 +6,7 @@ import { KeyName } from '../../components/key-name.tsx'
 import { Status, type Tone } from '../../components/status.tsx'
 import type { TableColumn } from '../../components/table-column.ts'
 import { videoUrl } from '../../core/console-url.ts'
+import { keyLabel } from '../../core/key-label.ts'
 import { changeOf } from '../../core/statement.ts'
 import { isVideoOperation } from '../../core/video-operation.ts'
 
@@ -37,7 +38,7 @@ export function ledgerColumns(tenant: string): readonly TableColumn<LedgerRow>[]
     {
       id: 'key',
       title: 'Key',
-      value: ({ key, key_name: name }) => name ?? key,
+      value: ({ key, key_name: name }) => (key === undefined ? undefined : keyLabel(key, name)),
       cell: ({ key, key_name: name }) => <KeyName id={key} name={name} />,
     },
     {

@@ -4,6 +4,7 @@ import { amountColumn, exported, numberColumn, timeColumn } from '../../componen
 import { KeyName } from '../../components/key-name.tsx'
 import { Status } from '../../components/status.tsx'
 import type { TableColumn } from '../../components/table-column.ts'
+import { keyLabel } from '../../core/key-label.ts'
 
 /** The columns of requests; what has no column of its own is exported. @param seesChannels tenants see none. */
 export function requestColumns(seesChannels: boolean): readonly TableColumn<RequestRow>[] {
@@ -55,7 +56,7 @@ const CHANNEL: TableColumn<RequestRow> = {
 
 /** Its name, where it has one. */
 function keyOf({ key_name: name, key }: RequestRow): string | null {
-  return name ?? key
+  return key === null ? null : keyLabel(key, name)
 }
 
 function inputOf({ usage }: RequestRow): number | null {

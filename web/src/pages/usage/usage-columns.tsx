@@ -1,6 +1,7 @@
 import type { Usage } from '../../api/admin-types.ts'
 import { amountColumn, countColumn, exported } from '../../components/columns.tsx'
 import type { TableColumn } from '../../components/table-column.ts'
+import { keyLabel } from '../../core/key-label.ts'
 
 type UsageRow = Usage['rows'][number]
 
@@ -32,7 +33,7 @@ export function usageColumns(by: string, tenantName: TenantName): readonly Table
 /** The value of the dimension by which a row is grouped, as people name it. */
 export function nameOf(row: UsageRow, by: string, tenantName: TenantName): string {
   const id = idOf(row, by)
-  return by === 'key' ? (row.key_name ?? id) : by === 'tenant' ? tenantName(id) : id
+  return by === 'key' ? keyLabel(id, row.key_name) : by === 'tenant' ? tenantName(id) : id
 }
 
 function idOf(row: UsageRow, by: string): string {
