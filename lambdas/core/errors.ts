@@ -120,8 +120,12 @@ export class IdempotencyKeyReusedError extends HttpError {
 export class RequestBodyTooLargeError extends HttpError {
   override readonly name = 'RequestBodyTooLargeError'
   readonly statusCode = 413
-  constructor() {
+  override readonly explanation: string
+  constructor(bytesMax: number) {
     super('request body too large')
+    const kibibytes = bytesMax / 1024
+    const most = kibibytes < 1024 ? `${kibibytes} KiB` : `${kibibytes / 1024} MiB`
+    this.explanation = `it may have at most ${most}`
   }
 }
 

@@ -100,7 +100,7 @@ function readText(bytes: Buffer, { bytesMax, coding = '' }: Encoded): string {
     throw invalidBody('the body must not be compressed')
   }
   if (bytes.length > bytesMax) {
-    throw new RequestBodyTooLargeError()
+    throw new RequestBodyTooLargeError(bytesMax)
   }
   if (bytes.length === 0) {
     throw invalidBody('the body must not be empty: send a JSON object')

@@ -9,6 +9,7 @@ import {
   InsufficientQuotaError,
   InvalidRequestError,
   MethodNotAllowedError,
+  RequestBodyTooLargeError,
   ServiceUnavailableError,
 } from '#core/errors.ts'
 import { DO_NOT_RETRY } from '#core/http.ts'
@@ -63,7 +64,9 @@ function errorBody(error: HttpError, form: Form): object {
   if (error instanceof InvalidRequestError) {
     return invalidRequestBody(error, form)
   }
-  const explanation = explanationOf(error)
+  // The body of this error is one text for videos.
+  const isPlain = form === undefined && error instanceof RequestBodyTooLargeError
+  const explanation = isPlain ? undefined : explanationOf(error)
   return explanation === undefined ? bodyOf(error, form) : explainedBody(error, explanation, form)
 }
 

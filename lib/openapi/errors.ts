@@ -112,7 +112,7 @@ export const OPENAI_ERRORS = {
     description: TOO_LARGE,
     examples: {
       body: openai('Body too large', {
-        message: 'request body too large',
+        message: 'request body too large: it may have at most 5 MiB',
         type: INVALID,
         code: 'request_body_too_large',
       }),

@@ -20,7 +20,7 @@ describe('every GatewayError', () => {
     [new RouteNotFoundError(), 404, 'not found'],
     [new MethodNotAllowedError(['GET']), 405, 'method not allowed'],
     [new IdempotencyKeyReusedError(), 409, 'idempotency key reused with a different body'],
-    [new RequestBodyTooLargeError(), 413, 'request body too large'],
+    [new RequestBodyTooLargeError(1024), 413, 'request body too large'],
     [new ServiceUnavailableError(), 503, 'service unavailable'],
   ])('%s has its status and its exact public text', (error, statusCode, message) => {
     expect(error).toMatchObject({ statusCode, message, name: error.constructor.name })

@@ -75,14 +75,6 @@ describe('errorResponse:', () => {
       null,
       {},
     ],
-    [
-      new RequestBodyTooLargeError(),
-      413,
-      'request body too large',
-      'invalid_request_error',
-      'request_body_too_large',
-      {},
-    ],
     [new ServiceUnavailableError(), 503, 'service unavailable', 'server_error', null, { 'retry-after': '1' }],
   ]
 
@@ -97,6 +89,18 @@ describe('errorResponse:', () => {
       const body = { error: { message, type, param: null, code } }
       expect(await answerTo(error, OPENAI_PATH)).toStrictEqual({ statusCode, headers, body })
     })
+  })
+
+  it('413: names the bound, and has one text below /v1/video/', async () => {
+    const error = new RequestBodyTooLargeError(5 * 1024 * 1024)
+    expect((await answerTo(error, VIDEO_PATH)).body).toStrictEqual({ error: 'request body too large' })
+    expect((await answerTo(error, OPENAI_PATH)).body).toMatchObject({
+      error: { message: 'request body too large: it may have at most 5 MiB', code: 'request_body_too_large' },
+    })
+    expect((await answerTo(error, '/v1/messages')).body).toMatchObject({
+      error: { type: 'request_too_large', message: expect.stringContaining('5 MiB') },
+    })
+    expect(new RequestBodyTooLargeError(64 * 1024).explanation).toContain('64 KiB')
   })
 
   describe('an exceeded budget whose amounts are known', () => {

@@ -15,7 +15,7 @@ import { parseCredits } from '#core/money.ts'
 import { VERSION } from '#core/version.ts'
 import { presentedKey } from '#middleware/authenticate.ts'
 import { errorResult } from '#middleware/responses.ts'
-import { declaredStatuses, type Route } from '#routes/define-route.ts'
+import { BODY_BYTES_MAX, declaredStatuses, type Route } from '#routes/define-route.ts'
 import { ROUTES } from '#routes/index.ts'
 import { openapiDocument } from '../../lib/openapi/openapi-document.ts'
 import type { OperationObject } from '../../lib/openapi/openapi-types.ts'
@@ -208,7 +208,7 @@ const THROWN: Readonly<Record<string, readonly unknown[]>> = {
     new VideoJobConflictError('the job has ended: there is nothing to cancel'),
     new VideoJobConflictError('the job has not ended: its callback is sent when it ends'),
   ],
-  VideoContentTooLarge: [new errors.RequestBodyTooLargeError()],
+  VideoContentTooLarge: [new errors.RequestBodyTooLargeError(BODY_BYTES_MAX)],
   VideoTooManyRequests: [
     new errors.KeyRateExceededError(3, requestRate(RATE_PER_MINUTE_DEFAULT)),
     new errors.TooManyOpenJobsError(),
@@ -240,7 +240,7 @@ const THROWN: Readonly<Record<string, readonly unknown[]>> = {
     new errors.ModelNotFoundError('nothing'),
     new errors.ModelNotFoundError(EMBEDDING, otherKindMessage(EMBEDDING, 'chat', offered)),
   ],
-  ContentTooLarge: [new errors.RequestBodyTooLargeError()],
+  ContentTooLarge: [new errors.RequestBodyTooLargeError(BODY_BYTES_MAX)],
   TooManyRequests: [
     new errors.KeyRateExceededError(3, requestRate(RATE_PER_MINUTE_DEFAULT)),
     new errors.RateLimitedError(1),

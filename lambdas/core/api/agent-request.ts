@@ -157,3 +157,15 @@ export function boundAgentCall(model: ChatModel, prompt: Prompt): TokenCall {
     choices: 1,
   }
 }
+
+/** Why no upstream is asked for another pass over the conversation. */
+export const COMPACTION = 'an upstream bills a compaction beyond the usage that it reports, so leave it out'
+
+/** @throws InvalidRequestError naming the edit of the context that is a compaction. */
+export function refuseCompaction(edits: unknown, path: string): void {
+  const index = (Array.isArray(edits) ? edits : []).findIndex((edit) => asText(Object(edit).type).startsWith('compact'))
+  if (index >= 0) {
+    const here = `${path}.${index}`
+    throw new InvalidRequestError([{ path: here, message: `\`${here}\`: ${COMPACTION}` }])
+  }
+}

@@ -1,7 +1,6 @@
 import * as z from 'zod'
-import { InvalidRequestError } from '../errors.ts'
 import { asText, isJsonObject, type JsonObject } from '../json/parse-json-text.ts'
-import { type AgentRequest, boundAgentCall, mediaOf, modelOfRoute } from './agent-request.ts'
+import { type AgentRequest, boundAgentCall, mediaOf, modelOfRoute, refuseCompaction } from './agent-request.ts'
 import { boolean, integer, MESSAGES_MAX, number, string, TOKENS_MAX } from './chat-request.ts'
 import { type Gated, gatedFields, type OfferedTool, type ToolKind } from './gated-fields.ts'
 import { type Offered, parseBody } from './request-issues.ts'
@@ -74,7 +73,8 @@ type Body = z.infer<typeof countTokensBodySchema>
 
 function readMessages(body: Body, { bodyBytes, ...offered }: Context, limit: number | undefined): AgentRequest {
   const model = modelOfRoute(body.model, 'messages', offered)
-  refuseCompaction(body)
+  const { context_management: management } = body
+  refuseCompaction(isJsonObject(management) ? management.edits : undefined, 'context_management.edits')
   const tools = (body.tools ?? []).map((tool, index) => offeredTool(tool, `tools.${index}`))
   const gated: Gated = {
     fields: gatedFields(body, ['model', 'stream', 'max_tokens']),
@@ -95,17 +95,6 @@ function readMessages(body: Body, { bodyBytes, ...offered }: Context, limit: num
       hasTools: tools.length > 0,
       mayGrow: tools.some(({ kind }) => kind !== 'client'),
     }),
-  }
-}
-
-/** Another pass over the conversation, which the upstream bills beyond the usage of the reply. */
-function refuseCompaction({ context_management: management }: Body): void {
-  const edits: unknown = isJsonObject(management) ? management.edits : undefined
-  const index = (Array.isArray(edits) ? edits : []).findIndex((edit) => asText(Object(edit).type).startsWith('compact'))
-  if (index >= 0) {
-    const path = `context_management.edits.${index}`
-    const message = `\`${path}\`: an upstream bills a compaction beyond the usage that it reports, so leave this edit out`
-    throw new InvalidRequestError([{ path, message }])
   }
 }
 

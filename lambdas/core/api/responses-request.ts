@@ -2,7 +2,14 @@ import * as z from 'zod'
 import type { ChatModel } from '../catalogue/model.ts'
 import { InvalidRequestError } from '../errors.ts'
 import { asText, isJsonObject, type JsonObject } from '../json/parse-json-text.ts'
-import { type AgentRequest, boundAgentCall, mediaOf, modelOfRoute } from './agent-request.ts'
+import {
+  type AgentRequest,
+  boundAgentCall,
+  COMPACTION,
+  mediaOf,
+  modelOfRoute,
+  refuseCompaction,
+} from './agent-request.ts'
 import { boolean, integer, MESSAGES_MAX, number, outputLimitIssue, string, TOKENS_MAX } from './chat-request.ts'
 import { type Gated, gatedFields, type OfferedTool, type ToolKind } from './gated-fields.ts'
 import { type Offered, parseBody } from './request-issues.ts'
@@ -64,7 +71,8 @@ export function parseResponsesRequest(
   const body = parseBody(responsesBodySchema, json)
   const model = modelOfRoute(body.model, 'responses', offered)
   const { input, max_output_tokens: asked } = body
-  refuseReferences(input)
+  refuseItems(input)
+  refuseCompaction(body.context_management, 'context_management')
   const tools = offeredTools(body)
   const gated: Gated = {
     fields: gatedFields(body, ['model', 'stream', 'max_output_tokens']),
@@ -95,10 +103,18 @@ function outputTokensMax(asked: number | null | undefined, model: ChatModel): nu
   return asked ?? model.default_max_output_tokens ?? model.max_output_tokens
 }
 
-function refuseReferences(input: string | readonly JsonObject[]): void {
-  const index = typeof input === 'string' ? -1 : input.findIndex(({ type }) => type === 'item_reference')
-  if (index >= 0) {
-    throw new InvalidRequestError([{ path: `input.${index}`, message: `a reference to an item ${STATELESS}` }])
+/** Items that ask for more than the conversation in them. */
+const REFUSED_ITEMS: ReadonlyMap<unknown, string> = new Map([
+  ['item_reference', `a reference to an item ${STATELESS}`],
+  ['compaction_trigger', COMPACTION],
+])
+
+function refuseItems(input: string | readonly JsonObject[]): void {
+  for (const [index, { type }] of (typeof input === 'string' ? [] : input).entries()) {
+    const message = REFUSED_ITEMS.get(type)
+    if (message !== undefined) {
+      throw new InvalidRequestError([{ path: `input.${index}`, message }])
+    }
   }
 }
 

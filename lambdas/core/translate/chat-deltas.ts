@@ -17,6 +17,8 @@ export type ChatDelta = {
   readonly refusal: string
   readonly calls: readonly CallDelta[]
   readonly logprobs: readonly unknown[]
+  /** Links to where the text comes from. */
+  readonly annotations: readonly JsonObject[]
   readonly finishReason: string | undefined
   /** Of the usage, if the chunk has one. */
   readonly reasoningTokens: number | undefined
@@ -25,12 +27,20 @@ export type ChatDelta = {
 /** More of one reply is not held: no model generates as much. */
 const HELD_CHARACTERS_MAX = 16 * 1024 * 1024
 
+/** What a piece of a reply, and the begin of a part of it, take in memory beside their characters. */
+const PIECE_CHARACTERS = 8
+const PART_CHARACTERS = 512
+
+type Call = { readonly key: string; id: string | undefined; hasName: boolean }
+
 /** Reads the chunks of one chat stream, of which only the first choice counts. */
 export class ChatDeltaReader {
   /** The call that came last under each index: some upstreams send every call under the same one. */
-  readonly #calls = new Map<number, { key: string; id: string | undefined }>()
+  readonly #calls = new Map<number, Call>()
   #count = 0
+  /** All that translators hold of the reply. */
   #characters = 0
+  #isReasoning = false
 
   /** @throws EndlessEventError for more than any model generates. */
   read(chunk: JsonObject): ChatDelta {
@@ -44,15 +54,29 @@ export class ChatDeltaReader {
       refusal: stringOf(delta.refusal),
       calls: this.#readCalls(delta),
       logprobs: listOf(fieldsOf(choice.logprobs).content),
+      annotations: listOf(delta.annotations).filter(isJsonObject),
       finishReason: typeof reason === 'string' ? reason : undefined,
       reasoningTokens: reasoningTokensOf(chunk.usage),
     }
-    this.#characters += read.text.length + read.reasoning.length + read.refusal.length
-    this.#characters += read.calls.reduce((sum, call) => sum + call.arguments.length, 0)
+    this.#weigh(read)
     if (this.#characters > HELD_CHARACTERS_MAX) {
       throw new EndlessEventError(true)
     }
     return read
+  }
+
+  #weigh({ text, reasoning, refusal, calls, logprobs, annotations }: ChatDelta): void {
+    for (const piece of [text, reasoning, refusal, ...calls.map((call) => call.arguments)]) {
+      this.#characters += piece === '' ? 0 : piece.length + PIECE_CHARACTERS
+    }
+    for (const list of [logprobs, annotations]) {
+      this.#characters += list.length === 0 ? 0 : JSON.stringify(list).length
+    }
+    // Reasoning between texts is a part of its own each time.
+    if (reasoning !== '' || text !== '') {
+      this.#characters += (reasoning !== '') === this.#isReasoning ? 0 : PART_CHARACTERS
+      this.#isReasoning = reasoning !== ''
+    }
   }
 
   #readCalls({ tool_calls: calls, function_call: older }: JsonObject): readonly CallDelta[] {
@@ -61,16 +85,26 @@ export class ChatDeltaReader {
     return all.map((call, place) => {
       const called = fieldsOf(call.function)
       const id = stringOf(call.id) || undefined
-      const index = typeof call.index === 'number' ? call.index : place
-      const known = this.#calls.get(index)
-      const isNew = known === undefined || (id !== undefined && known.id !== undefined && id !== known.id)
-      const own = isNew ? { key: String(this.#count), id } : known
-      if (isNew) {
-        this.#count += 1
-        this.#calls.set(index, own)
+      const name = stringOf(called.name) || undefined
+      const own = this.#callOf(typeof call.index === 'number' ? call.index : place, id)
+      if (!own.hasName && name !== undefined) {
+        own.hasName = true
+        this.#characters += name.length
       }
-      return { key: own.key, id, name: stringOf(called.name) || undefined, arguments: argumentsOf(called.arguments) }
+      return { key: own.key, id, name, arguments: argumentsOf(called.arguments) }
     })
+  }
+
+  #callOf(index: number, id: string | undefined): Call {
+    const known = this.#calls.get(index)
+    if (known !== undefined && (id === undefined || known.id === undefined || id === known.id)) {
+      return known
+    }
+    const call = { key: String(this.#count), id, hasName: false }
+    this.#count += 1
+    this.#calls.set(index, call)
+    this.#characters += PART_CHARACTERS + (id?.length ?? 0)
+    return call
   }
 }
 

@@ -4,6 +4,7 @@ import { costNumber } from '../relay/reply-scan.ts'
 import { type CallDelta, ChatDeltaReader } from './chat-deltas.ts'
 import type { ChatTranslator, ShownUsage } from './chat-translator.ts'
 import { messageEvent } from './message-events.ts'
+import { ObjectEnd } from './object-end.ts'
 import { plainId, type ToolNames } from './tool-names.ts'
 
 /** The head of a message. */
@@ -25,6 +26,8 @@ type Block = {
   /** What was not sent. */
   waiting: string
   isOpen: boolean
+  /** Where the arguments of a call end. */
+  readonly object: ObjectEnd
 }
 
 /** Marks thinking of an upstream that signs none, so that a client that sends it back is understood. */
@@ -152,7 +155,7 @@ export class MessageTranslator implements ChatTranslator {
   }
 
   #add(kind: BlockKind, id: string): Block {
-    const block: Block = { kind, id, name: '', pieces: [], waiting: '', isOpen: false }
+    const block: Block = { kind, id, name: '', pieces: [], waiting: '', isOpen: false, object: new ObjectEnd() }
     this.#blocks.push(block)
     return block
   }
@@ -177,7 +180,7 @@ export class MessageTranslator implements ChatTranslator {
   #sendWaiting(block: Block): string {
     const { kind, waiting } = block
     // Arguments that turn out to be null or white space are the empty object, which has no delta.
-    const isDue = kind === 'tool_use' ? block.name !== '' && (block.isOpen || OBJECT.test(waiting)) : waiting !== ''
+    const isDue = kind === 'tool_use' ? block.name !== '' && block.object.hasBegun : waiting !== ''
     if (!isDue) {
       return ''
     }
@@ -213,12 +216,12 @@ export class MessageTranslator implements ChatTranslator {
   }
 }
 
-/** The begin of an object. */
-const OBJECT = /^\s*\{/
-
 function addTo(block: Block, piece: string): void {
-  block.pieces.push(piece)
-  block.waiting += piece
+  if (piece !== '') {
+    block.pieces.push(piece)
+    block.waiting += piece
+    block.object.push(block.kind === 'tool_use' ? piece : '')
+  }
 }
 
 /** The arguments of a call; undefined for what is no object. Nothing, and null, are the empty object. */
@@ -228,15 +231,9 @@ function inputOf({ pieces }: Block): JsonObject | undefined {
   return isJsonObject(value) ? value : undefined
 }
 
-function isComplete(block: Block): boolean {
-  if (block.kind !== 'tool_use') {
-    return true
-  }
-  // Only an end is parsed: all that came would be parsed again for each piece otherwise.
-  return block.name !== '' && ENDS_OBJECT.test(block.pieces.at(-1) ?? '') && inputOf(block) !== undefined
+function isComplete({ kind, name, object }: Block): boolean {
+  return kind !== 'tool_use' || (name !== '' && object.hasEnded)
 }
-
-const ENDS_OBJECT = /\}\s*$/
 
 function deltaOf(kind: BlockKind, text: string): JsonObject {
   switch (kind) {

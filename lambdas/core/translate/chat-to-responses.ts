@@ -24,6 +24,7 @@ type Part = {
   readonly type: 'output_text' | 'refusal' | 'reasoning_text'
   readonly pieces: string[]
   readonly logprobs: unknown[]
+  readonly annotations: JsonObject[]
 }
 
 /** An item of the output, as far as it has come. */
@@ -76,7 +77,8 @@ export class ResponseTranslator implements ChatTranslator {
   }
 
   chunk(chunk: JsonObject): string {
-    const { text, reasoning, refusal, calls, logprobs, finishReason, reasoningTokens } = this.#deltas.read(chunk)
+    const { text, reasoning, refusal, calls, logprobs, annotations, finishReason, reasoningTokens } =
+      this.#deltas.read(chunk)
     this.#finishReason = finishReason ?? this.#finishReason
     this.#reasoningTokens = reasoningTokens ?? this.#reasoningTokens
     let events = ''
@@ -97,6 +99,7 @@ export class ResponseTranslator implements ChatTranslator {
       events += text === '' ? '' : this.#addText(item, 'output_text', text, logprobs)
       events += refusal === '' ? '' : this.#addText(item, 'refusal', refusal)
     }
+    events += this.#addAnnotations(annotations)
     return events + calls.map((call) => this.#addCall(call)).join('')
   }
 
@@ -162,7 +165,7 @@ export class ResponseTranslator implements ChatTranslator {
     let events = ''
     let part = item.parts[known]
     if (part === undefined) {
-      part = { type, pieces: [], logprobs: [] }
+      part = { type, pieces: [], logprobs: [], annotations: [] }
       item.parts.push(part)
       events = this.#writer.write('response.content_part.added', { ...place, part: writtenPart(part) })
     }
@@ -172,6 +175,24 @@ export class ResponseTranslator implements ChatTranslator {
     }
     const more = type === 'output_text' ? { logprobs } : {}
     return events + this.#writer.write(`${EVENTS[type].event}.delta`, { ...place, delta, ...more })
+  }
+
+  /** Links belong to the text that they come with or after. */
+  #addAnnotations(annotations: readonly JsonObject[]): string {
+    const item = this.#message
+    const content_index = item?.parts.findIndex(({ type }) => type === 'output_text') ?? -1
+    const part = item?.parts[content_index]
+    if (item === undefined || part === undefined) {
+      return ''
+    }
+    const place = { item_id: item.id, output_index: item.index, content_index }
+    return annotations
+      .flatMap((each) => citationOf(each))
+      .map((annotation) => {
+        const annotation_index = part.annotations.push(annotation) - 1
+        return this.#writer.write('response.output_text.annotation.added', { ...place, annotation_index, annotation })
+      })
+      .join('')
   }
 
   #addCall({ key, id, name, arguments: piece }: CallDelta): string {
@@ -309,11 +330,16 @@ export class ResponseTranslator implements ChatTranslator {
 
 const NO_COUNTS = { cachedInputTokens: 0, cacheWriteTokens: 0 }
 
-function writtenPart({ type, pieces, logprobs }: Part): JsonObject {
+/** In chat, the fields of a link stand in an object of their own. */
+function citationOf({ type, url_citation: link }: JsonObject): readonly JsonObject[] {
+  return type === 'url_citation' && isJsonObject(link) ? [{ ...link, type }] : []
+}
+
+function writtenPart({ type, pieces, logprobs, annotations }: Part): JsonObject {
   const text = pieces.join('')
   switch (type) {
     case 'output_text':
-      return { type, text, annotations: [], logprobs }
+      return { type, text, annotations: [...annotations], logprobs }
     case 'refusal':
       return { type, refusal: text }
     default:

@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject, parsedOrUndefined } from '../json/parse-json-text.ts'
+import { mergedUsage } from '../pricing/token-usage.ts'
 import type { ToolNames } from './tool-names.ts'
 
 /** Finish reasons, by the stop reason of the message. */
@@ -16,34 +17,6 @@ function finishReasonOf(stopReason: unknown): string {
 /** An upstream may send anything where a text belongs, even what no text can be made of. */
 function textOr(value: unknown, fallback: string): string {
   return typeof value === 'string' ? value : fallback
-}
-
-/** The fields of a usage that are read, in any form of the interfaces. */
-const USAGE_FIELDS = [
-  'input_tokens',
-  'output_tokens',
-  'cache_read_input_tokens',
-  'cache_creation_input_tokens',
-  'cache_creation',
-  'prompt_tokens',
-  'completion_tokens',
-  'total_tokens',
-  'cached_tokens',
-  'prompt_cache_hit_tokens',
-  'prompt_tokens_details',
-  'input_tokens_details',
-  'completion_tokens_details',
-  'output_tokens_details',
-] as const
-
-/** The usage of a message so far. Later counts replace earlier ones; a zero stands for a count that is left out. */
-export function mergedUsage(earlier: JsonObject, later: unknown): JsonObject {
-  if (!isJsonObject(later)) {
-    return earlier
-  }
-  const isNews = (name: string) => later[name] != null && !(later[name] === 0 && earlier[name] !== undefined)
-  const news = USAGE_FIELDS.filter(isNews).map((name) => [name, later[name]])
-  return { ...earlier, ...Object.fromEntries(news) }
 }
 
 /**

@@ -8,9 +8,10 @@ import { parseJsonObject } from '#core/json/parse-json-text.ts'
 import { tokenBilling } from '#core/pricing/relay-cost.ts'
 import { sumOfTokenCounts, type TokenCounts, tokensByLength } from '#core/pricing/token-usage.ts'
 import type { CallEnd } from '#core/pricing/usage.ts'
+import { chatToMessagesRequest } from '#core/translate/chat-request-to-messages.ts'
 import type { FromChannel } from '../relay-protocol.ts'
 import { defineRelayRoute } from '../run-request.ts'
-import { rankSpeakers } from './agent-calls.ts'
+import { rankSpeakers, TranslatedRequest } from './agent-calls.ts'
 import { chatOverMessages, MessageAsChatReader, MessageAsChatStream, messagesRules } from './chat-over-messages.ts'
 import { askForUsage, type ChatChannel } from './chat-stream.ts'
 import { CompletionReplyReader, CompletionStream, CompletionWriter } from './completion-reply.ts'
@@ -46,6 +47,8 @@ export const completion = defineRelayRoute<TokenCounts>({
     )
     const writeCall = prepareCompletionCalls(text, request)
     const fallback = { id: `cmpl-${requestId}`, created: Math.trunc(nowMilliseconds / 1000) }
+    // Of all that a completion may ask for, only the number of choices may have no counterpart.
+    const translated = new TranslatedRequest('chat', { model, body: { n: request.n } }, asked, chatToMessagesRequest)
     const isNative = ({ channel }: FromChannel) => servedBy('chat', channel, model.id).api === 'chat'
     const rules = messagesRules({}, asked)
     const writer = new CompletionWriter(request, fallback)
@@ -53,7 +56,7 @@ export const completion = defineRelayRoute<TokenCounts>({
       model,
       facts: { stream, prompts: prompts.length },
       calls: prompts.length,
-      rankOf: rankSpeakers('chat', model, request.n === 1),
+      rankOf: rankSpeakers('chat', model, translated.isPossible),
       billing: {
         ...billing,
         estimate: () => {

@@ -3,7 +3,13 @@ import { hiddenInEvent } from '#core/catalogue/hidden-fields.ts'
 import { CLOSE_BRACE, OPEN_BRACE, QUOTE } from '#core/json/json-scanner.ts'
 import { type JsonObject, parsedOrUndefined } from '#core/json/parse-json-text.ts'
 import type { Microcredits } from '#core/money.ts'
-import { believedUsage, readTokenUsage, type TokenCounts, tokensByLength } from '#core/pricing/token-usage.ts'
+import {
+  believedUsage,
+  mergedUsage,
+  readTokenUsage,
+  type TokenCounts,
+  tokensByLength,
+} from '#core/pricing/token-usage.ts'
 import { EventStream, type StreamRules } from '#core/relay/event-stream.ts'
 import {
   ELSEWHERE,
@@ -18,7 +24,6 @@ import {
 } from '#core/relay/reply-scan.ts'
 import { editEvent, type SseEvent } from '#core/relay/sse-events.ts'
 import { messageEvents } from '#core/translate/message-events.ts'
-import { mergedUsage } from '#core/translate/messages-reply-to-chat.ts'
 import { NativeReplyReader } from './agent-calls.ts'
 
 /** Blocks that begin empty. Any other one may come whole with its first event. */

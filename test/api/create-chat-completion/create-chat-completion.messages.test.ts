@@ -188,8 +188,11 @@ describe('create-chat-completion on a channel that speaks messages alone', () =>
     })
   })
 
-  it('400: more than one choice', async () => {
-    const { statusCode, text } = await rig.send({ ...BODY, n: 2 })
+  it.each([
+    ['create-chat-completion', { n: 2 }],
+    ['create-completion', { prompt: 'Say', messages: undefined, n: 2 }],
+  ] as const)('%s 400: more than one choice', async (operation, fields) => {
+    const { statusCode, text } = await rig.send({ ...BODY, ...fields }, { operation })
     expect({ statusCode, error: JSON.parse(text).error }).toMatchObject({ statusCode: 400, error: { param: 'n' } })
   })
 

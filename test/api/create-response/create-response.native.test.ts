@@ -172,6 +172,14 @@ describe('create-response on a channel with this API', () => {
     expect({ statusCode, error: JSON.parse(text).error }).toMatchObject({ statusCode: 400, error: { param: name } })
   })
 
+  it.each([
+    ['context_management.0', { context_management: [{ type: 'compaction', compact_threshold: 1000 }] }],
+    ['input.1', { input: [{ role: 'user', content: 'Hi' }, { type: 'compaction_trigger' }] }],
+  ])('400: a compaction at %s, which is billed beyond the usage of the reply', async (param, fields) => {
+    const { statusCode, text } = await create({ ...BODY, ...fields })
+    expect({ statusCode, error: JSON.parse(text).error }).toMatchObject({ statusCode: 400, error: { param } })
+  })
+
   it.each(['maxOutputTokens', 'Model', 'N'])(
     '400: names %s, which a lenient upstream takes for another field',
     async (name) => {

@@ -310,6 +310,22 @@ describe('create-response on a channel that speaks chat: the reply', () => {
     })
   })
 
+  it('links of the text are annotations, each with an event', async () => {
+    const link = { start_index: 0, end_index: 2, title: 'A', url: 'https://a.example' }
+    const annotations = [{ type: 'url_citation', url_citation: link }, { type: 'odd' }]
+    const events = await streamed(choice({ content: 'Hi' }), choice({ annotations }), choice({}, 'stop'), USAGE, DONE)
+    const annotation = { type: 'url_citation', ...link }
+    const place = { item_id: expect.any(String), output_index: 0, content_index: 0, annotation_index: 0 }
+    expect(events.find(({ type }) => type === 'response.output_text.annotation.added')).toMatchObject({
+      ...place,
+      annotation,
+    })
+    expect(events.at(-1)).toMatchObject({ response: { output: [{ content: [{ annotations: [annotation] }] }] } })
+    // Without a text they belong to nothing.
+    const without = await streamed(choice({ annotations }), choice({ content: 'Hi' }), choice({}, 'stop'), USAGE, DONE)
+    expect(without.at(-1)).toMatchObject({ response: { output: [{ content: [{ annotations: [] }] }] } })
+  })
+
   it('calls of custom tools and of namespaces come back under their own names', async () => {
     upstream().answerWith((outgoing) =>
       sendStream(

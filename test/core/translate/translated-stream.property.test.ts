@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
 import { fieldTree } from '#core/json/json-fields.ts'
-import { parseJsonObject } from '#core/json/parse-json-text.ts'
+import { type JsonObject, parseJsonObject } from '#core/json/parse-json-text.ts'
 import type { Microcredits } from '#core/money.ts'
 import { ChatDeltaReader } from '#core/translate/chat-deltas.ts'
 import { MessageTranslator } from '#core/translate/chat-to-messages.ts'
@@ -184,10 +184,62 @@ describe.each(TRANSLATORS)('a chat as a %s', (name, newTranslator) => {
   })
 })
 
-it('ChatDeltaReader tells calls apart that come under one index, and holds no more than a model generates', () => {
-  const reader = new ChatDeltaReader()
-  const call = (id: string) =>
-    reader.read({ choices: [{ delta: { tool_calls: [{ index: 0, id, function: { name: 'f' } }] } }] })
-  expect([call('a'), call('b'), call('b')].map(({ calls }) => calls[0]?.key)).toStrictEqual(['0', '1', '1'])
-  expect(() => reader.read({ choices: [{ delta: { content: 'x'.repeat(17 * 1024 * 1024) } }] })).toThrow('event')
+const callChunk = (call: object) => ({ choices: [{ delta: { tool_calls: [{ index: 0, ...call }] } }] })
+
+describe('ChatDeltaReader', () => {
+  it('tells calls apart that come under one index', () => {
+    const reader = new ChatDeltaReader()
+    const call = (id: string) => reader.read(callChunk({ id, function: { name: 'f' } }))
+    expect([call('a'), call('b'), call('b')].map(({ calls }) => calls[0]?.key)).toStrictEqual(['0', '1', '1'])
+  })
+
+  const KIBIBYTE = 'x'.repeat(1024)
+  it.each<[string, (count: number) => object]>([
+    ['text', () => ({ choices: [{ delta: { content: KIBIBYTE } }] })],
+    ['reasoning', () => ({ choices: [{ delta: { reasoning: KIBIBYTE } }] })],
+    ['arguments', () => callChunk({ function: { arguments: KIBIBYTE } })],
+    ['ids of calls', (count) => callChunk({ id: `${count}${KIBIBYTE}` })],
+    ['names of calls', (count) => callChunk({ id: String(count), function: { name: KIBIBYTE } })],
+    ['calls without a word', (count) => callChunk({ index: count })],
+    [
+      'log probabilities',
+      () => ({ choices: [{ delta: { content: '' }, logprobs: { content: [{ token: KIBIBYTE }] } }] }),
+    ],
+    ['annotations', () => ({ choices: [{ delta: { annotations: [{ title: KIBIBYTE }] } }] })],
+    ['parts', (count) => ({ choices: [{ delta: count % 2 === 0 ? { content: 'x' } : { reasoning: 'x' } }] })],
+  ])('holds no more %s than a model generates', (_, chunkOf) => {
+    const reader = new ChatDeltaReader()
+    const readAll = () => {
+      for (let count = 0; count < 64 * 1024; count += 1) {
+        reader.read(chunkOf(count) as JsonObject)
+      }
+    }
+    expect(readAll).toThrow('event')
+  })
+
+  it('reads ids and names that come with each piece of a call once', () => {
+    const reader = new ChatDeltaReader()
+    const piece = callChunk({ id: 'x'.repeat(64), function: { name: 'x'.repeat(64), arguments: '"a"' } })
+    for (let count = 0; count < 200_000; count += 1) {
+      reader.read(piece)
+    }
+    expect(reader.read(piece).calls).toHaveLength(1)
+  })
+})
+
+it('a MessageTranslator closes a call when its object is whole, however often a piece looks like its end', () => {
+  const translator = new MessageTranslator({ seed: 'abc', publicModel: 'm' }, new ToolNames())
+  const send = (call: object) => translator.chunk(callChunk(call))
+  send({ id: 'a', function: { name: 'f', arguments: ' ' } })
+  const opened = send({ function: { arguments: '{"a":{"b":"}\\\\\\"]"}' } })
+  expect(opened).toContain('content_block_start')
+  const second = send({ index: 1, id: 'b', function: { name: 'g', arguments: '{}' } })
+  expect(second).not.toContain('content_block_stop')
+  // Each of these looked like the end of an object that is parsed.
+  for (let count = 0; count < 20_000; count += 1) {
+    send({ function: { arguments: `,"k${count}":{"x":1}` } })
+  }
+  const events = send({ function: { arguments: '}' } })
+  expect(events.match(/content_block_stop/g)).toHaveLength(2)
+  expect(events).toContain('"index":1,"content_block":{"type":"tool_use","id":"b"')
 })
