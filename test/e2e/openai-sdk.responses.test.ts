@@ -1,19 +1,19 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import OpenAI from 'openai'
 import type { FunctionTool, ResponseFunctionToolCall } from 'openai/resources/responses/responses'
-import { type RelayGateway, startRelayGateway } from './relay-gateway.ts'
+import { AGENT_MODELS, startAgentGateway } from './agent-gateway.ts'
+import type { Gateway } from './start-gateway.ts'
 
-let gateway: RelayGateway
+let gateway: Gateway
 let client: OpenAI
 beforeAll(async () => {
-  gateway = await startRelayGateway()
+  gateway = await startAgentGateway()
   client = new OpenAI({ apiKey: 'e2e-key', baseURL: `${gateway.url}/v1`, maxRetries: 0 })
 })
 afterAll(async () => {
   await gateway.stop()
 })
 
-const MODEL = 'chat-default'
 const SCHEMA = {
   type: 'object',
   properties: { city: { type: 'string' } },
@@ -22,12 +22,12 @@ const SCHEMA = {
 }
 const TOOLS: FunctionTool[] = [{ type: 'function', name: 'get_weather', parameters: SCHEMA, strict: true }]
 
-describe('openai sdk: responses on an upstream that speaks chat', () => {
+describe.each(AGENT_MODELS)('openai sdk: responses, model %s', (model) => {
   it('create-response 200: creates one', async () => {
-    const response = await client.responses.create({ model: MODEL, input: 'hello' })
+    const response = await client.responses.create({ model, input: 'hello' })
     expect(response).toMatchObject({
       status: 'completed',
-      model: MODEL,
+      model,
       store: false,
       output_text: expect.stringContaining('hello'),
     })
@@ -35,7 +35,7 @@ describe('openai sdk: responses on an upstream that speaks chat', () => {
   })
 
   it('create-response 200: streams one with reasoning', async () => {
-    const stream = client.responses.stream({ model: MODEL, input: 'hello [reasoning]' })
+    const stream = client.responses.stream({ model, input: 'hello [reasoning]' })
     let text = ''
     for await (const event of stream) {
       text += event.type === 'response.output_text.delta' ? event.delta : ''
@@ -47,32 +47,36 @@ describe('openai sdk: responses on an upstream that speaks chat', () => {
 
   it('create-response 200: parses structured output', async () => {
     const format = { type: 'json_schema', name: 'place', schema: SCHEMA, strict: true } as const
-    const response = await client.responses.parse({ model: MODEL, input: 'I am in Oslo', text: { format } })
+    const response = await client.responses.parse({ model, input: 'I am in Oslo', text: { format } })
     expect(JSON.parse(response.output_text)).toStrictEqual({ city: 'Oslo' })
   })
 
   it('create-response 200: goes through a loop of parallel tools', async () => {
     const asked = [{ role: 'user' as const, content: 'Weather in Oslo [tools:2]' }]
-    const first = await client.responses.create({ model: MODEL, input: asked, tools: TOOLS })
+    const first = await client.responses.create({ model, input: asked, tools: TOOLS })
     const calls = first.output.filter((item): item is ResponseFunctionToolCall => item.type === 'function_call')
     expect(calls.map((call) => call.arguments)).toStrictEqual(['{"city":"Oslo"}', '{"city":"Oslo"}'])
     const outputs = calls.map(({ call_id }) => ({ type: 'function_call_output' as const, call_id, output: 'sunny' }))
     const second = await client.responses.create({
-      model: MODEL,
+      model,
       input: [...asked, ...calls, ...outputs],
       tools: TOOLS,
     })
     expect(second.output_text).toContain('sunny')
   })
 
-  it('create-response 200: a stream that breaks off ends as failed, with what came', async () => {
-    const response = await client.responses.stream({ model: MODEL, input: 'hello [long:20][cut:12]' }).finalResponse()
-    expect(response).toMatchObject({ status: 'failed', error: { code: 'server_error' } })
-    expect(response.output_text).toContain('the quick')
+  it('create-response 200: a stream that breaks off ends as failed, after what came', async () => {
+    const stream = client.responses.stream({ model, input: 'hello [long:20][cut:12]' })
+    let text = ''
+    stream.on('response.output_text.delta', ({ delta }) => {
+      text += delta
+    })
+    expect(await stream.finalResponse()).toMatchObject({ status: 'failed', error: { code: 'server_error' } })
+    expect(text).toContain('the quick')
   })
+})
 
-  it('404: says that the gateway keeps no responses', async () => {
-    await expect(client.responses.retrieve('resp_1')).rejects.toThrow('keeps no responses')
-    await expect(client.responses.delete('resp_1')).rejects.toThrow('keeps no responses')
-  })
+it('openai sdk: responses 404: says that the gateway keeps none', async () => {
+  await expect(client.responses.retrieve('resp_1')).rejects.toThrow('keeps no responses')
+  await expect(client.responses.delete('resp_1')).rejects.toThrow('keeps no responses')
 })
