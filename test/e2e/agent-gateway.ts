@@ -1,7 +1,7 @@
 import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Gateway, startGateway } from './start-gateway.ts'
+import { type RelayGateway, startRelayGateway } from './relay-gateway.ts'
 
 /** A model for each way to serve an agent: relayed as it is, or translated for an upstream that speaks chat, or messages. */
 export const AGENT_MODELS = ['native', 'chat-only', 'messages-only'] as const
@@ -34,8 +34,8 @@ const MODELS = AGENT_MODELS.map(
 )
 
 /** A gateway over the simulated upstreams with {@link AGENT_MODELS}. */
-export async function startAgentGateway(): Promise<Gateway> {
+export async function startAgentGateway(): Promise<RelayGateway> {
   const configFile = join(mkdtempSync(join(tmpdir(), 'reelgate-e2e-')), 'gateway.yaml')
   writeFileSync(configFile, `channels:${CHANNELS.join('')}\nmodels:${MODELS.join('')}\n`)
-  return await startGateway({ configFile })
+  return await startRelayGateway({ configFile })
 }

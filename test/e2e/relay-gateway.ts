@@ -57,9 +57,14 @@ export type RelayGateway = Gateway & {
   revoke(key: string): Promise<void>
 }
 
-/** A gateway over the simulated upstreams, and its table as the admin command line opens it. */
-export async function startRelayGateway(): Promise<RelayGateway> {
-  const gateway = await startGateway({ changeConfig: relayConfig })
+/**
+ * A gateway over the simulated upstreams, and its table as the admin command line opens it.
+ * @param options by default for the shipped configuration with {@link FREE_MODEL} and {@link UNSERVED_MODEL}.
+ */
+export async function startRelayGateway(
+  options: Parameters<typeof startGateway>[0] = { changeConfig: relayConfig },
+): Promise<RelayGateway> {
+  const gateway = await startGateway(options)
   const table = await new Deployment({ local: true, dataDirectory: gateway.dataDirectory, stage: '' }).table()
   const balance = async (tenant: string) => {
     const { available, held, spent } = (await getTenant(table, tenant)).balance
