@@ -103,37 +103,9 @@ export function readTokenUsage(usage: unknown): TokenCounts | undefined {
   return isNothing(counts) && total !== undefined && total > 0 ? undefined : counts
 }
 
-/** The fields of a usage that are read, in any form of the interfaces. */
-const USAGE_FIELDS = [
-  'input_tokens',
-  'output_tokens',
-  'cache_read_input_tokens',
-  'cache_creation_input_tokens',
-  'cache_creation',
-  'prompt_tokens',
-  'completion_tokens',
-  'total_tokens',
-  'cached_tokens',
-  'prompt_cache_hit_tokens',
-  'prompt_tokens_details',
-  'input_tokens_details',
-  'completion_tokens_details',
-  'output_tokens_details',
-] as const
-
-/** The usage of a message so far. Later counts replace earlier ones; a zero stands for a count that is left out. */
-export function mergedUsage(earlier: JsonObject, later: unknown): JsonObject {
-  if (!isJsonObject(later)) {
-    return earlier
-  }
-  const isNews = (name: string) => later[name] != null && !(later[name] === 0 && earlier[name] !== undefined)
-  const news = USAGE_FIELDS.filter(isNews).map((name) => [name, later[name]])
-  return { ...earlier, ...Object.fromEntries(news) }
-}
-
-/** Drops a usage of zero for a reply with generated text, which cannot be free. */
+/** Drops a usage without input for a reply with generated text: no prompt is empty, and none is free. */
 export function believedUsage(usage: TokenCounts | undefined, isGenerated: boolean): TokenCounts | undefined {
-  return isGenerated && usage !== undefined && isNothing(usage) ? undefined : usage
+  return isGenerated && usage !== undefined && inputTokensOf(usage) === 0 ? undefined : usage
 }
 
 /**

@@ -40,6 +40,7 @@ const STOP_REASONS: Readonly<Record<string, string>> = {
   content_filter: 'refusal',
 }
 
+const NO_NAME = 'the upstream called a tool without a name'
 const BAD_ARGUMENTS = 'the upstream called a tool with arguments that are no JSON object'
 
 /** Translates chat chunks to the events of a message, whose blocks follow each other. */
@@ -192,6 +193,13 @@ export class MessageTranslator implements ChatTranslator {
       : opened + messageEvent('content_block_delta', { index, delta: deltaOf(kind, waiting) })
   }
 
+  #problemOf(call: Block): string | undefined {
+    if (call.name === '') {
+      return NO_NAME
+    }
+    return inputOf(call) === undefined && !this.#isCut ? BAD_ARGUMENTS : undefined
+  }
+
   #open(block: Block): string {
     if (block.isOpen) {
       return ''
@@ -204,9 +212,9 @@ export class MessageTranslator implements ChatTranslator {
 
   #close(block: Block): string {
     const index = this.#closed
-    if (block.kind === 'tool_use' && inputOf(block) === undefined && !this.#isCut) {
-      this.problem = BAD_ARGUMENTS
-      return this.fail({ statusCode: 502, message: BAD_ARGUMENTS, type: '', param: null, code: null })
+    this.problem = block.kind === 'tool_use' ? this.#problemOf(block) : undefined
+    if (this.problem !== undefined) {
+      return this.fail({ statusCode: 502, message: this.problem, type: '', param: null, code: null })
     }
     const opened = this.#open(block)
     const delta = { type: 'signature_delta', signature: SIGNATURE }

@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject, parsedOrUndefined } from '../json/parse-json-text.ts'
-import { mergedUsage } from '../pricing/token-usage.ts'
+import { MessageUsage } from '../pricing/message-usage.ts'
+import type { TokenCounts } from '../pricing/token-usage.ts'
 import type { ToolNames } from './tool-names.ts'
 
 /** Finish reasons, by the stop reason of the message. */
@@ -30,8 +31,8 @@ function chatUsage(usage: JsonObject): JsonObject {
   const cacheWrite = countOf('cache_creation_input_tokens')
   const cached_tokens = cacheRead ?? 0
   const cache_write_tokens = cacheWrite ?? 0
-  const hasInput = (input ?? cacheRead ?? cacheWrite) !== undefined
-  const prompt_tokens = hasInput ? (input ?? 0) + cached_tokens + cache_write_tokens : undefined
+  // No prompt is empty.
+  const prompt_tokens = (input ?? 0) + cached_tokens + cache_write_tokens || undefined
   const completion_tokens = countOf('output_tokens')
   const isWhole = prompt_tokens !== undefined && completion_tokens !== undefined
   const split = isJsonObject(usage.cache_creation) ? { cache_creation: usage.cache_creation } : {}
@@ -117,25 +118,25 @@ export function messageToChat(message: JsonObject, { names, created }: Rules): J
 export class MessageEventTranslator {
   readonly #rules: Rules
   #head: JsonObject = {}
-  #reported: JsonObject = {}
-  #isFinal = false
+  readonly #usage = new MessageUsage()
+  #hasFinished = false
   #isOver = false
   #calls = -1
-  /** Whether arguments came for the call that is open. */
-  #hasArguments = true
+  /** The arguments of the call that is open, for as long as none came in pieces. */
+  #input: unknown
 
   constructor(rules: Rules) {
     this.#rules = rules
   }
 
-  /** What the upstream has reported so far, as a chat reports it. */
-  get usage(): JsonObject {
-    return chatUsage(this.#reported)
+  /** What is billed for the message so far. */
+  counts(hasGenerated: boolean): TokenCounts | undefined {
+    return this.#usage.counts(hasGenerated)
   }
 
-  /** Whether the upstream has said how much it generated. What a message begins with is no such count. */
-  get isFinal(): boolean {
-    return this.#isFinal
+  /** Bytes that were generated. */
+  get textBytes(): number {
+    return this.#usage.textBytes
   }
 
   /** @param data of one event. @returns the bytes of chat events, decoded. */
@@ -148,7 +149,7 @@ export class MessageEventTranslator {
       case 'message_start': {
         const message: JsonObject = isJsonObject(event.message) ? event.message : {}
         this.#head = headOf(message, 'chat.completion.chunk', this.#rules.created)
-        this.#reported = mergedUsage(this.#reported, message.usage)
+        this.#usage.begin(message.usage)
         return this.#chunk({ role: 'assistant', content: '' })
       }
       case 'content_block_start':
@@ -156,15 +157,14 @@ export class MessageEventTranslator {
       case 'content_block_delta':
         return this.#delta(isJsonObject(event.delta) ? event.delta : {})
       case 'content_block_stop':
-        return this.#hasArguments ? '' : this.#argumentsOf('{}')
+        return this.#input === undefined ? '' : this.#argumentsOf(JSON.stringify(this.#input))
       case 'message_delta':
-        this.#reported = mergedUsage(this.#reported, event.usage)
-        this.#isFinal ||= isJsonObject(event.usage)
+        this.#usage.add(event.usage)
         return this.#finish(isJsonObject(event.delta) ? event.delta : {})
       case 'message_stop':
-        this.#isFinal = true
-        this.#isOver = true
-        return `${chatEvent({ ...this.#head, choices: [], usage: this.usage })}data: [DONE]\n\n`
+        this.#usage.add(event.usage)
+        this.#usage.end()
+        return `${this.#last()}data: [DONE]\n\n`
       case 'error':
         this.#isOver = true
         return chatEvent(errorOf(event))
@@ -173,19 +173,29 @@ export class MessageEventTranslator {
     }
   }
 
+  /** The last event of a message that is finished, but does not say so. */
+  end(): string {
+    return this.#hasFinished && !this.#isOver ? this.#last() : ''
+  }
+
+  #last(): string {
+    this.#isOver = true
+    return chatEvent({ ...this.#head, choices: [], usage: chatUsage(this.#usage.reported) })
+  }
+
   #chunk(delta: JsonObject): string {
     return chatEvent({ ...this.#head, choices: [{ index: 0, delta, finish_reason: null }] })
   }
 
-  #begin({ type, id, name, text }: JsonObject): string {
+  #begin({ type, id, name, text, input }: JsonObject): string {
     if (type === 'text' && typeof text === 'string' && text !== '') {
-      return this.#chunk({ content: text })
+      return this.#text('content', text)
     }
     if (type !== 'tool_use') {
       return ''
     }
     this.#calls += 1
-    this.#hasArguments = false
+    this.#input = input ?? {}
     const called = { name: this.#rules.names.toolOf(textOr(name, '')).name, arguments: '' }
     return this.#chunk({ tool_calls: [{ index: this.#calls, id: callIdOf(id), type: 'function', function: called }] })
   }
@@ -193,9 +203,9 @@ export class MessageEventTranslator {
   #delta({ type, text, thinking, partial_json: json }: JsonObject): string {
     switch (type) {
       case 'text_delta':
-        return this.#chunk({ content: textOr(text, '') })
+        return this.#text('content', text)
       case 'thinking_delta':
-        return this.#chunk({ reasoning_content: textOr(thinking, '') })
+        return this.#text('reasoning_content', thinking)
       case 'input_json_delta':
         return typeof json === 'string' && json !== '' ? this.#argumentsOf(json) : ''
       default:
@@ -203,8 +213,15 @@ export class MessageEventTranslator {
     }
   }
 
+  #text(field: 'content' | 'reasoning_content', value: unknown): string {
+    const text = textOr(value, '')
+    this.#usage.generated(Buffer.byteLength(text))
+    return this.#chunk({ [field]: text })
+  }
+
   #argumentsOf(text: string): string {
-    this.#hasArguments = true
+    this.#input = undefined
+    this.#usage.generated(Buffer.byteLength(text))
     return this.#chunk({ tool_calls: [{ index: this.#calls, function: { arguments: text } }] })
   }
 
@@ -212,6 +229,7 @@ export class MessageEventTranslator {
     if (reason == null) {
       return ''
     }
+    this.#hasFinished = true
     const choices = [{ index: 0, delta: {}, finish_reason: finishReasonOf(reason) }]
     return chatEvent({ ...this.#head, choices })
   }

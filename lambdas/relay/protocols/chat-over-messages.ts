@@ -2,7 +2,7 @@ import type { ErrorFacts } from '#core/api/error-form.ts'
 import type { ApiPlace } from '#core/catalogue/apis.ts'
 import type { ChatModel } from '#core/catalogue/model.ts'
 import { type JsonObject, parseJsonObject } from '#core/json/parse-json-text.ts'
-import { believedUsage, readTokenUsage, type TokenCounts, tokensByLength } from '#core/pricing/token-usage.ts'
+import type { TokenCounts } from '#core/pricing/token-usage.ts'
 import { allSteps, type Pushed } from '#core/relay/event-stream.ts'
 import { SseEventReader } from '#core/relay/sse-events.ts'
 import type { ReplyReader, WholeReply } from '#core/relay/whole-reply.ts'
@@ -102,19 +102,12 @@ export class MessageAsChatStream implements RelayedStream<TokenCounts> {
     return this.#inner.isAtWork
   }
 
-  /** As the native stream of messages: until the upstream has said how much it generated, at least the text that came counts. */
   get usage(): TokenCounts | undefined {
-    const { hasGenerated, relayedTextBytes } = this.#inner
-    const counts = readTokenUsage(this.#translator.usage)
-    if (counts === undefined || this.#translator.isFinal) {
-      return believedUsage(counts, hasGenerated)
-    }
-    const output = Math.max(counts.output, tokensByLength(relayedTextBytes))
-    return hasGenerated ? { ...counts, output } : undefined
+    return this.#translator.counts(this.hasGenerated)
   }
 
   get relayedTextBytes(): number {
-    return this.#inner.relayedTextBytes
+    return this.#translator.textBytes
   }
 
   push(bytes: string): Pushed {
@@ -124,7 +117,8 @@ export class MessageAsChatStream implements RelayedStream<TokenCounts> {
 
   end(): string | undefined {
     const last = this.#events.end()
-    const before = last === undefined ? '' : allSteps(this.#inner.push(this.#chatOf(last.data)))
+    const chat = (last === undefined ? '' : this.#chatOf(last.data)) + this.#translator.end()
+    const before = allSteps(this.#inner.push(chat))
     const rest = this.#inner.end()
     return rest === undefined ? undefined : before + rest
   }

@@ -110,7 +110,7 @@ async function readCount(
   }
   const bytes = await readReply(reply, { bytesMax: COUNT_BYTES_MAX, deadline: bounds.deadline })
   const tokens = parseJsonObject(bytes.toString('utf8'))?.input_tokens
-  if (!Number.isSafeInteger(tokens)) {
+  if (!(Number.isSafeInteger(tokens) && Number(tokens) >= 0)) {
     throw new NothingRelayedError('the upstream did not count')
   }
   return { statusCode: 200, body: Buffer.from(JSON.stringify({ input_tokens: tokens })) }

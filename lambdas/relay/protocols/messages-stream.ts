@@ -1,15 +1,10 @@
 import { MESSAGES_ERRORS } from '#core/api/error-form.ts'
 import { hiddenInEvent } from '#core/catalogue/hidden-fields.ts'
 import { CLOSE_BRACE, OPEN_BRACE, QUOTE } from '#core/json/json-scanner.ts'
-import { type JsonObject, parsedOrUndefined } from '#core/json/parse-json-text.ts'
+import { parsedOrUndefined } from '#core/json/parse-json-text.ts'
 import type { Microcredits } from '#core/money.ts'
-import {
-  believedUsage,
-  mergedUsage,
-  readTokenUsage,
-  type TokenCounts,
-  tokensByLength,
-} from '#core/pricing/token-usage.ts'
+import { MessageUsage } from '#core/pricing/message-usage.ts'
+import type { TokenCounts } from '#core/pricing/token-usage.ts'
 import { EventStream, type StreamRules } from '#core/relay/event-stream.ts'
 import {
   ELSEWHERE,
@@ -91,23 +86,16 @@ type Options = StreamRules & { readonly costOf: (usage: TokenCounts) => Microcre
 /** Relays the stream of an upstream with this API: all events as they are, but for the model, what is hidden, and the cost. */
 export class MessagesStream extends EventStream<TokenCounts, MessagesScan> {
   readonly #costOf: Options['costOf']
-  /** The parts of the usage come with the first event and, as running totals, with later ones. */
-  #reported: JsonObject = {}
-  #isFinal = false
+  readonly #usage = new MessageUsage()
+  #hasMessage = false
 
   constructor({ costOf, ...rules }: Options) {
     super(rules, MESSAGES_ERRORS)
     this.#costOf = costOf
   }
 
-  /** Until the upstream has said how much it generated, at least the text that came counts. */
   get usage(): TokenCounts | undefined {
-    const counts = readTokenUsage(this.#reported)
-    if (counts === undefined || this.#isFinal) {
-      return believedUsage(counts, this.hasGenerated)
-    }
-    const output = Math.max(counts.output, tokensByLength(this.relayedTextBytes))
-    return this.hasGenerated ? { ...counts, output } : undefined
+    return this.#usage.counts(this.hasGenerated)
   }
 
   protected newScan(): MessagesScan {
@@ -124,7 +112,7 @@ export class MessagesStream extends EventStream<TokenCounts, MessagesScan> {
   }
 
   protected keepUsage({ usage }: MessagesScan): void {
-    this.#reported = mergedUsage(this.#reported, parsedOrUndefined(usage))
+    this.#usage.add(parsedOrUndefined(usage))
   }
 
   protected read(event: SseEvent, scan: MessagesScan): string {
@@ -133,18 +121,22 @@ export class MessagesStream extends EventStream<TokenCounts, MessagesScan> {
       return this.fail(event, scan)
     }
     this.isAtWork = true
-    this.keepUsage(scan)
     switch (type) {
       case 'message_start':
+        this.#hasMessage = true
+        this.#usage.begin(parsedOrUndefined(scan.usage))
+        break
       case 'content_block_stop':
       case 'ping':
         break
       case 'message_delta':
-        this.#isFinal ||= scan.usage !== undefined
+        this.keepUsage(scan)
         this.hasBegun = true
         break
       case 'message_stop':
-        this.hasBegun = true
+        this.keepUsage(scan)
+        this.#usage.end()
+        this.hasBegun ||= this.#hasMessage
         this.state = 'done'
         break
       case 'content_block_start':
@@ -153,6 +145,7 @@ export class MessagesStream extends EventStream<TokenCounts, MessagesScan> {
       case 'content_block_delta':
         this.#generated(scan.deltaBytes > 0 || scan.hasOtherDelta)
         this.relayedTextBytes += scan.deltaBytes
+        this.#usage.generated(scan.deltaBytes)
         break
       default:
         this.#generated(true)

@@ -36,6 +36,19 @@ describe('count-message-tokens', () => {
     expect(JSON.parse(text).input_tokens).toBe(Math.ceil(JSON.stringify(BODY).length / 4))
   })
 
+  it.each([{ input_tokens: -1 }, { input_tokens: 1.5 }, { input_tokens: '7' }, {}, [], 'x'.repeat(100_000)])(
+    '200: is estimated where an upstream counts what cannot be, %j',
+    async (reply) => {
+      for (const each of rig.upstreams) {
+        each.answerWith((outgoing) => sendJson(outgoing, reply))
+      }
+      expect(await count(BODY)).toMatchObject({
+        statusCode: 200,
+        text: JSON.stringify({ input_tokens: Math.ceil(JSON.stringify(BODY).length / 4) }),
+      })
+    },
+  )
+
   it('400: names the field to correct, or has the words of the upstream', async () => {
     expect(await count({ ...BODY, messages: 'hi' })).toMatchObject({ statusCode: 400 })
     const error = { type: 'invalid_request_error', message: 'bad block' }

@@ -303,10 +303,13 @@ describe('create-message on a channel that speaks chat: the reply', () => {
     expect({ statusCode, text }).toMatchObject({ statusCode: 502, text: expect.stringContaining('api_error') })
   })
 
-  it('arguments that are no object end a stream with an error', async () => {
+  it.each([
+    ['arguments that are no object', { name: 'f', arguments: '{"a"' }],
+    ['a call without a name', { arguments: '{}' }],
+  ])('%s end a stream with an error', async (_, called) => {
     const events = await streamed(
       choice({ content: 'Hi' }),
-      choice({ tool_calls: [{ index: 0, id: 'a', function: { name: 'f', arguments: '{"a"' } }] }),
+      choice({ tool_calls: [{ index: 0, id: 'a', function: called }] }),
       choice({}, 'tool_calls'),
       USAGE,
       DONE,

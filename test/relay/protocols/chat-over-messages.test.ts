@@ -3,7 +3,6 @@ import { fieldTree } from '#core/json/json-fields.ts'
 import type { Microcredits } from '#core/money.ts'
 import { tokenCounts } from '#core/pricing/token-usage.ts'
 import { allSteps } from '#core/relay/event-stream.ts'
-import { mergedUsage } from '#core/pricing/token-usage.ts'
 import { messageToChat } from '#core/translate/messages-reply-to-chat.ts'
 import { ToolNames } from '#core/translate/tool-names.ts'
 import { MessageAsChatStream } from '#lambdas/relay/protocols/chat-over-messages.ts'
@@ -39,7 +38,8 @@ describe('MessageAsChatStream', () => {
   it('has the usage of message_delta when message_stop never comes', () => {
     const { chunks, usage, state } = streamed(START, text('Hi'), finish({ usage: { output_tokens: 3 } }))
     expect(usage).toStrictEqual(tokenCounts({ input: 15, cachedInput: 5, output: 3 }))
-    expect(chunks.at(-1)).toMatchObject({ choices: [{ finish_reason: 'stop' }] })
+    expect(chunks.at(-2)).toMatchObject({ choices: [{ finish_reason: 'stop' }] })
+    expect(chunks.at(-1)).toMatchObject({ usage: { prompt_tokens: 20, completion_tokens: 3 } })
     expect(state).toBe('finished')
   })
 
@@ -56,6 +56,19 @@ describe('MessageAsChatStream', () => {
     expect(usage).toBeUndefined()
     expect(chunks.at(-1)?.usage).not.toHaveProperty('prompt_tokens')
     expect(chunks.at(-1)?.usage).not.toHaveProperty('total_tokens')
+  })
+
+  it('has the arguments that come whole with the begin of a call', () => {
+    const tool = { type: 'tool_use', id: 'a', name: 'f', input: { city: 'Oslo' } }
+    const { chunks } = streamed(
+      START,
+      event('content_block_start', { content_block: tool }),
+      event('content_block_stop'),
+      finish({ usage: { output_tokens: 3 } }),
+      event('message_stop'),
+    )
+    const calls = chunks.flatMap(({ choices }) => choices[0]?.delta.tool_calls ?? [])
+    expect(calls.map((call) => call.function.arguments).join('')).toBe('{"city":"Oslo"}')
   })
 
   it('replaces an id that is long or odd, and keeps a plain one', () => {
@@ -90,13 +103,6 @@ it('messageToChat does not throw for values that are no text', () => {
   })
   expect(messageToChat({ content: [], stop_reason: 'constructor' }, NAMES)).toMatchObject({
     choices: [{ finish_reason: 'stop' }],
-  })
-})
-
-it('mergedUsage keeps only fields that are read', () => {
-  expect(mergedUsage({ input_tokens: 4 }, { input_tokens: 0, output_tokens: 2, other: 1 })).toStrictEqual({
-    input_tokens: 4,
-    output_tokens: 2,
   })
 })
 
