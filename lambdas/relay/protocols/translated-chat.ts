@@ -124,10 +124,12 @@ export class TranslatedStream implements RelayedStream<TokenCounts> {
 
   #translate(chatEvents: string): string {
     const events: string[] = []
-    for (const { data } of this.#events.push(chatEvents)) {
+    const read = this.#events.push(chatEvents)
+    for (const [index, { data }] of read.entries()) {
       const chunk = data === undefined ? undefined : parseJsonObject(Buffer.from(data, 'latin1').toString('utf8'))
       if (chunk !== undefined && this.#translator.problem === undefined) {
-        const isFailed = this.#chat.state === 'failed' && !Array.isArray(chunk.choices)
+        // Nothing follows the error of an upstream.
+        const isFailed = this.#chat.state === 'failed' && index === read.length - 1
         events.push(isFailed ? this.#fail(chunk) : this.#translator.chunk(chunk))
       }
     }
