@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { type ChatChoice, type ChatRequest, chatChoice, newId, promptTokens } from './openai-chat.ts'
 import { type NamedEvent, type OpenAiContext, type OpenAiEndpoint, parseOpenAiBody } from './openai-endpoint.ts'
-import { type OpenAiMagic, splitWords } from './openai-text.ts'
+import { countTokens, type OpenAiMagic, splitWords } from './openai-text.ts'
 
 const loose = z.looseObject({})
 const blocks = z.union([z.string(), z.array(z.looseObject({ type: z.string() }))])
@@ -15,6 +15,8 @@ const responsesBody = z.looseObject({
   tools: z.array(loose).nullish(),
   tool_choice: z.union([z.string(), loose]).nullish(),
   text: loose.nullish(),
+  include: z.array(z.string()).nullish(),
+  top_logprobs: z.int().min(0).max(20).nullish(),
 })
 
 const messagesBody = z.looseObject({
@@ -81,7 +83,7 @@ function textsOf(content: unknown): string {
 
 /** What decides about the reply: the words of the last user, the tools, and whether a tool was called. */
 function chatOfResponses(request: ResponsesRequest): ChatRequest {
-  const { input, tools, max_output_tokens: limit, model, text } = request
+  const { input, tools, max_output_tokens: limit, model, text, include, top_logprobs: alternatives } = request
   const items: readonly Loose[] = typeof input === 'string' ? [{ role: 'user', content: input }] : input
   const messages = items.flatMap((item): SaidMessage[] => {
     if (item.type === 'function_call_output' || item.type === 'custom_tool_call_output') {
@@ -90,8 +92,10 @@ function chatOfResponses(request: ResponsesRequest): ChatRequest {
     return item.role === undefined ? [] : [messageOfRole(item.role, textsOf(item.content))]
   })
   const format = Object(text).format
+  const isAsked = (include ?? []).includes('message.output_text.logprobs')
   return {
     model,
+    ...(isAsked ? { logprobs: true, top_logprobs: alternatives ?? 0 } : {}),
     messages: messages.length === 0 ? [{ role: 'user', content: '' }] : messages,
     ...(limit == null ? {} : { max_tokens: limit }),
     ...toolsOf(tools ?? [], (tool) => (tool.type === 'function' ? tool.parameters : undefined)),
@@ -140,8 +144,8 @@ function toolsOf(tools: readonly Loose[], schemaOf: (tool: Loose) => unknown) {
 }
 
 function responseOf(request: ResponsesRequest, choice: ChatChoice, { magic, nowMs }: OpenAiContext, prompt: number) {
-  const { text, toolName, reasoning, calls = 1, finishReason, tokens } = choice
-  const content = [{ type: 'output_text', text, annotations: [], logprobs: [] }]
+  const { text, toolName, reasoning, logprobs = [], calls = 1, finishReason, tokens } = choice
+  const content = [{ type: 'output_text', text, annotations: [], logprobs }]
   const thought = reasoning === undefined ? [] : [{ type: 'reasoning_text', text: reasoning }]
   const said =
     toolName === undefined
@@ -170,7 +174,7 @@ function responseOf(request: ResponsesRequest, choice: ChatChoice, { magic, nowM
           input_tokens: prompt,
           input_tokens_details: { cached_tokens: cached },
           output_tokens: tokens,
-          output_tokens_details: { reasoning_tokens: 0 },
+          output_tokens_details: { reasoning_tokens: countTokens(reasoning ?? '') },
           total_tokens: prompt + tokens,
         },
   }
@@ -206,11 +210,16 @@ function itemEvents(item: Loose, output_index: number): Loose[] {
   }
   const name = `response.${String(part.type)}`
   const inside = { ...place, content_index: 0 }
+  const logprobs = part.logprobs as readonly unknown[] | undefined
+  const begun = { ...part, text: '', ...(logprobs === undefined ? {} : { logprobs: [] }) }
   return [
     added,
-    { type: 'response.content_part.added', ...inside, part: { ...part, text: '' } },
-    ...splitWords(String(part.text)).map((delta) => ({ type: `${name}.delta`, ...inside, delta })),
-    { type: `${name}.done`, ...inside, text: part.text },
+    { type: 'response.content_part.added', ...inside, part: begun },
+    ...splitWords(String(part.text)).map((delta, index) => ({
+      ...{ type: `${name}.delta`, ...inside, delta },
+      ...(logprobs === undefined ? {} : { logprobs: logprobs.slice(index, index + 1) }),
+    })),
+    { type: `${name}.done`, ...inside, text: part.text, ...(logprobs === undefined ? {} : { logprobs }) },
     { type: 'response.content_part.done', ...inside, part },
     done,
   ]

@@ -61,6 +61,8 @@ const chatBody = z.looseObject({
   top_p: z.number().min(0).max(1).nullish(),
   presence_penalty: z.number().min(-2).max(2).nullish(),
   frequency_penalty: z.number().min(-2).max(2).nullish(),
+  logprobs: z.boolean().nullish(),
+  top_logprobs: z.int().min(0).max(20).nullish(),
   tools: z.array(tool).max(128).nullish(),
   tool_choice: toolChoice.nullish(),
   response_format: z
@@ -155,11 +157,15 @@ export function promptTokens({ messages, tools }: ChatRequest): number {
   }, MESSAGE_TOKENS + jsonTokens(tools))
 }
 
+type Logprob = { readonly token: string; readonly logprob: number; readonly bytes: readonly number[] }
+
 /** One completion of a chat: words, or a tool call with its arguments. */
 export type ChatChoice = {
   readonly text: string
   /** Thoughts that come first, with `[reasoning]`. */
   readonly reasoning?: string
+  /** Of each word, if the request or `[logprobs]` asks for them. */
+  readonly logprobs?: readonly Logprob[]
   /** How often the tool is called, with `[tools:N]`. */
   readonly calls?: number
   readonly toolName?: string
@@ -169,10 +175,27 @@ export type ChatChoice = {
 
 /** @param index of the choice. */
 export function chatChoice(request: ChatRequest, context: OpenAiContext, index: number): ChatChoice {
-  const choice = plainChoice(request, context, index)
-  return context.magic.has('reasoning')
+  const { magic } = context
+  const plain = plainChoice(request, context, index)
+  const hasLogprobs = plain.toolName === undefined && (request.logprobs === true || magic.has('logprobs'))
+  const choice = hasLogprobs ? { ...plain, logprobs: logprobsOf(plain.text, request.top_logprobs ?? 0) } : plain
+  return magic.has('reasoning')
     ? { ...choice, reasoning: REASONING, tokens: choice.tokens + countTokens(REASONING) }
     : choice
+}
+
+/** The same for the same words. */
+function logprobsOf(
+  text: string,
+  alternatives: number,
+): readonly (Logprob & { readonly top_logprobs: readonly Logprob[] })[] {
+  const logprob = (token: string, rank: number) => ({ token, logprob: -0.25 - rank, bytes: [...Buffer.from(token)] })
+  return splitWords(text).map((word) => ({
+    ...logprob(word, 0),
+    top_logprobs: Array.from({ length: alternatives }, (_, rank) =>
+      logprob(rank === 0 ? word : `${word}~${rank}`, rank),
+    ),
+  }))
 }
 
 const REASONING = 'The user wants something. I should say it in a friendly way.'
@@ -243,7 +266,10 @@ function calledFunction({
   return functions.find(({ name }) => name === chosen) ?? functions[0]
 }
 
-function wholeChat({ text, toolName, finishReason, reasoning, calls = 1 }: ChatChoice, index: number): unknown {
+function wholeChat(
+  { text, toolName, finishReason, reasoning, logprobs, calls = 1 }: ChatChoice,
+  index: number,
+): unknown {
   const said =
     toolName === undefined
       ? { content: text }
@@ -257,7 +283,8 @@ function wholeChat({ text, toolName, finishReason, reasoning, calls = 1 }: ChatC
         }
   const thought = reasoning === undefined ? {} : { reasoning_content: reasoning }
   const whole = { role: 'assistant', ...said, refusal: null, ...thought }
-  return { index, message: whole, logprobs: null, finish_reason: finishReason }
+  const shown = logprobs === undefined ? null : { content: logprobs, refusal: null }
+  return { index, message: whole, logprobs: shown, finish_reason: finishReason }
 }
 
 /** One event of one completion: its choice, and how many tokens it adds. */
@@ -265,17 +292,21 @@ type Step = { readonly choice: { readonly finish_reason: string | null }; readon
 
 /** The role, the words or pieces of arguments, and the end. */
 function chatSteps(
-  { text, toolName, finishReason, tokens, reasoning = '', calls = 1 }: ChatChoice,
+  { text, toolName, finishReason, tokens, logprobs, reasoning = '', calls = 1 }: ChatChoice,
   index: number,
 ): Step[] {
-  const step = (delta: unknown, added = 0, finish_reason: string | null = null): Step => ({
-    choice: { ...{ index, delta }, finish_reason },
+  const step = (delta: unknown, added = 0, finish_reason: string | null = null, more: object = {}): Step => ({
+    choice: { ...{ index, delta }, ...more, finish_reason },
     tokens: added,
   })
+  const logprobOf = (place: number) =>
+    logprobs === undefined ? {} : { logprobs: { content: logprobs.slice(place, place + 1), refusal: null } }
   const end = step({}, 0, finishReason)
   const thoughts = splitWords(reasoning).map((word) => step({ reasoning_content: word }, countTokens(word)))
   if (toolName === undefined) {
-    const words = splitWords(text).map((word) => step({ content: word }, countTokens(word)))
+    const words = splitWords(text).map((word, place) =>
+      step({ content: word }, countTokens(word), null, logprobOf(place)),
+    )
     return [step({ role: 'assistant', content: '' }), ...thoughts, ...words, end]
   }
   const opened = Array.from({ length: calls }, (_, place) => ({

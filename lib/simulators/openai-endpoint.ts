@@ -49,6 +49,24 @@ export class OpenAiProblem extends Error {
   }
 }
 
+/** Error types of messages, by status. */
+const MESSAGES_TYPES: Readonly<Record<number, string>> = {
+  401: 'authentication_error',
+  402: 'billing_error',
+  403: 'permission_error',
+  404: 'not_found_error',
+  413: 'request_too_large',
+  429: 'rate_limit_error',
+  504: 'timeout_error',
+  529: 'overloaded_error',
+}
+
+/** The body of a refusal in the envelope of messages. */
+export function messagesErrorBody({ status, message }: OpenAiProblem, request_id: string): object {
+  const type = MESSAGES_TYPES[status] ?? (status < 500 ? 'invalid_request_error' : 'api_error')
+  return { type: 'error', error: { type, message }, request_id }
+}
+
 function invalid(message: string, code: string | null = null, param: string | null = null) {
   return { message, type: 'invalid_request_error', param, code }
 }

@@ -13,7 +13,7 @@ const MAGIC_WORDS = [
   ...['error', 'error-once', 'retry-after', 'policy', 'slow', 'gap', 'silent', 'hang', 'reset', 'cut', 'long', 'huge'],
   ...['error-mid', 'bad-json', 'html', 'no-done', 'crlf', 'comments', 'multi-data', 'no-space', 'slices'],
   ...['no-usage', 'usage-every', 'usage-finish', 'usage-details', 'odd-usage', 'fewer', 'filtered'],
-  ...['ignore-encoding', 'disordered', 'reasoning', 'tools'],
+  ...['ignore-encoding', 'disordered', 'reasoning', 'tools', 'logprobs'],
 ] as const
 type MagicWord = (typeof MAGIC_WORDS)[number]
 

@@ -4,6 +4,7 @@ import { bytesMinOf, chatEndpoint, newId } from './openai-chat.ts'
 import {
   askedError,
   ERROR_EVENT,
+  messagesErrorBody,
   type OpenAiEndpoint,
   OpenAiProblem,
   type OpenAiResponse,
@@ -81,7 +82,13 @@ class OpenAiUpstream {
       exchange.reset()
     } else if (!magic.has('hang')) {
       const elapsed = Math.max(1, Math.round(performance.now() - startedAt))
-      const headers = { 'x-request-id': newId('req_'), 'openai-processing-ms': elapsed }
+      const requestId = newId('req_')
+      const isOfMessages = request.path.startsWith(`${BASE_PATH}/messages`)
+      const headers = {
+        'x-request-id': requestId,
+        'openai-processing-ms': elapsed,
+        ...(isOfMessages ? { 'request-id': requestId } : {}),
+      }
       await new Writer(exchange, magic, headers).write(response, this.#options.gapMilliseconds ?? GAP_MILLISECONDS)
     }
   }
@@ -208,7 +215,9 @@ class Writer {
   async write(response: OpenAiResponse | OpenAiProblem, gapMilliseconds: number): Promise<void> {
     if (response instanceof OpenAiProblem) {
       const { status, headers, error } = response
-      await this.#whole(status, { 'content-type': JSON_TYPE, ...headers }, JSON.stringify({ error }))
+      const requestId = this.#headers['request-id']
+      const body = requestId === undefined ? { error } : messagesErrorBody(response, String(requestId))
+      await this.#whole(status, { 'content-type': JSON_TYPE, ...headers }, JSON.stringify(body))
     } else if (this.#magic.has('html')) {
       await this.#whole(200, { 'content-type': 'text/html; charset=utf-8' }, HTML)
     } else if ('events' in response || 'named' in response) {

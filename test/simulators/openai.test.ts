@@ -321,6 +321,75 @@ describe('a chat', () => {
   })
 })
 
+describe('chat, responses and messages', () => {
+  const PARAMETERS = { type: 'object', properties: { city: { type: 'string' } } }
+  const said = (prompt: string) => ({ messages: [{ role: 'user', content: prompt }] })
+  const ROUTES = {
+    '/chat/completions': (prompt: string) => ({
+      ...{ model: 'a', ...said(prompt) },
+      tools: [{ type: 'function', function: { name: 'f', parameters: PARAMETERS } }],
+    }),
+    '/responses': (prompt: string) => ({
+      ...{ model: 'a', input: prompt },
+      tools: [{ type: 'function', name: 'f', parameters: PARAMETERS }],
+    }),
+    '/messages': (prompt: string) => ({
+      ...{ model: 'a', max_tokens: 100, ...said(prompt) },
+      tools: [{ name: 'f', input_schema: PARAMETERS }],
+    }),
+  }
+
+  it.each(Object.entries(ROUTES))(
+    '%s thinks, and calls a tool several times in parallel, where it is told to',
+    async (path, bodyOf) => {
+      const { post } = await useOpenAi()
+      const { body } = await post(path, bodyOf('Weather in Oslo [reasoning][tools:3]'))
+      const text = JSON.stringify(body)
+      expect(text).toContain('The user wants something.')
+      expect(text.match(/"name":"f"/g)).toHaveLength(3)
+      const { tools: _, ...plain } = bodyOf('Weather in Oslo')
+      expect(JSON.stringify((await post(path, plain)).body)).not.toContain('The user wants something.')
+    },
+  )
+
+  it.each([
+    ['/chat/completions', said('Say hi now'), { logprobs: true, top_logprobs: 2 }],
+    ['/responses', { input: 'Say hi now' }, { include: ['message.output_text.logprobs'], top_logprobs: 2 }],
+  ])(
+    '%s has log probabilities of each word for a request or a magic word that asks for them',
+    async (path, fields, asking) => {
+      const { post } = await useOpenAi()
+      const logprobsOf = async (more: object) => {
+        const { body } = await post(path, { model: 'a', ...fields, ...more })
+        const choice = at(body, 'choices', 0, 'logprobs', 'content') ?? at(body, 'output', 0, 'content', 0, 'logprobs')
+        return Array.isArray(choice) ? choice : []
+      }
+      const asked = await logprobsOf(asking)
+      expect(asked.length).toBeGreaterThan(3)
+      expect(asked[0]).toMatchObject({ token: expect.any(String), logprob: -0.25, top_logprobs: [{}, {}] })
+      expect(await logprobsOf({ model: 'a [logprobs]' })).toHaveLength(asked.length)
+      expect(await logprobsOf({})).toHaveLength(0)
+    },
+  )
+
+  it.each([
+    [401, 'authentication_error'],
+    [404, 'not_found_error'],
+    [429, 'rate_limit_error'],
+    [422, 'invalid_request_error'],
+    [500, 'api_error'],
+    [529, 'overloaded_error'],
+  ])('a %i of messages has the envelope of the Anthropic API', async (status, type) => {
+    const { post } = await useOpenAi()
+    const response = await post('/messages', { model: 'a', max_tokens: 9, ...said(`[error:${status}]`) })
+    const request_id = response.headers.get('request-id')
+    expect(response).toMatchObject({
+      status,
+      body: { type: 'error', error: { type, message: expect.any(String) }, request_id },
+    })
+  })
+})
+
 describe('embeddings', () => {
   const MODEL = 'text-embedding-3-small'
   const vectorOf = ({ body }: ClientResponse, index = 0): number[] => [...Object(at(body, 'data', index, 'embedding'))]
