@@ -22,12 +22,39 @@ import {
 } from './relay/targets.ts'
 import { median } from './statistics.ts'
 
-type Case = { readonly name: string; readonly connections: number; readonly stream: boolean }
+type Case = {
+  readonly name: string
+  readonly connections: number
+  readonly stream: boolean
+  readonly api: 'chat' | 'responses' | 'messages'
+  /** Whether the upstream speaks the API, too; otherwise its chat is translated. */
+  readonly isNative: boolean
+}
 
 /** Busy connections, from a single client to more than one process can keep up with. */
-const CASES: readonly Case[] = ['JSON', 'stream'].flatMap((kind) =>
-  [1, 16, 64].map((connections) => ({ name: `${kind}, ${connections}`, connections, stream: kind === 'stream' })),
-)
+const CONNECTIONS = [1, 16, 64] as const
+
+const CASES: readonly Case[] = [
+  ...['JSON', 'stream'].flatMap((kind) =>
+    CONNECTIONS.map((connections) => ({
+      ...{ name: `${kind}, ${connections}`, connections, stream: kind === 'stream' },
+      ...{ api: 'chat' as const, isNative: true },
+    })),
+  ),
+  ...(['responses', 'messages'] as const).flatMap((api) =>
+    [true, false].flatMap((isNative) =>
+      [1, 16].map((connections) => ({
+        ...{ name: `${api} ${isNative ? 'native' : 'translated'}, ${connections}`, connections, stream: true },
+        ...{ api, isNative },
+      })),
+    ),
+  ),
+]
+
+/** Portkey is told its upstream for chat. */
+function canServe({ kind }: Target, { api }: Case): boolean {
+  return kind !== 'portkey' || api === 'chat'
+}
 
 type Effort = {
   readonly rounds: number
@@ -108,7 +135,7 @@ async function measureRound({ targets, cases, upstream, effort, progress }: Roun
       started.push({ target, running: await startTarget(target, upstream) })
     }
     for (const each of cases) {
-      for (const { target, running } of started) {
+      for (const { target, running } of started.filter((one) => canServe(one.target, each))) {
         const until = { seconds: effort.seconds }
         const figures = await sendLoad(running, each, { warmUpSeconds: effort.warmUpSeconds, until })
         progress(
@@ -123,13 +150,33 @@ async function measureRound({ targets, cases, upstream, effort, progress }: Roun
   }
 }
 
-const QUESTION = {
-  messages: [
-    { role: 'system', content: 'You are a helpful assistant.' },
-    { role: 'user', content: 'Say something short about relays, gateways and the price of one more hop.' },
-  ],
-  temperature: 0.7,
-  max_tokens: 128,
+const SYSTEM = 'You are a helpful assistant.'
+const WORDS = 'Say something short about relays, gateways and the price of one more hop.'
+
+/** The same question in each API, and how every correct stream ends. */
+const QUESTIONS = {
+  chat: {
+    path: '/v1/chat/completions',
+    body: {
+      messages: [
+        { role: 'system', content: SYSTEM },
+        { role: 'user', content: WORDS },
+      ],
+      temperature: 0.7,
+      max_tokens: 128,
+    },
+    end: 'data: [DONE]\n\n',
+  },
+  responses: {
+    path: '/v1/responses',
+    body: { instructions: SYSTEM, input: WORDS, temperature: 0.7, max_output_tokens: 128 },
+    end: '}\n\n',
+  },
+  messages: {
+    path: '/v1/messages',
+    body: { system: SYSTEM, messages: [{ role: 'user', content: WORDS }], temperature: 0.7, max_tokens: 128 },
+    end: 'data: {"type":"message_stop"}\n\n',
+  },
 }
 
 type Length = Pick<WatchedLoad, 'warmUpSeconds' | 'until'>
@@ -137,14 +184,16 @@ type Length = Pick<WatchedLoad, 'warmUpSeconds' | 'until'>
 /** Runs one load on a target, in a process of its own on the load's processor. */
 async function sendLoad(
   running: RunningTarget,
-  { connections, stream }: Case,
+  { connections, stream, api, isNative }: Case,
   length: Length,
 ): Promise<WatchedFigures> {
+  const { path, body, end } = QUESTIONS[api]
+  const model = api !== 'chat' && isNative ? `${running.model}-native` : running.model
   const order: LoadOrder = {
-    url: `${running.origin}/v1/chat/completions`,
+    url: `${running.origin}${path}`,
     headers: { 'content-type': 'application/json', ...running.headers },
-    body: JSON.stringify({ model: running.model, ...QUESTION, ...(stream && { stream }) }),
-    end: stream ? 'data: [DONE]\n\n' : '}',
+    body: JSON.stringify({ model, ...body, ...(stream && { stream }) }),
+    end: stream ? end : '}',
     connections,
     until: length.until,
   }
@@ -161,33 +210,35 @@ const MEGABYTE = 1_000_000
 
 function report(runs: readonly Run[], { cases, targets, rounds, effort }: Selection & { effort: Effort }): string {
   const rows = cases.flatMap((each) =>
-    targets.map((target) => {
-      const some = runs.filter((run) => run.case === each && run.target === target).map(({ figures }) => figures)
-      const middle = (figureOf: (figures: WatchedFigures) => number) => median(some.map(figureOf))
-      const times = [
-        middle(({ total }) => total.p50),
-        middle(({ total }) => total.p99),
-        middle(({ firstByte }) => firstByte.p50),
-        middle(({ firstByte }) => firstByte.p99),
-      ]
-      return [
-        each.name,
-        target.title,
-        middle(({ perSecond }) => perSecond).toFixed(0),
-        ...times.map((value) => value.toFixed(2)),
-        (middle(({ residentBytes }) => residentBytes) / MEGABYTE).toFixed(0),
-        middle(({ cpuMilliseconds }) => cpuMilliseconds).toFixed(3),
-        middle(({ engineCpuMilliseconds }) => engineCpuMilliseconds).toFixed(3),
-        some.reduce((sum, { errors }) => sum + errors, 0),
-      ]
-    }),
+    targets
+      .filter((target) => canServe(target, each))
+      .map((target) => {
+        const some = runs.filter((run) => run.case === each && run.target === target).map(({ figures }) => figures)
+        const middle = (figureOf: (figures: WatchedFigures) => number) => median(some.map(figureOf))
+        const times = [
+          middle(({ total }) => total.p50),
+          middle(({ total }) => total.p99),
+          middle(({ firstByte }) => firstByte.p50),
+          middle(({ firstByte }) => firstByte.p99),
+        ]
+        return [
+          each.name,
+          target.title,
+          middle(({ perSecond }) => perSecond).toFixed(0),
+          ...times.map((value) => value.toFixed(2)),
+          (middle(({ residentBytes }) => residentBytes) / MEGABYTE).toFixed(0),
+          middle(({ cpuMilliseconds }) => cpuMilliseconds).toFixed(3),
+          middle(({ engineCpuMilliseconds }) => engineCpuMilliseconds).toFixed(3),
+          some.reduce((sum, { errors }) => sum + errors, 0),
+        ]
+      }),
   )
   const times = ['p50 ms', 'p99 ms', 'first byte p50 ms', 'first byte p99 ms']
   const use = ['memory MB', 'CPU ms/request', 'table’s engine, CPU ms/request']
   return [
     `Medians of ${rounds} rounds of ${effort.seconds} s after a warm-up, a fresh server for each target and round. The server has one core for itself and`,
-    'its children; upstream and load share the other. The upstream responds at once: 561 bytes of JSON, or 20 events and `[DONE]`. The number',
-    'behind the case is that of busy connections. CPU is of the server’s own process, memory of its children too.',
+    'its children; upstream and load share the other. The upstream responds at once: 561 bytes of JSON, or 20 events with text and the others of its API.',
+    'A case with a name of an API is a stream; translated ones come from a chat. The number behind the case is that of busy connections. CPU is of the server’s own process, memory of its children too.',
     '',
     markdownTable(['case', 'target', 'requests/s', ...times, ...use, 'errors'], rows),
   ].join('\n')

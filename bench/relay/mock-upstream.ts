@@ -17,8 +17,51 @@ const COMPLETION = JSON.stringify({
   system_fingerprint: 'fp_mock',
 })
 
+const named = (type: string, fields: object = {}) => `event: ${type}\ndata: ${JSON.stringify({ type, ...fields })}\n\n`
+const WORDS = Array.from({ length: 20 }, (_, index) => `token-${index} `)
+
+const MESSAGE = {
+  id: 'msg_mock',
+  type: 'message',
+  role: 'assistant',
+  model: HEAD.model,
+  content: [],
+  stop_reason: null,
+}
+const MESSAGE_USAGE = { input_tokens: 24, output_tokens: 1 }
+const MESSAGE_EVENTS: readonly string[] = [
+  named('message_start', { message: { ...MESSAGE, usage: MESSAGE_USAGE } }),
+  named('content_block_start', { index: 0, content_block: { type: 'text', text: '' } }),
+  ...WORDS.map((text) => named('content_block_delta', { index: 0, delta: { type: 'text_delta', text } })),
+  named('content_block_stop', { index: 0 }),
+  named('message_delta', { delta: { stop_reason: 'end_turn', stop_sequence: null }, usage: { output_tokens: 57 } }),
+  named('message_stop'),
+]
+
+const PLACE = { item_id: 'msg_mock', output_index: 0, content_index: 0 }
+const ITEM = {
+  ...{ type: 'message', id: 'msg_mock', status: 'completed', role: 'assistant' },
+  content: [{ type: 'output_text', text: WORDS.join(''), annotations: [], logprobs: [] }],
+}
+const RESPONSE = {
+  id: 'resp_mock',
+  object: 'response',
+  created_at: HEAD.created,
+  model: HEAD.model,
+  status: 'in_progress',
+}
+const RESPONSE_USAGE = { input_tokens: 24, output_tokens: 57, total_tokens: 81 }
+const RESPONSE_EVENTS: readonly string[] = [
+  { type: 'response.created', response: { ...RESPONSE, output: [], usage: null } },
+  { type: 'response.output_item.added', output_index: 0, item: { ...ITEM, status: 'in_progress', content: [] } },
+  ...WORDS.map((delta) => ({ type: 'response.output_text.delta', ...PLACE, delta, logprobs: [] })),
+  { type: 'response.output_text.done', ...PLACE, text: WORDS.join(''), logprobs: [] },
+  { type: 'response.output_item.done', output_index: 0, item: ITEM },
+  { type: 'response.completed', response: { ...RESPONSE, status: 'completed', output: [ITEM], usage: RESPONSE_USAGE } },
+].map(({ type, ...fields }, sequence_number) => named(type, { sequence_number, ...fields }))
+
 /** 20 events, none of which reports usage, and the end. */
-const EVENTS: readonly string[] = [
+const CHAT_EVENTS: readonly string[] = [
   ...Array.from({ length: 20 }, (_, index) => {
     const isLast = index === 19
     const delta = isLast ? {} : index === 0 ? { role: 'assistant', content: 'token ' } : { content: `token-${index} ` }
@@ -33,7 +76,9 @@ const server = createServer(async (request, response) => {
   const { stream } = JSON.parse(Buffer.concat(await request.toArray()).toString('utf8'))
   if (stream === true) {
     response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' })
-    sendEvents(response)
+    const { url = '' } = request
+    const isOf = (name: string) => url.endsWith(`/${name}`)
+    sendEvents(response, isOf('messages') ? MESSAGE_EVENTS : isOf('responses') ? RESPONSE_EVENTS : CHAT_EVENTS)
   } else {
     const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(COMPLETION) }
     response.writeHead(200, headers).end(COMPLETION)
@@ -46,12 +91,12 @@ server.listen(0, '127.0.0.1', () => {
 })
 
 /** Each event in a turn of the event loop of its own. */
-function sendEvents(response: ServerResponse, next = 0): void {
-  const event = EVENTS[next]
+function sendEvents(response: ServerResponse, events: readonly string[], next = 0): void {
+  const event = events[next]
   if (response.destroyed || event === undefined) {
     response.end()
     return
   }
   response.write(event)
-  setImmediate(sendEvents, response, next + 1)
+  setImmediate(sendEvents, response, events, next + 1)
 }

@@ -121,20 +121,30 @@ export async function startGateway({ directory, model, upstream, tableEndpoint }
   throw new PinnedProcessError('the gateway ended before it listened')
 }
 
+const PRICES = {
+  priced: { input_per_million: '0.15', output_per_million: '0.60' },
+  free: { input_per_million: '0', output_per_million: '0' },
+}
+
+/** What the upstream of `<model>-native` speaks; that of `<model>` speaks chat. */
+const NATIVE_APIS = { responses: '/responses', messages: { path: '/messages' } }
+
 /** A model with a price and one without, each with two channels of equal priority and weight, so that every request is routed. */
 function configOf(origin: string) {
   const model = { kind: 'chat', billing: 'token', context_tokens: 128_000, max_output_tokens: 16_384 }
-  return {
-    channels: [1, 2].map((index) => ({
-      id: `upstream-${index}`,
+  const channels = (suffix: string, more: object) =>
+    [1, 2].map((index) => ({
+      id: `upstream-${index}${suffix}`,
       provider: 'openai',
       base_url: `${origin}/v1`,
-      models: { priced: 'gpt-mock', free: 'gpt-mock' },
-    })),
-    models: [
-      { id: 'priced', ...model, prices: [{ input_per_million: '0.15', output_per_million: '0.60' }] },
-      { id: 'free', ...model, prices: [{ input_per_million: '0', output_per_million: '0' }] },
-    ],
+      models: Object.fromEntries(Object.keys(PRICES).map((id) => [`${id}${suffix}`, 'gpt-mock'])),
+      ...more,
+    }))
+  return {
+    channels: [...channels('', {}), ...channels('-native', { apis: NATIVE_APIS })],
+    models: Object.entries(PRICES).flatMap(([id, row]) =>
+      ['', '-native'].map((suffix) => ({ id: `${id}${suffix}`, ...model, prices: [row] })),
+    ),
   }
 }
 
