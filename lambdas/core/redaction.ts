@@ -28,6 +28,11 @@ export function credentialFilter(credentials: readonly string[]): CredentialFilt
   return (text) => sought.reduce(withoutCredential, text)
 }
 
+/** Replaces names of resources of AWS, which contain the number of the account. */
+export function withoutArns(text: string): string {
+  return text.replaceAll(/\barn:aws[a-z-]*:[\w:/.*\\@=+-]+/g, LABEL)
+}
+
 function withoutCredential(text: string, credential: string): string {
   const mayHoldIt = text.includes(credential) || /[\\%]/.test(text)
   return mayHoldIt ? text.replace(patternOf(credential), LABEL) : text

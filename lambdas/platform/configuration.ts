@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Catalogue, createCatalogue } from '#core/catalogue/catalogue.ts'
 import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
+import { withAddresses } from '#core/catalogue/upstream-auth.ts'
 
 /** A function was deployed without a variable that it needs: a fault of the stack, never of a request. */
 export class MissingEnvironmentError extends Error {
@@ -28,5 +29,5 @@ export function openCatalogue(): Catalogue {
   const file = process.env.GATEWAY_CONFIG_FILE ?? join(process.env.LAMBDA_TASK_ROOT ?? '.', 'gateway.json')
   // biome-ignore lint/plugin: written by the deployment, checked before.
   const config: GatewayConfig = JSON.parse(readFileSync(file, 'utf8'))
-  return createCatalogue(config)
+  return createCatalogue(withAddresses(config, process.env.AWS_REGION))
 }

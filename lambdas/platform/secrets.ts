@@ -175,13 +175,21 @@ export async function renewedCredential(
   if (name === undefined || secretArn === undefined) {
     return undefined
   }
+  const key = await soonOrNever(rereadSecretEntry(secretArn, name), millisecondsMax)
+  return key === refused ? undefined : key
+}
+
+/** What replaces a refused credential; undefined if that fails, or takes longer than a request waits for it. */
+export async function soonOrNever<Value>(
+  replacement: Promise<Value>,
+  millisecondsMax = RENEWAL_MILLISECONDS_MAX,
+): Promise<Value | undefined> {
   let timer: NodeJS.Timeout | undefined
   const tooLate = new Promise<undefined>((resolve) => {
     timer = setTimeout(() => resolve(undefined), Math.min(millisecondsMax, RENEWAL_MILLISECONDS_MAX))
   })
   try {
-    const key = await Promise.race([rereadSecretEntry(secretArn, name), tooLate])
-    return key === refused ? undefined : key
+    return await Promise.race([replacement, tooLate])
   } catch {
     return undefined
   } finally {

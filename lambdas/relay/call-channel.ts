@@ -13,12 +13,12 @@ import {
   readUpstreamError,
   type UpstreamError,
 } from '#core/providers/reply-reading.ts'
-import { type CredentialFilter, credentialFilter } from '#core/redaction.ts'
+import { type CredentialFilter, credentialFilter, withoutArns } from '#core/redaction.ts'
 import { type HttpResponse, retryAfterSeconds, type SendOutcome } from '#platform/http/send-once.ts'
 import { logger } from '#platform/telemetry/logger.ts'
 import { count } from '#platform/telemetry/measures.ts'
 import { countUpstreamError, errorClassOfStatus, measureUpstreamCall } from '#upstream/measures.ts'
-import type { UpstreamConnections } from '#upstream/providers/openai.ts'
+import type { UpstreamConnections, UpstreamPost } from '#upstream/providers/openai.ts'
 import type { AdmittedCall } from './breakers.ts'
 import { ClientGoneError } from './client-response.ts'
 import type { CallTarget, UpstreamRequest } from './relay-protocol.ts'
@@ -38,6 +38,8 @@ export type ChannelFailure = {
   readonly upstreamRequestId?: string | undefined
   /** True for a refusal that another key may resolve. */
   readonly isKeyRefused?: boolean | undefined
+  /** For the log alone: what AWS says of a missing permission, with names of roles and accounts. */
+  readonly details?: string | undefined
   /** The wait that a busy upstream asks for. */
   readonly retryAfterSeconds?: number | undefined
   /** True for an upstream that is busy with all of its clients (529), not only with this account. */
@@ -58,6 +60,7 @@ const WITHOUT_CONTENT: ReadonlySet<number> = new Set([204, 205])
 export async function judgeReply(
   { status, headers, body }: HttpResponse,
   nowUnixMilliseconds: number,
+  channel: Pick<RelayChannel, 'auth'> = {},
 ): Promise<ChannelFailure | undefined> {
   const upstreamRequestId = upstreamRequestIdOf(headers)
   if (isCompressed(headers)) {
@@ -73,9 +76,11 @@ export async function judgeReply(
     return undefined
   }
   const json = parseJson((await body.peek(ERROR_BODY_MILLISECONDS)).toString('utf8'))
-  const error = readUpstreamError(json)
-  const hasError = (fieldAt(json, 'error') ?? error.code ?? null) !== null
-  const verdict = judgeRefusal({ status, error, hasError })
+  const isSigned = channel.auth?.aws !== undefined
+  const error = isSigned ? readAwsError(headers, json) : readUpstreamError(json)
+  const hasError = (fieldAt(json, 'error') ?? fieldAt(json, 'code') ?? null) !== null
+  const isAboutSignature = isSigned && (status === 403 || isExpired(error))
+  const verdict = isAboutSignature ? 'refused' : judgeRefusal({ status, error, hasError })
   if (verdict === 'request') {
     return undefined
   }
@@ -86,15 +91,31 @@ export async function judgeReply(
     reason: errorReason(status, error),
     status,
     upstreamRequestId,
-    isKeyRefused: verdict === 'refused' && isKeyRefused(status, error),
+    isKeyRefused: verdict === 'refused' && (isSigned ? isExpired(error) : isKeyRefused(status, error)),
+    details: isSigned && verdict === 'refused' && NAMES_ACTION.test(error.code ?? '') ? error.message : undefined,
     retryAfterSeconds: seconds,
     isOverloaded: status === OVERLOADED || undefined,
   }
 }
 
-/** The upstream's own id of a request (`x-request-id`, or Anthropic's `request-id`); undefined for a value that is no plain id, which stays out of the logs. */
+/** The name of an error is in a header, or in `__type` after a namespace, where the body is not one of the API. */
+function readAwsError(headers: IncomingHttpHeaders, json: unknown): UpstreamError {
+  const error = readUpstreamError(json)
+  const [name] = String(headers['x-amzn-errortype'] ?? fieldAt(json, '__type') ?? '').split(':')
+  return { ...error, code: name?.slice(name.indexOf('#') + 1) || error.code }
+}
+
+/** Credentials of a role end: the same request signed with newer ones is valid. */
+function isExpired({ code, type }: UpstreamError): boolean {
+  return [code, type].some((name) => /^expired_?token/i.test(name ?? ''))
+}
+
+/** Says which permission is missing. The words of other refusals may repeat the signed request. */
+const NAMES_ACTION = /^access_?denied/i
+
+/** The upstream's own id of a request (`x-request-id`, Anthropic's `request-id` or that of AWS); undefined for a value that is no plain id, which stays out of the logs. */
 export function upstreamRequestIdOf(headers: IncomingHttpHeaders): string | undefined {
-  const id = headers['x-request-id'] ?? headers['request-id']
+  const id = headers['x-request-id'] ?? headers['request-id'] ?? headers['x-amzn-requestid']
   return isRequestId(id) ? id : undefined
 }
 
@@ -160,16 +181,21 @@ export function judgeRefusal({ status, error, hasError }: Refusal): RefusalVerdi
   return ABOUT_REQUEST.has(status) || (ABOUT_REQUEST_OR_PATH.has(status) && hasError) ? 'request' : 'failed'
 }
 
+type ChannelCredential = UpstreamPost['credential']
+
 /** What calling a channel takes from outside. */
 export type ChannelContext = {
   readonly connections: UpstreamConnections
-  /** The key of a channel. A channel whose key cannot be read is not called. */
-  readonly credential: (channel: RelayChannel) => Promise<string>
+  /** The key of a channel, or what stands in its place. A channel whose key cannot be read is not called. */
+  readonly credential: (channel: RelayChannel) => Promise<ChannelCredential>
   /**
    * The key that has replaced the one that the upstream refused; undefined when there is none. Never rejects. Left out
    * where keys do not change.
    */
-  readonly renewedCredential?: (channel: RelayChannel, refused: string) => Promise<string | undefined>
+  readonly renewedCredential?: (
+    channel: RelayChannel,
+    refused: ChannelCredential,
+  ) => Promise<ChannelCredential | undefined>
   /** Unix time. */
   readonly nowMilliseconds: () => number
 }
@@ -250,8 +276,9 @@ export async function callChannel(
   return outcome
 }
 
-function report({ kind, reason, upstreamRequestId }: ChannelFailure, requestId: string, { id }: RelayChannel): void {
-  const facts = { requestId, channelId: id, reason, upstreamRequestId }
+function report(failure: ChannelFailure, requestId: string, { id }: RelayChannel): void {
+  const { kind, reason, upstreamRequestId, details } = failure
+  const facts = { requestId, channelId: id, reason, upstreamRequestId, ...(details === undefined ? {} : { details }) }
   if (kind === 'refused') {
     logger.error('channel refused', facts)
     count('channel_refused', { channel: id })
@@ -276,32 +303,46 @@ async function postWithKey(
 ): Promise<TakenReply | ChannelFailure | Unwanted> {
   const { channel, modelId } = call
   const request = call.write({ channel, upstreamModel: upstreamModelOf(channel, modelId) })
-  let credential: string
+  let credential: ChannelCredential
   try {
     credential = await context.credential(channel)
   } catch {
     return { kind: 'refused', reason: 'credential not available' }
   }
-  const credentials = [credential]
+  const secrets = secretsOf(credential)
   let outcome = await postOnce(context, { ...call, request, credential })
   if (outcome.kind === 'refused' && outcome.isKeyRefused === true) {
     const replacement = await context.renewedCredential?.(channel, credential)
     if (replacement !== undefined) {
-      credentials.push(replacement)
+      secrets.push(...secretsOf(replacement))
       outcome = await postOnce(context, { ...call, request, credential: replacement })
     }
   }
-  const withoutCredentials = credentialFilter(credentials)
+  const withoutSecrets = credentialFilter(secrets)
+  const withoutCredentials =
+    channel.auth?.aws === undefined ? withoutSecrets : (text: string) => withoutArns(withoutSecrets(text))
   if (outcome.kind === 'response') {
     return { ...outcome, withoutCredentials }
   }
   // The reason may be a code in the upstream's words, and goes to the log.
-  return 'reason' in outcome ? { ...outcome, reason: withoutCredentials(outcome.reason) } : outcome
+  if (!('reason' in outcome)) {
+    return outcome
+  }
+  const { details } = outcome
+  return {
+    ...outcome,
+    reason: withoutCredentials(outcome.reason),
+    ...(details === undefined ? {} : { details: withoutSecrets(details) }),
+  }
+}
+
+function secretsOf(credential: ChannelCredential): string[] {
+  return typeof credential === 'string' ? [credential] : [...credential.secrets]
 }
 
 type Posted = Omit<AdmittedChannelCall, 'write'> & {
   readonly request: SentRequest
-  readonly credential: string
+  readonly credential: ChannelCredential
 }
 
 async function postOnce(
@@ -332,7 +373,7 @@ async function postOnce(
   }
   switch (outcome.kind) {
     case 'response':
-      return (await judgeReply(outcome, nowMilliseconds())) ?? outcome
+      return (await judgeReply(outcome, nowMilliseconds(), channel)) ?? outcome
     case 'not_sent':
     case 'no_response':
       return { kind: 'failed', reason: outcome.reason }

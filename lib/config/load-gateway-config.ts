@@ -16,6 +16,7 @@ import {
 import * as z from 'zod'
 import { credentialName } from '#core/catalogue/catalogue.ts'
 import { type GatewayConfig, gatewayConfigSchema, LOOPBACK_CALLBACKS } from '#core/catalogue/gateway-config.ts'
+import { withAddresses } from '#core/catalogue/upstream-auth.ts'
 import { type ConfigProblem, configProblems, formatPath, isRecord, listAt } from './config-problems.ts'
 import { OperatorError } from './operator-error.ts'
 import type { Environment } from './platform-facts.ts'
@@ -48,6 +49,9 @@ const SHIPPED_FILE = join(import.meta.dirname, '..', '..', CONFIGURATION_FILE)
 
 /** The word in a channel's `base_url` that asks for a simulated upstream. */
 export const SIMULATOR = 'simulator'
+
+/** The region of a local host whose environment names none. */
+export const LOCAL_REGION = 'us-east-1'
 
 /** All problems of a configuration file: where they are, what is wrong, and what is allowed. */
 export class GatewayConfigError extends OperatorError {
@@ -99,7 +103,8 @@ export function loadGatewayConfig(options: LoadOptions): LoadedConfig {
       .map(({ line, path, message }) => `  ${file}:${line} ${formatPath(path)}: ${message}`)
     throw new GatewayConfigError(`the configuration is not valid\n${described.join('\n')}`)
   }
-  const config = gatewayConfigSchema.parse(value)
+  const region = mode === 'synth' ? undefined : (environment.AWS_REGION ?? LOCAL_REGION)
+  const config = withAddresses(gatewayConfigSchema.parse(value), region)
   const loaded = mode === 'synth' ? withoutSimulators(config) : { config, leftOut: [], warnings: [] }
   return { ...loaded, warnings: [...loaded.warnings, ...baseUrlWarnings(loaded.config)] }
 }
@@ -269,8 +274,13 @@ const VERSION = /\/v\d[^/]*(\/|$)/
  * includes the version, without which every request there is a 404.
  */
 function baseUrlWarnings({ channels }: Pick<GatewayConfig, 'channels'>): string[] {
-  return channels.flatMap(({ id, provider, base_url }) => {
-    const isUnversioned = provider === 'openai' && URL.canParse(base_url) && !VERSION.test(new URL(base_url).pathname)
+  return channels.flatMap((channel) => {
+    const { id, provider, base_url } = channel
+    const isUnversioned =
+      provider === 'openai' &&
+      channel.auth?.aws === undefined &&
+      URL.canParse(base_url) &&
+      !VERSION.test(new URL(base_url).pathname)
     return isUnversioned
       ? [
           `channel ${id} has a base_url without /v1, so chats go to ${base_url}/chat/completions; if that is wrong, write ${base_url}/v1`,

@@ -1,6 +1,6 @@
-import { createHmac, hash, randomBytes, timingSafeEqual } from 'node:crypto'
-import type { IncomingMessage } from 'node:http'
+import { randomBytes } from 'node:crypto'
 import type { Environment } from '../config/platform-facts.ts'
+import { headerClaim, isSame, isSignature, queryClaim, type SignedRequest } from '../simulators/aws-signature.ts'
 
 /** Credentials that sign requests to the engines. */
 export type EngineCredentials = { readonly accessKeyId: string; readonly secretAccessKey: string }
@@ -56,119 +56,12 @@ export function forgetAws(environment: Environment): void {
   }
 }
 
-/** An incoming request; the path includes the query. */
-export type SignedRequest = Pick<IncomingMessage, 'method' | 'url' | 'headers'>
-
-/** The parts of a signature, from a header or from the query of a presigned url. */
-type Claim = {
-  readonly accessKeyId: string
-  /** Date, region, service and `aws4_request`. */
-  readonly scope: readonly string[]
-  readonly signedHeaders: readonly string[]
-  readonly signature: string
-  readonly time: string
-  readonly bodyDigest: string
-}
-
-const ALGORITHM = 'AWS4-HMAC-SHA256'
-const SCOPE_PARTS = 4
-const UNSIGNED_BODY = 'UNSIGNED-PAYLOAD'
-
 /**
- * Whether a request was signed with these credentials, by AWS Signature Version 4 (IAM user guide, "Create a signed AWS API
- * request"), in the header or in the query. The body is not compared with its signed digest, because no one else can change traffic on
- * loopback. The age of a header does not matter; the server of a presigned url checks the url's age.
+ * Whether a request was signed with these credentials, by AWS Signature Version 4, in the header or in the query. The body is not compared
+ * with its signed digest, because no one else can change traffic on loopback. The age of a header does not matter; the server of a presigned
+ * url checks the url's age.
  */
 export function isSignedWith(request: SignedRequest, { accessKeyId, secretAccessKey }: EngineCredentials): boolean {
   const claim = headerClaim(request) ?? queryClaim(request)
-  if (claim === undefined || claim.scope.length !== SCOPE_PARTS || !claim.signedHeaders.includes('host')) {
-    return false
-  }
-  const toSign = [ALGORITHM, claim.time, claim.scope.join('/'), hash('sha256', canonicalRequest(request, claim))].join(
-    '\n',
-  )
-  const secret = Buffer.from(`AWS4${secretAccessKey}`)
-  const key = claim.scope.reduce((previous, part) => createHmac('sha256', previous).update(part).digest(), secret)
-  const expected = createHmac('sha256', key).update(toSign).digest('hex')
-  return isSame(claim.accessKeyId, accessKeyId) && isSame(claim.signature, expected)
-}
-
-function headerClaim({ headers }: SignedRequest): Claim | undefined {
-  const header = headers.authorization ?? ''
-  if (!header.startsWith(`${ALGORITHM} `)) {
-    return undefined
-  }
-  const parts = header.slice(ALGORITHM.length).split(',')
-  const part = (name: string) =>
-    parts
-      .find((each) => each.trim().startsWith(`${name}=`))
-      ?.trim()
-      .slice(name.length + 1)
-  const [accessKeyId = '', ...scope] = (part('Credential') ?? '').split('/')
-  return {
-    accessKeyId,
-    scope,
-    signedHeaders: (part('SignedHeaders') ?? '').split(';'),
-    signature: part('Signature') ?? '',
-    time: String(headers['x-amz-date'] ?? ''),
-    bodyDigest: String(headers['x-amz-content-sha256'] ?? ''),
-  }
-}
-
-function queryClaim(request: SignedRequest): Claim | undefined {
-  const query = new Map(queryOf(request))
-  const value = (name: string) => query.get(`X-Amz-${name}`) ?? ''
-  if (value('Algorithm') !== ALGORITHM) {
-    return undefined
-  }
-  const [accessKeyId = '', ...scope] = value('Credential').split('/')
-  return {
-    accessKeyId,
-    scope,
-    signedHeaders: value('SignedHeaders').split(';'),
-    signature: value('Signature'),
-    time: value('Date'),
-    bodyDigest: UNSIGNED_BODY,
-  }
-}
-
-function canonicalRequest(request: SignedRequest, { signedHeaders, bodyDigest }: Claim): string {
-  const [path = '/'] = (request.url ?? '/').split('?')
-  const query = queryOf(request)
-    .filter(([name]) => name !== 'X-Amz-Signature')
-    .map(([name, value]) => [encode(name), encode(value)] as const)
-    .sort(([left, leftValue], [right, rightValue]) => order(left, right) || order(leftValue, rightValue))
-    .map((pair) => pair.join('='))
-    .join('&')
-  const headers = signedHeaders.map((name) => `${name}:${canonicalValue(request.headers[name])}\n`).join('')
-  return [request.method, path, query, headers, signedHeaders.join(';'), bodyDigest].join('\n')
-}
-
-/** By code units, because the strings are ASCII. */
-function order(left: string, right: string): number {
-  return left < right ? -1 : Number(left > right)
-}
-
-function queryOf({ url = '/' }: SignedRequest): [string, string][] {
-  return [...new URLSearchParams(url.split('?').slice(1).join('?').replaceAll('+', '%2B'))]
-}
-
-/** By RFC 3986, which escapes more characters than `encodeURIComponent`. */
-function encode(text: string): string {
-  return encodeURIComponent(text).replaceAll(
-    /[!'()*]/g,
-    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
-  )
-}
-
-/** Trims a value and collapses spaces inside it. */
-function canonicalValue(value: string | string[] | undefined): string {
-  return String(value ?? '')
-    .trim()
-    .replaceAll(/\s+/g, ' ')
-}
-
-/** Compares digests, which have one length, so that the time reveals nothing. */
-function isSame(left: string, right: string): boolean {
-  return timingSafeEqual(hash('sha256', left, 'buffer'), hash('sha256', right, 'buffer'))
+  return claim !== undefined && isSame(claim.accessKeyId, accessKeyId) && isSignature(request, claim, secretAccessKey)
 }

@@ -5,12 +5,13 @@ import { isLoopbackHost } from '#core/admin/console-site.ts'
 import type { AllowedOrigins } from '#core/api/cross-origin.ts'
 import { type GatewayConfig, LOOPBACK_CALLBACKS } from '#core/catalogue/gateway-config.ts'
 import type { Microcredits } from '#core/money.ts'
+import { type RoleSource, takeRoleFrom } from '#platform/aws/sts.ts'
 import { MISDIRECTED, sendGatewayError } from '#platform/http-server/gateway-error.ts'
 import { type HttpServer, listen } from '#platform/http-server/http-server.ts'
 import { PROCESS_ID } from '#store/relay-ledger/hold.ts'
 import { makeSignInLink } from '#store/sessions/sessions.ts'
 import type { FunctionEnvironment } from '../config/function-variables.ts'
-import { loadGatewayConfig, SIMULATOR } from '../config/load-gateway-config.ts'
+import { LOCAL_REGION, loadGatewayConfig, SIMULATOR } from '../config/load-gateway-config.ts'
 import { OperatorError } from '../config/operator-error.ts'
 import { keepTokenizerRanks } from '../config/tokenizer-ranks.ts'
 import { buildConsole } from '../console/build-console.ts'
@@ -30,7 +31,8 @@ import { RelayFront } from './relay-front.ts'
 import { startS3Engine } from './s3-engine.ts'
 import { withSimulatedFailure } from './simulated-failures.ts'
 import { seedSimulatedTimes } from './simulated-times.ts'
-import { startSimulators } from './start-simulators.ts'
+import { type SimulatedRole, startSimulators } from './start-simulators.ts'
+import { shellRole } from './upstream-role.ts'
 import { createVideoMachine, loadPipelineHandlers, RECONCILE, startReconciling } from './video-machine.ts'
 
 const OPENAPI_FILE = join(import.meta.dirname, '..', '..', 'openapi.json')
@@ -38,7 +40,7 @@ const OPENAPI_FILE = join(import.meta.dirname, '..', '..', 'openapi.json')
 /** Sets the variables that the stack gives its functions, and the addresses of the local engines for the clients of AWS. */
 function setEnvironment(values: FunctionEnvironment): void {
   Object.assign(process.env, values, {
-    AWS_REGION: process.env.AWS_REGION ?? 'us-east-1',
+    AWS_REGION: process.env.AWS_REGION ?? LOCAL_REGION,
     POWERTOOLS_METRICS_DISABLED: process.env.POWERTOOLS_METRICS_DISABLED ?? 'true',
   })
 }
@@ -151,10 +153,11 @@ type Closers = (() => Promise<void> | void)[]
 async function startEngines(options: LocalHostOptions, config: GatewayConfig, data: DataDirectory, closers: Closers) {
   const { videoMilliseconds } = options
   const { isGiven, ...credentials } = engineCredentials(process.env)
+  const ownRole = shellRole(process.env)
   const [dynamoDb, s3, upstreams, cdnKey] = await Promise.all([
     startDynamoDbEngine(data.file('table.sqlite'), process.env),
     startS3Engine({ directory: data.file('bucket'), bucketName: BUCKET_NAME, credentials }, process.env),
-    startSimulators(config, data, { apiKey: giveSimulatorKey(), videoMilliseconds }),
+    startSimulators(config, data, { apiKey: giveSimulatorKey(), videoMilliseconds, simulatesAws: true }),
     openCdnKey(data.file('cdn-key.pem')),
   ])
   closers.push(dynamoDb.close, s3.close, ...upstreams.simulators.map((simulator) => () => simulator.close()))
@@ -170,12 +173,14 @@ async function startEngines(options: LocalHostOptions, config: GatewayConfig, da
   if (!isGiven) {
     signWith(credentials)
   }
+  takeRoleFrom(upstreams.role === undefined ? ownRole : simulatedRole(upstreams.role))
   const awsEndpoint = `http://127.0.0.1:${aws.port}`
   const { oidc } = config.console
   setEnvironment({
     AWS_ENDPOINT_URL_DYNAMODB: dynamoDb.endpoint,
     AWS_ENDPOINT_URL_S3: s3.endpoint,
     AWS_ENDPOINT_URL_SFN: awsEndpoint,
+    ...(upstreams.role === undefined ? {} : { AWS_ENDPOINT_URL_STS: upstreams.role.stsUrl }),
     TABLE_NAME,
     BUCKET_NAME,
     STATE_MACHINE_ARN: LOCAL_STATE_MACHINE_ARN,
@@ -203,6 +208,15 @@ async function startEngines(options: LocalHostOptions, config: GatewayConfig, da
   }
   const externalEngines = [dynamoDb, s3].flatMap(({ endpoint, isExternal }) => (isExternal ? [endpoint] : []))
   return { machine, channels, cdnKey, announcement, facts: { channels: upstreams.addresses, externalEngines } }
+}
+
+/** The session of a simulated role, renewed before it ends. */
+function simulatedRole({ account }: SimulatedRole): RoleSource {
+  let session = account.issue()
+  return async () => {
+    session = Date.now() < session.expiresAt ? session : account.issue()
+    return session
+  }
 }
 
 async function startParts(options: LocalHostOptions, config: GatewayConfig, data: DataDirectory, closers: Closers) {

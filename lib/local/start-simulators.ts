@@ -1,8 +1,11 @@
 import * as z from 'zod'
-import type { Channel } from '#core/catalogue/channel.ts'
+import type { Channel, RelayChannel } from '#core/catalogue/channel.ts'
 import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
-import { SIMULATOR } from '../config/load-gateway-config.ts'
-import { startOpenAiSimulator } from '../simulators/openai.ts'
+import { LOCAL_REGION, SIMULATOR } from '../config/load-gateway-config.ts'
+import { SimulatedAccount } from '../simulators/aws-account.ts'
+import { bedrockDoor, providerDoor } from '../simulators/doors.ts'
+import { type IdentitySimulator, startIdentitySimulator } from '../simulators/identity.ts'
+import { type OpenAiSimulatorOptions, startOpenAiSimulator } from '../simulators/openai.ts'
 import type { Simulator } from '../simulators/server.ts'
 import type { TaskUpstreamOptions } from '../simulators/task-upstream.ts'
 import { startVideoSimulator } from '../simulators/video-simulators.ts'
@@ -16,8 +19,17 @@ export type SimulatedUpstreams = {
   /** The configuration with the address of every simulator, whose results are trusted. */
   readonly config: GatewayConfig
   readonly simulators: readonly Simulator[]
+  /** Undefined if no simulated channel needs it. */
+  readonly role: SimulatedRole | undefined
   /** What each channel talks to. */
   readonly addresses: readonly { readonly id: string; readonly base_url: string; readonly simulated: boolean }[]
+}
+
+/** An account in place of AWS, for channels that prove who they are by a role. */
+export type SimulatedRole = {
+  readonly account: SimulatedAccount
+  /** The address of its STS. */
+  readonly stsUrl: string
 }
 
 /** The addresses and the key of simulated upstreams. */
@@ -30,6 +42,8 @@ export type SimulatorPlace = {
   readonly apiKey?: { readonly name: string; readonly value: string }
   /** How long a simulated video takes; four seconds by default. */
   readonly videoMilliseconds?: number | undefined
+  /** Simulates AWS too, whose signatures and tokens are checked. Without it, a channel with `auth` has the key in its place. */
+  readonly simulatesAws?: boolean
 }
 
 /**
@@ -40,10 +54,11 @@ export type SimulatorPlace = {
 export async function startSimulators(
   config: GatewayConfig,
   data: DataDirectory,
-  { host, portBase, apiKey, videoMilliseconds }: SimulatorPlace = {},
+  { host, portBase, apiKey, videoMilliseconds, simulatesAws = false }: SimulatorPlace = {},
 ): Promise<SimulatedUpstreams> {
   const simulators: Simulator[] = []
   const trusted: string[] = []
+  const aws = simulatesAws ? await startAws(config, simulators) : undefined
   const lastPorts = data.readJson(PORTS_FILE, ports) ?? {}
   const simulated = config.channels.filter(({ base_url }) => base_url === SIMULATOR)
   const resolve = async (channel: Channel): Promise<Channel> => {
@@ -51,7 +66,9 @@ export async function startSimulators(
     if (index === -1) {
       return channel
     }
+    const verified = aws && channel.provider === 'openai' ? verifying(channel, aws) : undefined
     const options = {
+      refuse: verified?.refuse,
       stateFile: data.file(`simulator-${channel.id}.json`),
       ...(host === undefined ? {} : { host }),
       ...(apiKey === undefined ? {} : { apiKey: apiKey.value }),
@@ -64,18 +81,85 @@ export async function startSimulators(
         : await start(channel, { ...options, port: portBase + index })
     simulators.push(simulator)
     lastPorts[channel.id] = simulator.port
+    // Videos are downloaded from their upstream, and tokens sent to it; other relayed replies contain their bytes.
     if (channel.provider !== 'openai') {
-      // Only videos are downloaded from their upstream; relayed replies contain their bytes.
       trusted.push(simulator.baseUrl)
+      return { ...channel, ...placeAt(simulator, apiKey) }
     }
-    return { ...channel, base_url: simulator.baseUrl, api_key: apiKey === undefined ? '' : `\${${apiKey.name}}` }
+    if (verified?.auth?.workload_identity !== undefined) {
+      trusted.push(new URL(simulator.baseUrl).origin)
+    }
+    return {
+      ...withoutOtherPlaces(channel),
+      ...placeAt(simulator, verified?.auth === undefined ? apiKey : undefined),
+      auth: verified?.auth,
+    }
   }
   const channels = await allOrNone(config.channels.map(resolve), simulators)
   data.writeJson(PORTS_FILE, lastPorts)
   const simulatedIds = new Set(simulated.map(({ id }) => id))
   const addresses = channels.map(({ id, base_url }) => ({ id, base_url, simulated: simulatedIds.has(id) }))
-  const running = { ...config, channels, trusted_origins: [...config.trusted_origins, ...trusted] }
-  return { config: running, simulators, addresses }
+  const origins = aws === undefined ? trusted : [...trusted, aws.identity.baseUrl]
+  const running = { ...config, channels, trusted_origins: [...config.trusted_origins, ...origins] }
+  const role = aws && { account: aws.account, stsUrl: aws.identity.baseUrl }
+  return { config: running, simulators, role, addresses }
+}
+
+function placeAt({ baseUrl }: Simulator, apiKey: SimulatorPlace['apiKey']) {
+  return { base_url: baseUrl, api_key: apiKey === undefined ? '' : `\${${apiKey.name}}` }
+}
+
+/** A simulator has every API below one address. */
+function withoutOtherPlaces(channel: RelayChannel): RelayChannel {
+  const here = (apis: RelayChannel['apis']): RelayChannel['apis'] =>
+    apis?.messages === undefined ? apis : { ...apis, messages: { path: apis.messages.path } }
+  const models = Object.entries(channel.models).map(
+    ([id, model]) => [id, typeof model === 'string' ? model : { ...model, apis: here(model.apis) }] as const,
+  )
+  return { ...channel, apis: here(channel.apis), models: Object.fromEntries(models) }
+}
+
+type SimulatedAws = {
+  readonly account: SimulatedAccount
+  readonly identity: IdentitySimulator
+  readonly region: string
+}
+
+/** AWS for the simulated channels that need it, with every identity that they name at a provider. */
+async function startAws({ channels }: GatewayConfig, simulators: Simulator[]): Promise<SimulatedAws | undefined> {
+  const wanted = channels.flatMap((channel) =>
+    channel.provider === 'openai' && channel.base_url === SIMULATOR ? (channel.auth ?? []) : [],
+  )
+  if (wanted.length === 0) {
+    return undefined
+  }
+  const account = new SimulatedAccount()
+  const region = process.env.AWS_REGION ?? LOCAL_REGION
+  const clients = wanted.flatMap(({ workload_identity: identity }) => {
+    if (identity === undefined) {
+      return []
+    }
+    const { provider, token_url: _, ...ids } = identity
+    return [{ provider, ids }]
+  })
+  const identity = await startIdentitySimulator({ account, region, clients })
+  simulators.push(identity)
+  return { account, identity, region }
+}
+
+/** How the upstream of a channel checks its callers, and the channel as it meets that. */
+function verifying({ auth }: RelayChannel, { account, identity, region }: SimulatedAws) {
+  const { aws, workload_identity: workload } = auth ?? {}
+  if (aws !== undefined) {
+    const { service, region: own = region, role_arn: roleArn = account.roleArn } = aws
+    return { auth, refuse: bedrockDoor(account, { service, region: own, roleArn }) }
+  }
+  if (workload !== undefined) {
+    const { provider } = workload
+    const named = { ...workload, token_url: identity.tokenUrl(provider) }
+    return { auth: { workload_identity: named }, refuse: providerDoor(identity, provider) }
+  }
+  return undefined
 }
 
 /** A quarter of the time in the queue, as usually, and any number of polls. */
@@ -95,11 +179,14 @@ async function allOrNone<Value>(starts: readonly Promise<Value>[], simulators: r
   return ends.flatMap((end) => (end.status === 'fulfilled' ? [end.value] : []))
 }
 
-function start(channel: Channel, options: TaskUpstreamOptions): Promise<Simulator> {
+function start(
+  channel: Channel,
+  { refuse, ...options }: TaskUpstreamOptions & Pick<OpenAiSimulatorOptions, 'refuse'>,
+): Promise<Simulator> {
   if (channel.provider !== 'openai') {
     return startVideoSimulator(channel, options)
   }
   // An upstream of relayed requests is stateless, and its time is that of its words.
   const { stateFile: _, behaviour: __, ...place } = options
-  return startOpenAiSimulator(place)
+  return startOpenAiSimulator({ ...place, refuse })
 }

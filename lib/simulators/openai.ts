@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import type { ReceivedRequest } from './aws-account.ts'
 import { countTokensEndpoint, messagesEndpoint, responsesEndpoint } from './openai-agents.ts'
 import { bytesMinOf, chatEndpoint, newId } from './openai-chat.ts'
 import {
@@ -25,8 +26,17 @@ import {
   startServer,
 } from './server.ts'
 
+/** A refusal of a caller, in whatever form the upstream has for it. */
+export type CallerRefusal = {
+  readonly status: number
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body: object
+}
+
 /** Options of a simulated OpenAI-style upstream. */
 export type OpenAiSimulatorOptions = SimulatorPlace & {
+  /** Refuses callers in place of the check of a key. Undefined admits one. */
+  readonly refuse?: ((request: ReceivedRequest) => CallerRefusal | undefined) | undefined
   /** Between two events of a stream; 15 by default, so that streaming is visible. */
   readonly gapMilliseconds?: number
 }
@@ -43,7 +53,7 @@ const ONCE_PROMPTS_MAX = 10_000
 /** Starts a simulated OpenAI-style upstream; its `baseUrl` ends in `/v1`. Rejects if the port is taken. */
 export async function startOpenAiSimulator(options: OpenAiSimulatorOptions = {}): Promise<Simulator> {
   const upstream = new OpenAiUpstream(options)
-  const server = await startServer(options, (request, exchange) => upstream.handle(request, exchange))
+  const server = await startServer(options, (request, exchange, body) => upstream.handle(request, exchange, body))
   return { ...server, baseUrl: `${server.baseUrl}${BASE_PATH}` }
 }
 
@@ -71,8 +81,13 @@ class OpenAiUpstream {
     this.#files = new ResultFiles(this.#now)
   }
 
-  async handle(request: SimulatorRequest, exchange: Exchange): Promise<void> {
+  async handle(request: SimulatorRequest, exchange: Exchange, body: string): Promise<void> {
     const startedAt = performance.now()
+    const refused = this.#options.refuse?.({ ...request, body })
+    if (refused !== undefined) {
+      exchange.send(refused.status, { 'content-type': JSON_TYPE, ...refused.headers }, JSON.stringify(refused.body))
+      return
+    }
     if (await this.#files.serve(request, exchange)) {
       return
     }
@@ -96,11 +111,11 @@ class OpenAiUpstream {
   #decide(request: SimulatorRequest, origin: string): Decision {
     try {
       const shown = withApiKey(request)
-      if (!hasBearer(shown, this.#options.apiKey)) {
+      if (this.#options.refuse === undefined && !hasBearer(shown, this.#options.apiKey)) {
         throw unauthorized(bearerOf(shown.headers))
       }
       const { pathname } = new URL(request.path, origin)
-      const path = pathname.startsWith(`${BASE_PATH}/`) ? pathname.slice(BASE_PATH.length) : ''
+      const path = /\/v1(\/(?!.*\/v1\/).*)$/.exec(pathname)?.[1] ?? ''
       const [isModels, modelId] = /^\/models(?:\/(.*))?$/.exec(path) ?? []
       const route = this.#routes.get(path)
       if (route === undefined && isModels === undefined) {

@@ -34,8 +34,8 @@ export type Simulator = {
   close(): Promise<void>
 }
 
-/** Handles a request. Without a response, the caller waits until the server closes. */
-type Handler = (request: SimulatorRequest, exchange: Exchange) => Promise<void>
+/** Handles a request, of which `body` is as it arrived. Without a response, the caller waits until the server closes. */
+type Handler = (request: SimulatorRequest, exchange: Exchange, body: string) => Promise<void>
 
 /** Headers of a response. */
 export type Headers = Readonly<Record<string, string | number>>
@@ -52,7 +52,7 @@ export async function startServer(
       const { method = 'GET', url = '/', headers } = incoming
       const request = { method, path: url, headers, body: parsed(body) }
       log.add(request, body.length)
-      await handle(request, new Exchange(response, baseUrl))
+      await handle(request, new Exchange(response, baseUrl), body)
     } catch {
       // The client has left, or the server closes.
       response.destroy()

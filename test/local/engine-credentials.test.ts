@@ -1,11 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals'
-import {
-  engineCredentials,
-  giveSimulatorKey,
-  isSignedWith,
-  type SignedRequest,
-  signWith,
-} from '#local/engine-credentials.ts'
+import { engineCredentials, giveSimulatorKey, isSignedWith, signWith } from '#local/engine-credentials.ts'
+import type { SignedRequest } from '../../lib/simulators/aws-signature.ts'
 
 describe('engine credentials', () => {
   const PAIR = { AWS_ACCESS_KEY_ID: 'AKIAOWN', AWS_SECRET_ACCESS_KEY: 'own' }

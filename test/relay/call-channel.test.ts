@@ -77,7 +77,7 @@ describe('a key that the upstream refuses', () => {
     ['a fault of the upstream', httpAnswer(500, errorBody({ code: 'server_error' }))],
   ])('is not looked for after %s, which no key mends', async (_, answer) => {
     const upstream = await addChannel('main', ({ socket }) => void socket.write(answer))
-    const asked: string[] = []
+    const asked: unknown[] = []
     state.renewedCredential = async (_channel, refused) => {
       asked.push(refused)
       return 'new'

@@ -17,8 +17,8 @@ export const NOW = Date.UTC(2030, 0, 2, 3, 4, 5)
 type CallState = {
   channels: RelayChannel[]
   nowMilliseconds: number
-  credential: (channel: RelayChannel) => Promise<string>
-  renewedCredential: (channel: RelayChannel, refused: string) => Promise<string | undefined>
+  credential: UpstreamContext['credential']
+  renewedCredential: NonNullable<UpstreamContext['renewedCredential']>
   random: () => number
   breakers: Breakers
 }

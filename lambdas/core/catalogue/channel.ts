@@ -129,7 +129,7 @@ const USERINFO = /^https?:\/\/[^/\\]*@/
 /** An http(s) origin with an optional path, or `simulator` for an upstream that the local host simulates. */
 const baseUrl = z
   .string()
-  .refine((text) => text === 'simulator' || /^https?:\/\/[^\s?#]+$/.test(text), {
+  .refine((text) => /^(simulator)?$/.test(text) || /^https?:\/\/[^\s?#]+$/.test(text), {
     message: 'use an http(s) url without query, or the word simulator',
   })
   .refine((text) => !USERINFO.test(text), {
@@ -242,8 +242,66 @@ const breaker = strictObject({
     .meta({ description: 'How long the breaker stays open before one request tries the channel.' }),
 })
 
+const awsRegion = z.string().regex(/^[a-z]{2,}(-[a-z]+)+-\d+$/, 'use a region, such as us-east-1')
+
+const awsAuth = strictObject({
+  service: z.enum(['bedrock', 'bedrock-mantle']),
+  region: awsRegion.optional().meta({ description: 'Where the models run; left out for the region of the stage.' }),
+  role_arn: z
+    .string()
+    .regex(/^arn:aws[a-z-]*:iam::\d{12}:role\/[\w+=,.@/-]+$/, 'use the ARN of a role, arn:aws:iam::ACCOUNT:role/NAME')
+    .optional()
+    .meta({ description: 'A role to assume for an hour at a time, such as one of another account.' }),
+  external_id: z
+    .string()
+    .regex(/^[\w+=,.@:/-]{2,1224}$/, 'use 2 to 1224 letters, digits and _+=,.@:/-')
+    .optional()
+    .meta({ description: 'What the role to assume demands; not secret.' }),
+}).refine((aws) => aws.external_id === undefined || aws.role_arn !== undefined, {
+  message: 'external_id is for a role that is assumed: add role_arn, or leave it out',
+  path: ['external_id'],
+})
+
+/** Ids are single words, which a provider issues. */
+const issuedId = z.string().regex(/^[\w.:/-]{1,200}$/, 'use the id as the provider shows it')
+const tokenUrl = z
+  .url({ protocol: /^https?$/ })
+  .optional()
+  .meta({ description: 'Where tokens are exchanged; left out for the endpoint of the provider.' })
+
+const workloadIdentity = z.discriminatedUnion('provider', [
+  strictObject({
+    provider: z.literal('openai'),
+    identity_provider_id: issuedId,
+    service_account_id: issuedId,
+    token_url: tokenUrl,
+  }),
+  strictObject({
+    provider: z.literal('anthropic'),
+    federation_rule_id: issuedId,
+    organization_id: issuedId,
+    service_account_id: issuedId,
+    workspace_id: issuedId.optional(),
+    token_url: tokenUrl,
+  }),
+])
+
+/** How a channel proves who it is without a secret of its own. */
+const auth = strictObject({
+  aws: awsAuth.optional().meta({ description: 'Signs each request with the role of the function, or one it assumes.' }),
+  workload_identity: workloadIdentity
+    .optional()
+    .meta({ description: 'Exchanges a token of the function’s role for one of the provider.' }),
+}).refine((ways) => (ways.aws === undefined) !== (ways.workload_identity === undefined), {
+  message: 'name one of aws and workload_identity',
+})
+
 const openaiChannel = strictObject({
   ...common,
+  base_url: baseUrl.default('').meta({
+    description: 'The address of the upstream, with its version; `auth.aws` has that of its service as a default.',
+  }),
+  auth: auth.optional().meta({ description: 'In place of `api_key`: credentials that nobody has to store.' }),
   models: z
     .record(z.string(), z.union([z.string().min(1), strictObject({ id: z.string().min(1), apis })]))
     .meta({ description: 'The upstream’s model id by public model id, with APIs of its own where they differ.' }),
@@ -256,6 +314,14 @@ const openaiChannel = strictObject({
     .optional()
     .meta({ description: 'The field by which this upstream limits the tokens of a completion.' }),
   pass_members: passMembers.default({ chat: [], embeddings: [], images: [] }),
+}).superRefine(({ api_key: key, auth: ways, base_url: address }, context) => {
+  if (key !== '' && ways !== undefined) {
+    const message = 'a channel has one kind of credential: leave out api_key, or auth'
+    context.addIssue({ code: 'custom', path: ['auth'], message })
+  }
+  if (address === '' && ways?.aws === undefined) {
+    context.addIssue({ code: 'custom', path: ['base_url'], message: 'is missing; write a string' })
+  }
 })
 
 type Provider = (typeof VIDEO_PROVIDERS)[number]
@@ -296,3 +362,7 @@ export type Channel = VideoChannel | RelayChannel
 export type VideoChannel = z.infer<VideoChannelSchemas[number]>
 /** A channel that chat, completions, embeddings and images are relayed to. */
 export type RelayChannel = z.infer<typeof openaiChannel>
+/** How requests to AWS are signed. */
+export type AwsAuth = z.infer<typeof awsAuth>
+/** Whose tokens a channel uses, and as whom. */
+export type WorkloadIdentity = z.infer<typeof workloadIdentity>

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { channelSchema, FIELD_PATH } from './channel.ts'
+import { type Channel, channelSchema, FIELD_PATH } from './channel.ts'
 import {
   type ChatModel,
   type EmbeddingModel,
@@ -10,6 +10,7 @@ import {
 } from './model.ts'
 import { findImagePrice, findVideoPrice, imagePriceTiers } from './price-rows.ts'
 import { strictObject } from './schema-parts.ts'
+import { foreignTokenPlaces } from './upstream-auth.ts'
 
 const LOOPBACK_NAMES: readonly string[] = ['127.0.0.1', 'localhost', '[::1]']
 
@@ -109,6 +110,23 @@ function channelModels({ provider, models: served }: ChannelRow, index: number, 
     }
     return []
   })
+}
+
+function foreignTokens({
+  channels,
+  trusted_origins: trusted,
+}: {
+  readonly channels: readonly Channel[]
+  readonly trusted_origins: readonly string[]
+}): ConfigIssue[] {
+  return channels.flatMap((channel, index) =>
+    channel.provider === 'openai'
+      ? foreignTokenPlaces(channel, trusted).map(({ path, message }) => ({
+          path: ['channels', index, ...path],
+          message,
+        }))
+      : [],
+  )
 }
 
 function modelIssues(model: Model): ConfigIssue[] {
@@ -288,7 +306,7 @@ export const gatewayConfigSchema = strictObject({
   channels: z.array(channelSchema),
   models: z.array(modelSchema).min(1),
 }).superRefine((config, context) => {
-  for (const issue of crossCheck(config)) {
+  for (const issue of [...crossCheck(config), ...foreignTokens(config)]) {
     context.addIssue({ code: 'custom', path: issue.path, message: issue.message })
   }
 })

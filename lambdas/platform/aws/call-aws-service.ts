@@ -5,12 +5,13 @@ import { environmentVariable } from '../configuration.ts'
 import { createHttpClient, exchangeWhole, type WholeLimits, type WholeResponse } from '../http/http-client.ts'
 
 /** Services that are called without the SDK, by their names in signatures and hosts. */
-export type AwsServiceName = 'dynamodb' | 'secretsmanager'
+export type AwsServiceName = 'dynamodb' | 'secretsmanager' | 'sts'
 
 /** The SDK's own variables for endpoints. */
 const ENDPOINT_VARIABLES = {
   dynamodb: 'AWS_ENDPOINT_URL_DYNAMODB',
   secretsmanager: 'AWS_ENDPOINT_URL_SECRETS_MANAGER',
+  sts: 'AWS_ENDPOINT_URL_STS',
 } as const
 
 /** Where requests for a service go, and the region in their signatures. */
@@ -96,7 +97,7 @@ export type SigningScope = {
 export type UnsignedRequest = {
   /** Default: POST. */
   readonly method?: 'GET' | 'POST'
-  /** Default: `/`. Of characters that need no encoding. */
+  /** Default: `/`. As it is sent. */
   readonly path?: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
@@ -124,12 +125,26 @@ export function signRequest(request: UnsignedRequest, scope: SigningScope): Reco
   }
   const names = Object.keys(signed).sort()
   const canonicalHeaders = names.map((name) => `${name}:${canonicalValue(signed[name])}\n`).join('')
-  const canonicalRequest = `${method}\n${path}\n\n${canonicalHeaders}\n${names.join(';')}\n${hash('sha256', body)}`
+  const canonicalRequest = `${method}\n${canonicalPath(path)}\n\n${canonicalHeaders}\n${names.join(';')}\n${hash('sha256', body)}`
   const credentialScope = `${date}/${scope.region}/${scope.service}/aws4_request`
   const toSign = `${ALGORITHM}\n${time}\n${credentialScope}\n${hash('sha256', canonicalRequest)}`
   const signature = createHmac('sha256', signingKeyOf(scope, date)).update(toSign).digest('hex')
   signed.authorization = `${ALGORITHM} Credential=${accessKeyId}/${credentialScope}, SignedHeaders=${names.join(';')}, Signature=${signature}`
   return signed
+}
+
+/** Each segment is encoded once more than it is sent, by RFC 3986. */
+function canonicalPath(path: string): string {
+  return /^[\w./~-]*$/.test(path)
+    ? path
+    : path
+        .split('/')
+        .map((segment) => encodeURIComponent(segment).replaceAll(/[!'()*]/g, percentEncoded))
+        .join('/')
+}
+
+function percentEncoded(character: string): string {
+  return `%${character.charCodeAt(0).toString(16).toUpperCase()}`
 }
 
 /** Blanks around a value are dropped, and a run of blanks inside it counts as one. */
@@ -155,7 +170,7 @@ function signingKeyOf({ region, service, credentials }: SigningScope, date: stri
 
 /** One operation of a service that speaks JSON. */
 export type AwsCall = {
-  readonly service: AwsServiceName
+  readonly service: Exclude<AwsServiceName, 'sts'>
   /** `X-Amz-Target`, such as `DynamoDB_20120810.GetItem`. */
   readonly target: string
   /**
@@ -178,10 +193,11 @@ const LIMITS: WholeLimits = {
   connection: 'pooled',
 }
 
-/** The protocol of each service: `application/x-amz-json-1.0` or `1.1` (their API references, "Making requests"). */
+/** The protocol of each service: JSON in two versions, or a form (their API references, "Making requests"). */
 const CONTENT_TYPES = {
   dynamodb: 'application/x-amz-json-1.0',
   secretsmanager: 'application/x-amz-json-1.1',
+  sts: 'application/x-www-form-urlencoded',
 } as const
 
 const httpClient = once(createHttpClient)
@@ -207,9 +223,24 @@ export async function callAwsService(call: AwsCall): Promise<Readonly<Record<str
 }
 
 async function exchange({ service, target, body }: AwsCall): Promise<WholeResponse> {
+  return await postToAws({ service, headers: { 'x-amz-target': target }, body, credentials: environmentCredentials() })
+}
+
+type AwsPost = {
+  readonly service: AwsServiceName
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body: string
+  readonly credentials: AwsCredentials
+}
+
+/**
+ * Posts a signed request to a service, and reads the response whole, whatever its status.
+ * @throws AwsConnectionError when no whole response arrived; MissingEnvironmentError without a region.
+ */
+export async function postToAws({ service, headers: added, body, credentials }: AwsPost): Promise<WholeResponse> {
   const { region, url } = awsEndpoint(service)
-  const unsigned = { host: url.host, 'content-type': CONTENT_TYPES[service], 'x-amz-target': target }
-  const scope = { service, region, credentials: readCredentials(), nowMilliseconds: Date.now() }
+  const unsigned = { host: url.host, 'content-type': CONTENT_TYPES[service], ...added }
+  const scope = { service, region, credentials, nowMilliseconds: Date.now() }
   const headers = { ...signRequest({ headers: unsigned, body }, scope), 'content-length': `${Buffer.byteLength(body)}` }
   const outcome = await exchangeWhole(httpClient(), {
     method: 'POST',
@@ -229,8 +260,8 @@ const CONNECTION_MESSAGES: Readonly<Record<string, string>> = {
   timeout: 'no response in time',
 }
 
-/** Lambda provides the credentials of the function's role in these variables. */
-function readCredentials(): AwsCredentials {
+/** Lambda provides the credentials of the function's role in these variables. @throws MissingEnvironmentError */
+export function environmentCredentials(): AwsCredentials {
   return {
     accessKeyId: environmentVariable('AWS_ACCESS_KEY_ID'),
     secretAccessKey: environmentVariable('AWS_SECRET_ACCESS_KEY'),

@@ -1,12 +1,13 @@
 import { createHttpClient } from '../../platform/http/http-client.ts'
 import type { HttpRequest, SendOutcome } from '../../platform/http/send-once.ts'
+import type { RequestAuth } from '../../platform/upstream-auth/upstream-auth.ts'
 
 /** One JSON post to an OpenAI-compatible upstream. */
 export type UpstreamPost = Pick<HttpRequest, 'timeouts' | 'deadline' | 'signal' | 'givenUp'> & {
   /** The base URL of the channel with the path of the operation. */
   readonly url: string
-  /** The key of the channel. An empty key is not sent. */
-  readonly credential: string
+  /** The key of the channel, of which an empty one is not sent, or what authorises its requests in place of a key. */
+  readonly credential: string | RequestAuth
   /** The header of the key; left out for `authorization` as a bearer. */
   readonly keyHeader?: 'x-api-key' | undefined
   /** Besides those of every post. */
@@ -34,7 +35,14 @@ export function createUpstreamConnections(): UpstreamConnections {
   }
 }
 
-function headersOf({ credential, keyHeader, headers: added, requestId, body }: UpstreamPost): Record<string, string> {
+function headersOf({
+  url,
+  credential,
+  keyHeader,
+  headers: added,
+  requestId,
+  body,
+}: UpstreamPost): Record<string, string> {
   const headers: Record<string, string> = {
     accept: 'application/json',
     'accept-encoding': 'identity',
@@ -43,6 +51,9 @@ function headersOf({ credential, keyHeader, headers: added, requestId, body }: U
     'user-agent': 'reelgate',
     'x-client-request-id': requestId,
     ...added,
+  }
+  if (typeof credential !== 'string') {
+    return credential.authorise({ url, headers, body })
   }
   if (credential !== '' && keyHeader !== undefined) {
     headers[keyHeader] = credential

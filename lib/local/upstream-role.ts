@@ -1,0 +1,35 @@
+import { STSClient } from '@aws-sdk/client-sts'
+import type { RoleSource } from '#platform/aws/sts.ts'
+import type { Environment } from '../config/platform-facts.ts'
+
+/**
+ * What the shell of a local host knows of an AWS account, by the standard variables or the profile: for upstreams alone, because the engines
+ * have credentials of their own. Read before those are set.
+ * @returns a source that says, in its error, what is missing.
+ */
+export function shellRole(environment: Environment): RoleSource {
+  const { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey, AWS_PROFILE: profile } = environment
+  const sessionToken = environment.AWS_SESSION_TOKEN
+  if (accessKeyId && secretAccessKey && !profile) {
+    return async () => ({ accessKeyId, secretAccessKey, sessionToken: sessionToken || undefined })
+  }
+  // A named profile keeps the SDK from the variables, in which the engines' credentials are.
+  const client = new STSClient({ profile: profile || 'default', region: environment.AWS_REGION ?? 'us-east-1' })
+  return async () => {
+    try {
+      const { expiration, ...credentials } = await client.config.credentials()
+      return { ...credentials, expiresAt: expiration?.getTime() }
+    } catch {
+      throw new MissingAwsCredentialsError()
+    }
+  }
+}
+
+/** No credentials of AWS were found. */
+export class MissingAwsCredentialsError extends Error {
+  override readonly name = 'MissingAwsCredentialsError'
+
+  constructor() {
+    super('no AWS credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE, in the environment')
+  }
+}
