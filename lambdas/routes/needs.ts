@@ -61,8 +61,8 @@ export type FunctionNeeds = {
   readonly readsConfiguration?: true
   /** Signs video urls. */
   readonly signsUrls?: true
-  /** Calls upstreams with the keys of the channel secret. */
-  readonly callsUpstreams?: true
+  /** Calls the upstreams of these channels, with the keys of the channel secret or by its role. */
+  readonly callsUpstreams?: 'relayed' | 'video'
   /** Ships the vocabulary, to count tokens exactly. */
   readonly shipsTokenizer?: true
   /** Ships the OpenAPI document. */

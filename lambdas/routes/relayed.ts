@@ -13,7 +13,7 @@ const RELAY = {
   ],
   transacts: true,
   readsConfiguration: true,
-  callsUpstreams: true,
+  callsUpstreams: 'relayed',
 } as const satisfies RouteNeeds
 
 export const createChatCompletion = /* @__PURE__ */ defineRoute({
@@ -65,7 +65,7 @@ export const countMessageTokens = /* @__PURE__ */ defineRoute({
     // Its process can write to the ledger, as those of the other relayed routes.
     transacts: true,
     readsConfiguration: true,
-    callsUpstreams: true,
+    callsUpstreams: 'relayed',
     memoryMegabytes: 512,
   },
 })

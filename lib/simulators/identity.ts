@@ -67,9 +67,9 @@ class Identity {
     if (this.failure !== undefined) {
       exchange.send(this.failure, {}, '')
     } else if (request.path === PATHS.openai) {
-      this.#exchangeAtOpenAi(request, exchange)
+      sendJson(exchange, this.#exchangeAtOpenAi(request))
     } else if (request.path === PATHS.anthropic) {
-      this.#exchangeAtAnthropic(request, exchange)
+      sendJson(exchange, this.#exchangeAtAnthropic(request))
     } else {
       this.#sts(request, exchange)
     }
@@ -118,29 +118,30 @@ class Identity {
     return stsResult(action, `<WebIdentityToken>${token}</WebIdentityToken><Expiration>${expiration}</Expiration>`)
   }
 
-  #exchangeAtOpenAi({ method, headers, body }: ReceivedRequest, exchange: Exchange): void {
+  #exchangeAtOpenAi({ method, headers, body }: ReceivedRequest): TokenReply {
     const form = new URLSearchParams(body)
     const isForm = method === 'POST' && headers['content-type'] === 'application/x-www-form-urlencoded'
     const isGrant = form.get('grant_type') === 'urn:ietf:params:oauth:grant-type:token-exchange'
     const isJwt = form.get('subject_token_type') === 'urn:ietf:params:oauth:token-type:jwt'
+    const fail = (error: string, error_description: string) => ({ status: 400, body: { error, error_description } })
     if (!(isForm && isGrant && isJwt)) {
-      return sendJson(exchange, 400, { error: 'invalid_request', error_description: 'unsupported exchange' })
+      return fail('invalid_request', 'unsupported exchange')
     }
     const token = form.get('subject_token') ?? ''
     if (!this.#isKnown('openai', Object.fromEntries(form), token)) {
       // Real endpoints repeat what they were sent.
-      return sendJson(exchange, 400, {
-        error: 'invalid_grant',
-        error_description: `subject token ${token} is not valid`,
-      })
+      return fail('invalid_grant', `subject token ${token} is not valid`)
     }
-    const issued = { issued_token_type: 'urn:ietf:params:oauth:token-type:access_token', token_type: 'Bearer' }
-    sendJson(exchange, 200, { ...this.#issue('openai', `oai-wif-${newId()}${newId()}`), ...issued })
+    const issuedType = 'urn:ietf:params:oauth:token-type:access_token'
+    const issued = this.#issue('openai', `oai-wif-${newId()}${newId()}`)
+    return { status: 200, body: { ...issued, issued_token_type: issuedType } }
   }
 
-  #exchangeAtAnthropic({ method, headers, body }: ReceivedRequest, exchange: Exchange): void {
-    const fail = (status: number, type: string, message: string) =>
-      sendJson(exchange, status, { type: 'error', error: { type, message } })
+  #exchangeAtAnthropic({ method, headers, body }: ReceivedRequest): TokenReply {
+    const fail = (status: number, type: string, message: string) => ({
+      status,
+      body: { type: 'error', error: { type, message } },
+    })
     const betas = String(headers['anthropic-beta'] ?? '').split(',')
     const asked = Object(parseJson(body)) as Record<string, unknown>
     if (method !== 'POST' || !betas.includes('oidc-federation-2026-04-01') || !betas.includes('oauth-2025-04-20')) {
@@ -156,7 +157,7 @@ class Identity {
     if (!this.#isKnown('anthropic', asked, assertion)) {
       return fail(401, 'authentication_error', `assertion ${assertion} matches no federation rule`)
     }
-    sendJson(exchange, 200, this.#issue('anthropic', `sk-ant-oat01-${newId()}${newId()}`))
+    return { status: 200, body: this.#issue('anthropic', `sk-ant-oat01-${newId()}${newId()}`) }
   }
 
   /** Whether an identity that a provider knows shows a token of the account that is meant for the provider. */
@@ -183,7 +184,9 @@ function stsError({ code, message }: AwsRefusal): string {
   return `<ErrorResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><Error><Type>Sender</Type><Code>${code.replace(/Exception$/, '')}</Code><Message>${message}</Message></Error><RequestId>${newId()}</RequestId></ErrorResponse>`
 }
 
-function sendJson(exchange: Exchange, status: number, body: object): void {
+type TokenReply = { readonly status: number; readonly body: object }
+
+function sendJson(exchange: Exchange, { status, body }: TokenReply): void {
   exchange.send(status, { 'content-type': 'application/json' }, JSON.stringify(body))
 }
 

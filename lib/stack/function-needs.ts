@@ -79,7 +79,7 @@ export const STEP_NEEDS = {
     ],
     transacts: true,
     objects: { 'requests/': ['GetObject'], 'texts/': ['PutObject'] },
-    callsUpstreams: true,
+    callsUpstreams: 'video',
   },
   'check-references': {
     ...step,
@@ -95,7 +95,7 @@ export const STEP_NEEDS = {
       { actions: ['UpdateItem'], partitions: ['GT#*', 'T#*', 'UP#*'] },
     ],
     objects: { 'texts/': ['PutObject'] },
-    callsUpstreams: true,
+    callsUpstreams: 'video',
   },
   'store-video': {
     ...step,

@@ -1,6 +1,7 @@
 import type { Distribution } from 'aws-cdk-lib/aws-cloudfront'
 import type { IGrantable } from 'aws-cdk-lib/aws-iam'
 import type { Construct } from 'constructs'
+import type { Channel } from '#core/catalogue/channel.ts'
 import type { FunctionNeeds, ObjectPrefix } from '#routes/needs.ts'
 import type { FunctionEnvironment } from '../config/function-variables.ts'
 import type { VideoBucket } from './buckets.ts'
@@ -9,6 +10,7 @@ import type { FunctionSources } from './function-sources.ts'
 import { type FunctionEntry, GatewayFunction } from './gateway-function.ts'
 import type { JobTable } from './job-table.ts'
 import { type ChannelSecret, type FrontDoorSecret, grantSecret } from './secrets.ts'
+import { grantUpstreams } from './upstream-access.ts'
 import type { VideoDelivery } from './video-delivery.ts'
 
 /** What functions and the web ACL know of the front door. */
@@ -28,6 +30,8 @@ export type ServiceResources = {
   /** Undefined without the console. */
   readonly frontDoor: FrontDoorResources | undefined
   readonly channelSecret: ChannelSecret
+  /** Of the configuration. */
+  readonly channels: readonly Channel[]
   /** Additional variables of every function. */
   readonly environment: FunctionEnvironment
 }
@@ -65,7 +69,7 @@ export function createFunction(
 }
 
 /** What runs code of the gateway: a function, or the Web Function. */
-type Equippable = IGrantable & { setEnvironment(values: FunctionEnvironment): void }
+type Equippable = Construct & IGrantable & { setEnvironment(values: FunctionEnvironment): void }
 
 /** Gives the Web Function of relayed requests the permissions and variables of its needs. */
 export function equipRelayServer(created: Equippable, needs: FunctionNeeds, resources: ServiceResources): void {
@@ -77,12 +81,15 @@ export function equipRelayServer(created: Equippable, needs: FunctionNeeds, reso
 function giveChannels(
   created: Equippable,
   { callsUpstreams }: Pick<FunctionNeeds, 'callsUpstreams'>,
-  { channelSecret }: ServiceResources,
+  { channelSecret, channels }: ServiceResources,
 ): void {
-  if (callsUpstreams) {
+  if (callsUpstreams !== undefined) {
     const { secretArn } = channelSecret.secret
     grantSecret(created, secretArn)
     created.setEnvironment({ CHANNEL_SECRET_ARN: secretArn })
+  }
+  if (callsUpstreams === 'relayed') {
+    grantUpstreams(created, channels)
   }
 }
 

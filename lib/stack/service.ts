@@ -182,6 +182,7 @@ export class Service extends Construct {
       delivery,
       frontDoor: this.#prepareFrontDoor(settings, delivery),
       channelSecret: new ChannelSecret(this, 'ChannelSecret', { outlivesStack }),
+      channels: config.channels,
       environment: functionEnvironment,
     }
   }
