@@ -28,9 +28,14 @@ export function credentialFilter(credentials: readonly string[]): CredentialFilt
   return (text) => sought.reduce(withoutCredential, text)
 }
 
-/** Replaces names of resources of AWS, which contain the number of the account. */
+/** Replaces hexadecimal digests, such as signatures of requests. */
+export function withoutDigests(text: string): string {
+  return text.replace(/[0-9a-f]{64,}/gi, LABEL)
+}
+
+/** Replaces names of resources of AWS, which contain the number of an account. */
 export function withoutArns(text: string): string {
-  return text.replaceAll(/\barn:aws[a-z-]*:[\w:/.*\\@=+-]+/g, LABEL)
+  return text.replace(/\barn(?::|%3a)aws[a-z-]*(?::|%3a)[\w:/.*\\@=+%-]+/gi, LABEL)
 }
 
 function withoutCredential(text: string, credential: string): string {

@@ -13,7 +13,7 @@ import {
   readUpstreamError,
   type UpstreamError,
 } from '#core/providers/reply-reading.ts'
-import { type CredentialFilter, credentialFilter, withoutArns } from '#core/redaction.ts'
+import { type CredentialFilter, credentialFilter, withoutArns, withoutDigests } from '#core/redaction.ts'
 import { type HttpResponse, retryAfterSeconds, type SendOutcome } from '#platform/http/send-once.ts'
 import { logger } from '#platform/telemetry/logger.ts'
 import { count } from '#platform/telemetry/measures.ts'
@@ -38,7 +38,7 @@ export type ChannelFailure = {
   readonly upstreamRequestId?: string | undefined
   /** True for a refusal that another key may resolve. */
   readonly isKeyRefused?: boolean | undefined
-  /** For the log alone: what AWS says of a missing permission, with names of roles and accounts. */
+  /** For the log alone: why there is no credential, or what AWS says of a missing permission, with names of roles and accounts. */
   readonly details?: string | undefined
   /** The wait that a busy upstream asks for. */
   readonly retryAfterSeconds?: number | undefined
@@ -306,8 +306,10 @@ async function postWithKey(
   let credential: ChannelCredential
   try {
     credential = await context.credential(channel)
-  } catch {
-    return { kind: 'refused', reason: 'credential not available' }
+  } catch (error) {
+    // The errors of keys name secrets of the deployment; those of other credentials say what to mend.
+    const details = channel.auth !== undefined && error instanceof Error ? error.message : undefined
+    return { kind: 'refused', reason: 'credential not available', details }
   }
   const secrets = secretsOf(credential)
   let outcome = await postOnce(context, { ...call, request, credential })
@@ -319,8 +321,9 @@ async function postWithKey(
     }
   }
   const withoutSecrets = credentialFilter(secrets)
-  const withoutCredentials =
-    channel.auth?.aws === undefined ? withoutSecrets : (text: string) => withoutArns(withoutSecrets(text))
+  const isSigned = channel.auth?.aws !== undefined
+  const withoutSignature = isSigned ? (text: string) => withoutDigests(withoutSecrets(text)) : withoutSecrets
+  const withoutCredentials = isSigned ? (text: string) => withoutArns(withoutSignature(text)) : withoutSecrets
   if (outcome.kind === 'response') {
     return { ...outcome, withoutCredentials }
   }
@@ -332,7 +335,7 @@ async function postWithKey(
   return {
     ...outcome,
     reason: withoutCredentials(outcome.reason),
-    ...(details === undefined ? {} : { details: withoutSecrets(details) }),
+    ...(details === undefined ? {} : { details: withoutSignature(details) }),
   }
 }
 

@@ -2,13 +2,13 @@ import type { Catalogue } from '#core/catalogue/catalogue.ts'
 import { openCallerContext } from '#middleware/caller-context.ts'
 import { once } from '#platform/cache.ts'
 import { systemClock } from '#platform/clock.ts'
-import { channelCredential, renewedCredential, soonOrNever } from '#platform/secrets.ts'
 import type { CallerDirectory } from '#store/callers.ts'
 import type { CurrentCatalogue } from '#store/current-catalogue.ts'
 import type { KeyRateLimiter } from '#store/limits/key-rate-limiter.ts'
 import { RelayLedger } from '#store/relay-ledger/relay-ledger.ts'
 import { createUpstreamConnections } from '#upstream/providers/openai.ts'
 import { Breakers } from './breakers.ts'
+import { credential, renewed } from './channel-credential.ts'
 import type { UpstreamContext } from './failover.ts'
 
 /** What relaying takes from outside, for every request of a process. */
@@ -40,16 +40,7 @@ export const openRelayContext: () => RelayProcess & { readonly breakers: Breaker
     ledger: new RelayLedger(table),
     breakers: new Breakers(),
     connections: createUpstreamConnections(),
-    credential: (channel) =>
-      channel.auth === undefined ? channelCredential(channel) : loadAuth().then(({ authOf }) => authOf(channel)),
-    renewedCredential: (channel, refused) =>
-      typeof refused === 'string'
-        ? renewedCredential(channel, refused)
-        : soonOrNever(loadAuth().then(({ replacedAuth }) => replacedAuth(channel, refused))),
+    credential,
+    renewedCredential: renewed,
   }
 })
-
-/** Cold starts do not load it where no channel needs it. */
-function loadAuth() {
-  return import('#platform/upstream-auth/upstream-auth.ts')
-}

@@ -12,6 +12,10 @@ const KEPT: Readonly<Record<string, string>> = {
   'lambdas/platform/aws/call-aws-service.ts httpClient: once': 'connections; a URL for each service',
   'lambdas/platform/aws/call-aws-service.ts signingKeys: new RecentValues':
     'the last 8 keys, of the credentials of the process',
+  'lambdas/platform/aws/sts.ts source: let': 'set once, by the local host',
+  'lambdas/platform/upstream-auth/token-exchange.ts httpClient: once': 'connections, each for one exchange',
+  'lambdas/platform/upstream-auth/upstream-auth.ts sources: new Map':
+    'the credentials of the channels, by what decides about them',
   'lambdas/platform/concurrency.ts last: let': 'a queue of turns without values',
   'lambdas/platform/secrets.ts cache: new Map': 'the secrets of the deployment, by their ARN',
   'lambdas/platform/telemetry/logger.ts logger: new Logger': 'no field is appended to it: each line has its own',

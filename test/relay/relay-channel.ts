@@ -7,6 +7,7 @@ export type ChannelInput = {
   readonly weight?: number
   readonly timeouts?: Partial<RelayChannel['timeouts']>
   readonly breaker?: Partial<RelayChannel['breaker']>
+  readonly auth?: RelayChannel['auth']
 }
 
 /** A channel that serves the model `chat` as `upstream-chat`, with what the schema fills in. */
