@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { breakerFields, isoTimeField } from '#core/admin/read-responses.ts'
 import { modelPriceResponse } from '#core/api/responses.ts'
+import { CREDENTIAL_KINDS } from '#core/catalogue/upstream-auth.ts'
 import { listChannels, listModels } from './channels.ts'
 import { changeChannel, changeModel, clearChannel, clearModel } from './channels.writes.ts'
 import { documentOperation } from './document.ts'
@@ -37,6 +38,15 @@ const channel = z.strictObject({
   p50_milliseconds: z.number().nullable().describe('Until the head of the reply; null without a call.'),
   p95_milliseconds: z.number().nullable(),
   ...breakerFields,
+  credential: z
+    .strictObject({
+      kind: z.enum(CREDENTIAL_KINDS),
+      expires_at: isoTimeField
+        .nullable()
+        .describe('Null for a key, and on AWS, where every instance has credentials of its own.'),
+    })
+    .nullable()
+    .describe('What the upstream is called with. Null for a channel that has left the configuration.'),
   settings,
 })
 

@@ -1,7 +1,9 @@
 import { modelView } from '#core/api/model-view.ts'
 import { type Catalogue, createCatalogue } from '#core/catalogue/catalogue.ts'
+import type { Channel } from '#core/catalogue/channel.ts'
 import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
 import { type Switches, switchesOf } from '#core/catalogue/switches.ts'
+import { credentialKind } from '#core/catalogue/upstream-auth.ts'
 import { type AllFigures, NO_CALLS } from '#core/measures.ts'
 import type { Clock } from '#platform/clock.ts'
 import { readApiKeyModels } from '#store/keys/api-keys.ts'
@@ -141,8 +143,14 @@ function channelRow(id: string, state: ChannelState) {
     p95_milliseconds: p95Milliseconds,
     breaker,
     breaker_openings,
+    credential: channel === undefined ? null : credentialOf(channel, figures),
     settings: settingsOf(switches, { kind: 'channel', id }),
   }
+}
+
+function credentialOf(channel: Channel, figures: AllFigures | undefined) {
+  const expiresAt = figures?.credentials?.get(channel.id)?.expiresAt ?? null
+  return { kind: credentialKind(channel), expires_at: expiresAt === null ? null : isoTime(expiresAt) }
 }
 
 /** An API key sees the models that clients with it see, and no channel. Switches of a model that left would hold again if it came back. */

@@ -201,6 +201,16 @@ export type AllFigures = {
   readonly breakerOpenings?: ReadonlyMap<string, number> | undefined
   /** Undefined where it is not known. */
   readonly traffic?: ClientTraffic | undefined
+  /** Of the channels without a key; undefined where every instance has credentials of its own. */
+  readonly credentials?: ReadonlyMap<string, CredentialState> | undefined
+}
+
+/** How the credentials of a channel are. */
+export type CredentialState = {
+  /** When they end, in Unix milliseconds; null where nobody says. */
+  readonly expiresAt: number | null
+  /** Why there are none. */
+  readonly problem: string | null
 }
 
 /** A channel without traffic. */

@@ -40,7 +40,7 @@ const executionInput = z.object({ executionArn: z.string() })
 export async function startAwsFront(
   engine: Executions,
   credentials: EngineCredentials,
-  describeChannels: () => object = () => ({ channels: {} }),
+  describeChannels: () => object = () => ({ channels: {}, credentials: {} }),
 ): Promise<HttpServer> {
   const server = await listen((request, response) => {
     if (!isSignedWith(request, credentials)) {

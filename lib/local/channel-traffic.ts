@@ -1,7 +1,9 @@
 import * as z from 'zod'
+import type { Channel, RelayChannel } from '#core/catalogue/channel.ts'
 import {
   type ChannelFigures,
   type ClientTraffic,
+  type CredentialState,
   FAILURE_MEASURES,
   FIRST_BYTE_MEASURE,
   type Measure,
@@ -174,7 +176,10 @@ export class BreakerOpenings {
   }
 }
 
-/** What the host knows of its channels at this moment, by their ids: the last minute, and the breaker of each relay channel. */
+/**
+ * What the host knows of its channels at this moment, by their ids: the last minute, the breaker of each relay channel, and the credentials of
+ * those without a key.
+ */
 export const channelTrafficSchema = z.object({
   channels: z.record(
     z.string(),
@@ -186,13 +191,35 @@ export const channelTrafficSchema = z.object({
       breaker: z.enum(['closed', 'open', 'half_open']).nullable(),
     }),
   ),
+  credentials: z.record(z.string(), z.object({ expiresAt: z.number().nullable(), problem: z.string().nullable() })),
 })
 
 /** The traffic of every channel that was called since the start. */
 export type ChannelTraffic = z.infer<typeof channelTrafficSchema>
 
-/** Watches the channels of this process from now on. @returns what describes them at a moment. */
-export async function watchChannels(): Promise<() => ChannelTraffic> {
+/** Tells how the credentials of channels without a key are. Gets them beside that, so that there is something to tell without a request. */
+async function watchCredentials(channels: readonly Channel[]): Promise<() => Map<string, CredentialState>> {
+  const { authOf, authState } = await import('#platform/upstream-auth/upstream-auth.ts')
+  const keyless = channels.flatMap((channel) =>
+    channel.provider === 'openai' && channel.auth !== undefined ? [channel] : [],
+  )
+  const stateOf = (channel: RelayChannel) => {
+    authOf(channel).catch(() => undefined)
+    const { expiresAt = null, failure } = authState(channel)
+    return { expiresAt, problem: failure instanceof Error ? failure.message : null }
+  }
+  const describe = () => new Map(keyless.map((channel) => [channel.id, stateOf(channel)]))
+  describe()
+  return describe
+}
+
+/**
+ * Watches the channels of this process from now on.
+ * @param channels of its configuration.
+ * @returns what describes them at a moment.
+ */
+export async function watchChannels(channels: readonly Channel[]): Promise<() => ChannelTraffic> {
+  const credentials = await watchCredentials(channels)
   const { provideFigures } = await import('#platform/telemetry/current-figures.ts')
   const { observeMeasures } = await import('#platform/telemetry/measures.ts')
   const { observeUpstreams } = await import('#upstream/measures.ts')
@@ -225,10 +252,12 @@ export async function watchChannels(): Promise<() => ChannelTraffic> {
     ),
     breakerOpenings: openings.ofLastHour(nowMilliseconds),
     traffic: traffic.traffic(nowMilliseconds),
+    credentials: credentials(),
   }))
   return () => ({
     channels: Object.fromEntries(
       Array.from(recent, ([id, calls]) => [id, { ...calls.summary(Date.now()), breaker: breakerOf(id) ?? null }]),
     ),
+    credentials: Object.fromEntries(credentials()),
   })
 }

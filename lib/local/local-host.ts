@@ -106,6 +106,7 @@ export async function startLocalHost(options: LocalHostOptions): Promise<LocalHo
   const mode = options.simulators === true ? 'simulated' : 'start'
   const { config: read, warnings } = loadGatewayConfig({ file: options.configFile, environment: process.env, mode })
   const config = asLocal(read, options)
+  refuseTwoRoles(config)
   process.env.LOG_LEVEL ??= options.log === undefined ? 'WARN' : 'INFO'
   const { writeLog } = await import('./log-lines.ts')
   writeLog(options.log, (line) => process.stderr.write(`${line}\n`))
@@ -143,6 +144,17 @@ function asLocal(config: GatewayConfig, { videoMilliseconds }: LocalHostOptions)
   }
 }
 
+/** A process has one role: that of its shell, or a simulated one. @throws OperatorError for channels that need both. */
+function refuseTwoRoles({ channels }: GatewayConfig): void {
+  const keyless = channels.filter(({ base_url: _, ...channel }) => 'auth' in channel && channel.auth !== undefined)
+  const [simulated, real] = [true, false].map((is) => keyless.find((each) => (each.base_url === SIMULATOR) === is))
+  if (simulated !== undefined && real !== undefined) {
+    throw new OperatorError(
+      `the role of channel ${simulated.id} is simulated, and that of ${real.id} is not: give both an upstream, or start with --simulators`,
+    )
+  }
+}
+
 function isSimulated({ channels }: GatewayConfig): boolean {
   return channels.every(({ base_url }) => base_url === SIMULATOR)
 }
@@ -163,7 +175,7 @@ async function startEngines(options: LocalHostOptions, config: GatewayConfig, da
   closers.push(dynamoDb.close, s3.close, ...upstreams.simulators.map((simulator) => () => simulator.close()))
   const machine = createVideoMachine(videoMilliseconds === undefined ? undefined : videoMilliseconds / 4)
   // Known once the relay is loaded.
-  const channels = { describe: (): object => ({ channels: {} }) }
+  const channels = { describe: (): object => ({ channels: {}, credentials: {} }) }
   const aws = await startAwsFront(machine, credentials, () => channels.describe())
   closers.push(aws.close)
   data.writeJson('gateway.json', upstreams.config)
@@ -207,7 +219,14 @@ async function startEngines(options: LocalHostOptions, config: GatewayConfig, da
     ...(isGiven ? {} : { credentials }),
   }
   const externalEngines = [dynamoDb, s3].flatMap(({ endpoint, isExternal }) => (isExternal ? [endpoint] : []))
-  return { machine, channels, cdnKey, announcement, facts: { channels: upstreams.addresses, externalEngines } }
+  return {
+    machine,
+    channels,
+    cdnKey,
+    announcement,
+    facts: { channels: upstreams.addresses, externalEngines },
+    running: upstreams.config.channels,
+  }
 }
 
 /** The session of a simulated role, renewed before it ends. */
@@ -220,7 +239,8 @@ function simulatedRole({ account }: SimulatedRole): RoleSource {
 }
 
 async function startParts(options: LocalHostOptions, config: GatewayConfig, data: DataDirectory, closers: Closers) {
-  const { machine, channels, cdnKey, announcement, facts } = await startEngines(options, config, data, closers)
+  const engines = await startEngines(options, config, data, closers)
+  const { machine, channels, cdnKey, announcement, facts, running } = engines
   await createTable(TABLE_NAME)
   const { openTable } = await import('#store/table/sdk-table.ts')
   // Before the port is open: who waits for it may use the key at once.
@@ -239,7 +259,7 @@ async function startParts(options: LocalHostOptions, config: GatewayConfig, data
   closers.push(() => machine.close(), requestsSettled, server.close)
   const seeded = access.isTenantNew && seedSimulatedTimes(openTable(), config, Math.trunc(Date.now() / 1000))
   await Promise.all([seeded, relayFront.load(), loadApiHandlers(), loadPipelineHandlers()])
-  channels.describe = await watchChannels()
+  channels.describe = await watchChannels(running)
   closers.push(startReconciling((event) => invokeFunction(RECONCILE, event), PROCESS_ID))
   const url = `http://127.0.0.1:${server.port}`
   const consoleLink = `${url}/console#link=${await makeSignInLink(openTable(), localActor().name, Date.now())}`

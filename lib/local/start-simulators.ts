@@ -87,7 +87,7 @@ export async function startSimulators(
       return { ...channel, ...placeAt(simulator, apiKey) }
     }
     if (verified?.auth?.workload_identity !== undefined) {
-      trusted.push(new URL(simulator.baseUrl).origin)
+      trusted.push(new URL(simulator.baseUrl).origin, ...(aws === undefined ? [] : [aws.identity.baseUrl]))
     }
     return {
       ...withoutOtherPlaces(channel),
@@ -99,8 +99,7 @@ export async function startSimulators(
   data.writeJson(PORTS_FILE, lastPorts)
   const simulatedIds = new Set(simulated.map(({ id }) => id))
   const addresses = channels.map(({ id, base_url }) => ({ id, base_url, simulated: simulatedIds.has(id) }))
-  const origins = aws === undefined ? trusted : [...trusted, aws.identity.baseUrl]
-  const running = { ...config, channels, trusted_origins: [...config.trusted_origins, ...origins] }
+  const running = { ...config, channels, trusted_origins: [...new Set([...config.trusted_origins, ...trusted])] }
   const role = aws && { account: aws.account, stsUrl: aws.identity.baseUrl }
   return { config: running, simulators, role, addresses }
 }

@@ -14,8 +14,8 @@ describe('watchChannels', () => {
   const rig = useOpened(() => startRelayRig({ channel: { breaker: { failures: 1, pause_seconds: 60 } } }))
 
   it('channel-traffic: tells calls, errors, times and breaker of each called channel', async () => {
-    const describeChannels = await watchChannels()
-    expect(describeChannels()).toEqual({ channels: {} })
+    const describeChannels = await watchChannels([])
+    expect(describeChannels()).toEqual({ channels: {}, credentials: {} })
     const body = { model: CHAT, messages: [{ role: 'user', content: 'hi' }] }
     await rig.send(body)
     expect(describeChannels().channels['channel-0']).toMatchObject({ calls: 1, errors: {}, breaker: 'closed' })

@@ -7,7 +7,7 @@ import { credential, renewed } from '#lambdas/relay/channel-credential.ts'
 import { callUpstream } from '#lambdas/relay/failover.ts'
 import { takeRoleFrom } from '#platform/aws/sts.ts'
 import { logger } from '#platform/telemetry/logger.ts'
-import { authExpiry } from '#platform/upstream-auth/upstream-auth.ts'
+import { authState } from '#platform/upstream-auth/upstream-auth.ts'
 import { createUpstreamConnections, type UpstreamConnections } from '#upstream/providers/openai.ts'
 import { SimulatedAccount, type SimulatedCredentials } from '../../lib/simulators/aws-account.ts'
 import { bedrockDoor, providerDoor } from '../../lib/simulators/doors.ts'
@@ -218,7 +218,7 @@ describe('A channel without a key', () => {
       await call([channel])
       expect(stsActions()).toEqual(['AssumeRole'])
       expect(new URLSearchParams(String(identity.requests[0]?.body)).get('ExternalId')).toBe('once')
-      expect(authExpiry(channel)).toBe(Math.floor(clock) + 3_600_000)
+      expect(authState(channel).expiresAt).toBe(Math.floor(clock) + 3_600_000)
     })
 
     it('assumes it again beside requests, before the session ends', async () => {
@@ -232,7 +232,7 @@ describe('A channel without a key', () => {
       identity.failWith(undefined)
       clock += 6_000
       await call([channel])
-      await waitUntil(() => (authExpiry(channel) ?? 0) > clock + 3_000_000)
+      await waitUntil(() => (authState(channel).expiresAt ?? 0) > clock + 3_000_000)
     })
 
     it('assumes it anew when the session was ended', async () => {
@@ -263,7 +263,7 @@ describe('A channel without a key', () => {
       expect(outcomes.map(({ status }) => status)).toEqual([200, 200, 200])
       expect(stsActions()).toEqual(['GetWebIdentityToken'])
       expect(identity.requests.map(({ path }) => path)).toEqual(['/', '/oauth/token'])
-      expect(authExpiry(channel)).toBe(clock + 3_600_000)
+      expect(authState(channel).expiresAt).toBe(clock + 3_600_000)
     })
 
     it('sends Anthropic its token as a bearer, with the betas of the client and of tokens', async () => {
@@ -289,7 +289,7 @@ describe('A channel without a key', () => {
       identity.failWith(undefined)
       clock += 6_000
       expect(await call([channel])).toMatchObject({ status: 200 })
-      await waitUntil(() => authExpiry(channel) === clock + 3_600_000)
+      await waitUntil(() => authState(channel).expiresAt === clock + 3_600_000)
     })
 
     it('gets another token after a 401, and repeats the request once', async () => {

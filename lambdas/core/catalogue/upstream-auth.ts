@@ -1,10 +1,10 @@
 import type { AwsAuth, Channel, RelayChannel, WorkloadIdentity } from './channel.ts'
 
 /** The kinds of credentials that a channel may have. `none`: its upstream is called without one. */
-export type CredentialKind = 'none' | 'api_key' | 'aws' | 'workload_identity'
+export const CREDENTIAL_KINDS = ['none', 'api_key', 'aws', 'workload_identity'] as const
 
 /** The kind of credential of a channel. */
-export function credentialKind(channel: Channel): CredentialKind {
+export function credentialKind(channel: Channel): (typeof CREDENTIAL_KINDS)[number] {
   if (channel.provider === 'openai' && channel.auth !== undefined) {
     return channel.auth.aws === undefined ? 'workload_identity' : 'aws'
   }

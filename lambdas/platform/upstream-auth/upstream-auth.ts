@@ -24,8 +24,15 @@ export type RequestAuth = {
 type Source = {
   read(): Promise<RequestAuth>
   replace(refused: RequestAuth): Promise<RequestAuth | undefined>
-  /** Unix time in milliseconds; undefined where nobody says. */
-  expiresAt(): number | undefined
+  state(): AuthState
+}
+
+/** How the credentials of a channel are, as far as they were used. */
+export type AuthState = {
+  /** Unix time in milliseconds; undefined before their first use, and where nobody says. */
+  readonly expiresAt: number | undefined
+  /** Why the last try to get them failed. */
+  readonly failure: unknown
 }
 
 /** By what decides about them, so that channels of one role or identity share a session. */
@@ -59,9 +66,9 @@ export function replacedAuth(
   return sourceOf(channel).replace(refused)
 }
 
-/** When the credentials of a channel end, as unix time in milliseconds; undefined before their first use, and where nobody says. */
-export function authExpiry(channel: Pick<RelayChannel, 'auth'>): number | undefined {
-  return sourceOf(channel).expiresAt()
+/** How the credentials of a channel are in this process. */
+export function authState(channel: Pick<RelayChannel, 'auth'>): AuthState {
+  return sourceOf(channel).state()
 }
 
 /** A request that is under way when its session ends would fail. */
@@ -89,8 +96,13 @@ function awsSource(aws: AwsAuth | undefined): Source {
 /** The credentials of the role are read for each request, because whoever gives them renews them too. */
 function ownRoleSource(signer: (credentials: AwsCredentials) => RequestAuth): Source {
   let last: { readonly credentials: ExpiringCredentials; readonly auth: RequestAuth } | undefined
+  let failure: unknown
   const read = async () => {
-    const credentials = await roleCredentials()
+    const credentials = await roleCredentials().catch((error: unknown) => {
+      failure = error
+      throw error
+    })
+    failure = undefined
     if (last === undefined || !isSame(last.credentials, credentials)) {
       last = { credentials, auth: signer(credentials) }
     }
@@ -102,7 +114,7 @@ function ownRoleSource(signer: (credentials: AwsCredentials) => RequestAuth): So
       const auth = await read()
       return auth === refused ? undefined : auth
     },
-    expiresAt: () => last?.credentials.expiresAt,
+    state: () => ({ expiresAt: last?.credentials.expiresAt, failure }),
   }
 }
 
@@ -122,7 +134,7 @@ function sourceIn(value: RenewedValue<RequestAuth>): Source {
   return {
     read: () => value.read(),
     replace: (refused) => value.replace(refused),
-    expiresAt: () => value.expiresAt,
+    state: () => ({ expiresAt: value.expiresAt, failure: value.failure }),
   }
 }
 

@@ -2,9 +2,12 @@ import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { CloudFormationClient, GetTemplateCommand } from '@aws-sdk/client-cloudformation'
 import * as z from 'zod'
+import type { Channel } from '#core/catalogue/channel.ts'
 import { type GatewayConfig, gatewayConfigSchema, LOOPBACK_CALLBACKS } from '#core/catalogue/gateway-config.ts'
 import type { Model } from '#core/catalogue/model.ts'
+import { credentialKind } from '#core/catalogue/upstream-auth.ts'
 import { readState } from '#local/data-directory.ts'
+import { shellRole } from '#local/upstream-role.ts'
 import {
   CONFIGURATION_FILE,
   CONFIGURATION_METADATA,
@@ -81,7 +84,7 @@ export function withSimulators(running: GatewayConfig, file: GatewayConfig): Gat
   const simulated = new Map(
     file.channels.filter(({ base_url }) => base_url === 'simulator').map((channel) => [channel.id, channel]),
   )
-  const addresses = running.channels.filter(({ id }) => simulated.has(id)).map(({ base_url }) => base_url)
+  const addresses = running.channels.filter(({ id }) => simulated.has(id)).flatMap(addressesOf)
   return {
     ...running,
     trusted_origins: running.trusted_origins.filter((origin) => !addresses.includes(origin)),
@@ -91,11 +94,22 @@ export function withSimulators(running: GatewayConfig, file: GatewayConfig): Gat
     ),
     channels: running.channels.map((channel) => {
       const asWritten = simulated.get(channel.id)
-      return asWritten === undefined
-        ? channel
-        : { ...channel, base_url: asWritten.base_url, api_key: asWritten.api_key }
+      if (asWritten === undefined) {
+        return channel
+      }
+      const written = { base_url: asWritten.base_url, api_key: asWritten.api_key }
+      return channel.provider === 'openai' && asWritten.provider === 'openai'
+        ? { ...channel, ...written, auth: asWritten.auth }
+        : { ...channel, ...written }
     }),
   }
+}
+
+/** Where a local host has put the upstream of a channel and what its tokens need, as it trusts them. */
+function addressesOf(channel: Channel): string[] {
+  const token = channel.provider === 'openai' ? channel.auth?.workload_identity?.token_url : undefined
+  const urls = [channel.base_url, ...(token === undefined ? [] : [token])]
+  return [channel.base_url, ...urls.flatMap((url) => URL.parse(url)?.origin ?? [])]
 }
 
 const template = z.object({
@@ -177,13 +191,32 @@ export function modelRows({ models, channels }: GatewayConfig): ModelRow[] {
 /** Settings that are valid and probably a mistake. */
 export function catalogueWarnings(config: GatewayConfig): string[] {
   const unserved = modelRows(config).filter(({ enabled, channels }) => enabled && channels.length === 0)
-  const keyless = config.channels.filter((channel) => channel.base_url !== 'simulator' && channel.api_key === '')
+  const keyless = config.channels.filter(
+    (channel) => channel.base_url !== 'simulator' && credentialKind(channel) === 'none',
+  )
   const open = config.channels.filter((channel) => channel.base_url.startsWith('http://'))
   return [
     ...unserved.map(({ id }) => `model ${id} is on no channel: clients do not see it`),
     ...keyless.map(({ id }) => `channel ${id} has no api_key: its upstream is called without one`),
     ...open.map(({ id }) => `channel ${id} has an http base_url: keys and prompts travel unencrypted`),
   ]
+}
+
+/** What the shell of a local host lacks for channels that call their upstreams by a role. */
+async function missingRole({ channels }: GatewayConfig): Promise<string[]> {
+  const needing = channels.filter(
+    (channel) => channel.base_url !== 'simulator' && /^(aws|workload_identity)$/.test(credentialKind(channel)),
+  )
+  if (needing.length === 0) {
+    return []
+  }
+  try {
+    await shellRole(process.env)()
+    return []
+  } catch (error) {
+    const problem = error instanceof Error ? error.message : String(error)
+    return needing.map(({ id }) => `channel ${id} is down: ${problem}`)
+  }
 }
 
 /** One row of a price table: its conditions other than `any`, and the price. */
@@ -230,7 +263,8 @@ deployment, which leaves out simulated channels; with --local, as in \`npm start
   async run(context, values) {
     const file = values.text('config') ?? configurationFile()
     const { config, warnings } = load(file, context.local)
-    return describeCatalogue(config, [...warnings, ...catalogueWarnings(config)])
+    const missing = context.local ? await missingRole(config) : []
+    return describeCatalogue(config, [...warnings, ...catalogueWarnings(config), ...missing])
   },
 }
 

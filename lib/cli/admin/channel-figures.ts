@@ -61,11 +61,12 @@ async function readLocalFigures(endpoint: string, nowMilliseconds: number): Prom
       'the local host does not tell the figures of its channels: start it again with this version',
     )
   }
-  const { channels } = channelTrafficSchema.parse(await response.json())
+  const { channels, credentials } = channelTrafficSchema.parse(await response.json())
   const entries = Object.entries(channels)
   return {
     minuteFrom: nowMilliseconds - MINUTE_MILLISECONDS,
     byChannel: new Map(entries.map(([id, { breaker: _, ...figures }]) => [id, figures])),
     breakers: new Map(entries.flatMap(([id, { breaker }]) => (breaker === null ? [] : [[id, breaker]]))),
+    credentials: new Map(Object.entries(credentials)),
   }
 }

@@ -122,9 +122,18 @@ function latencyText({ p50_milliseconds: p50, p95_milliseconds: p95 }: ChannelRo
   return p50 === null || p95 === null ? null : `${Math.round(p50)} / ${Math.round(p95)} ms`
 }
 
+/** The kind in words, and when it ends, such as `aws until 2026-11-22T10:00:00.000Z`. */
+function credentialText(credential: ChannelRow['credential']): string | null {
+  if (credential === null) {
+    return null
+  }
+  const { kind, expires_at: end } = credential
+  return `${kind.replaceAll('_', ' ')}${end === null ? '' : ` until ${end}`}`
+}
+
 const CHANNEL_COLUMNS = [
   ...['CHANNEL', 'PROVIDER', 'STATE', 'PRIORITY', 'WEIGHT', 'OPEN JOBS'],
-  ...['CALLS', 'ERRORS', 'MS', 'BREAKER', 'SWITCHED'],
+  ...['CALLS', 'ERRORS', 'MS', 'BREAKER', 'CREDENTIAL', 'SWITCHED'],
 ]
 
 export const channelList: Command = commandOf(CHANNEL_DOCUMENTS.listChannels, {
@@ -143,6 +152,7 @@ shown. A disabled channel is drained when it has 0 open jobs.`,
       row.errors === null ? null : errorsText(row.errors),
       latencyText(row),
       row.breaker,
+      credentialText(row.credential),
       settingsText(row.settings),
     ])
     const minute = from === null ? 'no figures of the last minutes' : `figures of the minute from ${from}`

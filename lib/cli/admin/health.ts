@@ -7,8 +7,10 @@ import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-sec
 import * as z from 'zod'
 import { credentialName } from '#core/catalogue/catalogue.ts'
 import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
+import { credentialKind } from '#core/catalogue/upstream-auth.ts'
 import { bareHostname } from '#core/http.ts'
 import { jobIdMilliseconds } from '#core/ids.ts'
+import type { AllFigures } from '#core/measures.ts'
 import { dueHolds, dueReservations, openReservations, readHolds } from '#store/due-index.ts'
 import type { Table } from '#store/table/table.ts'
 import type { JobKey } from '#store/table/table-keys.ts'
@@ -16,6 +18,7 @@ import { listTenants } from '#store/tenants/tenants.ts'
 import { stackName } from '../../config/platform-facts.ts'
 import { type Check, describeFindings, type Finding, fine, runCheck, wrong } from '../findings.ts'
 import { readDeployedConfig } from './catalogue.ts'
+import { readFigures } from './channel-figures.ts'
 import type { AdminContext, Command } from './command.ts'
 import { findResource, type StackResource } from './deployment.ts'
 import { parseSecretEntries } from './secrets.ts'
@@ -110,6 +113,33 @@ export async function checkChannelKeys(secretArn: string, { channels }: GatewayC
         wrong('channel keys', `${name} of channel ${channel} is missing`, `Run \`secret set ${name}\`.`),
       )
 }
+
+/**
+ * What each channel without a key is called with. A local host tells whether it has that; on AWS each instance gets its own.
+ * @param states of a local host; undefined on AWS.
+ */
+export function checkCredentials(
+  { channels }: GatewayConfig,
+  states: AllFigures['credentials'],
+): (Finding & { readonly credential: object })[] {
+  return channels.flatMap((channel) => {
+    const { id } = channel
+    const kind = credentialKind(channel)
+    if (kind !== 'aws' && kind !== 'workload_identity') {
+      return []
+    }
+    const { expiresAt = null, problem = null } = states?.get(id) ?? {}
+    const end = expiresAt === null ? null : new Date(expiresAt).toISOString()
+    const what = kind === 'aws' ? 'signs with AWS credentials' : 'exchanges tokens of its role'
+    const found =
+      problem === null
+        ? fine('credentials', `channel ${id} ${what}${end === null ? '' : `, valid until ${end}`}`)
+        : wrong('credentials', `channel ${id} has no credentials: ${problem}`, CREDENTIAL_ADVICE)
+    return [{ ...found, credential: { channel: id, kind, expires_at: end } }]
+  })
+}
+
+const CREDENTIAL_ADVICE = 'See docs/configuration.md, "Channels without a key"; until then other channels serve.'
 
 /** Whether the deployment has an upstream. */
 export function checkChannels({ channels }: GatewayConfig): Finding[] {
@@ -398,7 +428,15 @@ function checksOf(context: AdminContext): Check[] {
     name: 'connections',
     run: async () => checkChannelConnections(await readDeployedConfig(context)),
   }
-  return context.local ? [...common, here] : [...deployedChecks(context, now), ...common]
+  const credentials: Check = {
+    name: 'credentials',
+    run: async () => {
+      const config = await readDeployedConfig(context)
+      const ids = config.channels.map(({ id }) => id)
+      return checkCredentials(config, context.local ? (await readFigures(context, ids, now))?.credentials : undefined)
+    },
+  }
+  return context.local ? [...common, here, credentials] : [...deployedChecks(context, now), ...common, credentials]
 }
 
 function deployedChecks(context: AdminContext, now: number): Check[] {

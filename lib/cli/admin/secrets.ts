@@ -3,6 +3,7 @@ import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
 import * as z from 'zod'
 import { credentialName } from '#core/catalogue/catalogue.ts'
 import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
+import { credentialKind } from '#core/catalogue/upstream-auth.ts'
 import { nearestName } from '#core/nearest-name.ts'
 import { readSecretVersion, replaceSecret, SecretChangedError } from '#platform/replace-secret.ts'
 import type { AuditAction } from '#store/audit/audit-entry.ts'
@@ -232,6 +233,7 @@ export function createSecretSet(openInput: () => SecretInput): Command {
     examples: ['secret set P1_API_KEY --stage prod', 'secret set P1_API_KEY --value-from-stdin --stage prod < key.txt'],
     async run(context, values) {
       const name = values.required('NAME')
+      requireSecret(name, values.text('config'))
       requireName(name)
       const secret = await channelSecret(context)
       const names = await channelKeyNames(context, values.text('config'))
@@ -328,6 +330,16 @@ async function channelSecret({ local, output }: AdminContext): Promise<NamedSecr
     )
   }
   return { arn: await output('ChannelSecretArn'), name: 'channel secret' }
+}
+
+/** Refuses the id of a channel that has no secret. @throws UsageError */
+function requireSecret(name: string, file: string | undefined): void {
+  const channel = fileConfig(file)?.channels.find(({ id }) => id === name)
+  const kind = channel && credentialKind(channel)
+  if (kind === 'aws' || kind === 'workload_identity') {
+    const how = kind === 'aws' ? 'signed by the role of the functions' : 'authorised by tokens of their role'
+    throw new UsageError(`the channel ${name} has no secret: its requests are ${how}`)
+  }
 }
 
 /** Requires the form that the configuration requires. The error does not repeat the word, which may be a key in the wrong place. */
