@@ -6,11 +6,11 @@ import { paginateListBuckets, S3Client } from '@aws-sdk/client-s3'
 import { paginateListSecrets, SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
 import { GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts'
 import * as z from 'zod'
-import { signRequest } from '#platform/aws/call-aws-service.ts'
 import { RESERVED_IN_PROD, StageSettingsError } from '../../config/context-settings.ts'
 import { PIPELINE_FUNCTIONS } from '../../config/platform-facts.ts'
 import { RECONCILE_RESERVED, refuseUnsupportedRegion, type StageSettings } from '../../config/stage-settings.ts'
 import { type Finding, fine, warning, wrong } from '../findings.ts'
+import { signedGet } from './upstream-checks.ts'
 
 /** The state of a stage's stack in CloudFormation. */
 export type StackState = { readonly status: string | undefined; readonly isProtected: boolean }
@@ -253,8 +253,6 @@ function findingsOf(kind: string, names: readonly string[], advice: (name: strin
 /** GetWebAccountSettings of the API `lambda-web` (botocore 1.43.107, lambda-web/2025-03-07). The SDK for JavaScript has no client of it. */
 const SETTINGS_PATH = '/2025-03-07/web-account-settings'
 
-const TIMEOUT_MILLISECONDS = 10_000
-
 /** Of each environment of a Web Function. */
 const VCPUS_PER_ENVIRONMENT = 2
 
@@ -272,7 +270,9 @@ const settings = z.object({
 export async function checkWebFunctions(region: string): Promise<Finding[]> {
   const advice =
     'Choose a region that has Lambda Web Functions, let the caller use lambda:GetWebAccountSettings, or remove -c relay=web.'
-  const reply = await askSettings(region).catch((error: unknown) => String(error))
+  const host = `lambda.${region}.${region.startsWith('cn-') ? 'amazonaws.com.cn' : 'amazonaws.com'}`
+  const asked = signedGet({ service: 'lambda', region, host, path: SETTINGS_PATH })
+  const reply = await asked.catch((error: unknown) => String(error))
   if (typeof reply === 'string' || reply.status !== 200) {
     const how = typeof reply === 'string' ? reply : `${reply.status} ${reply.body.slice(0, 200)}`
     return [wrong('web functions', `Lambda of ${region} does not say what it allows of Web Functions: ${how}`, advice)]
@@ -289,15 +289,4 @@ export async function checkWebFunctions(region: string): Promise<Finding[]> {
         ),
       ]
     : [fine('web functions', found)]
-}
-
-async function askSettings(region: string): Promise<{ readonly status: number; readonly body: string }> {
-  const host = `lambda.${region}.${region.startsWith('cn-') ? 'amazonaws.com.cn' : 'amazonaws.com'}`
-  const credentials = await new LambdaClient({ region }).config.credentials()
-  const unsigned = { method: 'GET', path: SETTINGS_PATH, headers: { host }, body: '' } as const
-  const scope = { service: 'lambda', region, credentials, nowMilliseconds: Date.now() }
-  const { host: _host, ...headers } = signRequest(unsigned, scope)
-  const signal = AbortSignal.timeout(TIMEOUT_MILLISECONDS)
-  const response = await fetch(`https://${host}${SETTINGS_PATH}`, { headers, signal })
-  return { status: response.status, body: await response.text() }
 }

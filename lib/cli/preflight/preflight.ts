@@ -1,3 +1,4 @@
+import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
 import { StageSettingsError } from '../../config/context-settings.ts'
 import { loadGatewayConfig } from '../../config/load-gateway-config.ts'
 import { type Environment, stackName } from '../../config/platform-facts.ts'
@@ -21,6 +22,7 @@ import {
   type StackState,
 } from './account-checks.ts'
 import { checkCdnNames, checkCertificate, checkCloudFront, checkFrontDoorAcl, tellWebAcl } from './cdn-checks.ts'
+import { checkBedrockModels } from './upstream-checks.ts'
 
 type PreflightOptions = {
   /** Reads the settings of the deployment. @throws StageSettingsError */
@@ -29,7 +31,11 @@ type PreflightOptions = {
   readonly nowMilliseconds: number
 }
 
-type AccountOptions = Pick<PreflightOptions, 'nowMilliseconds'> & { readonly settings: StageSettings }
+type AccountOptions = Pick<PreflightOptions, 'nowMilliseconds'> & {
+  readonly settings: StageSettings
+  /** Undefined for one that is not valid. */
+  readonly config: GatewayConfig | undefined
+}
 
 /**
  * Checks what a deployment of a stage needs, before the deployment: first what needs no credentials, then the account. Nothing is changed.
@@ -45,10 +51,11 @@ export async function runPreflight(options: PreflightOptions): Promise<Output> {
     name: 'configuration',
     run: async () => checkConfiguration(settings, environment),
   })
+  const config = loadConfiguration(settings, environment)
   const place = readPlace()
   const caller = await runCheck({ name: 'caller', run: async () => checkPlace(await place) })
   const account = await place.then(
-    (known) => checkAccount({ settings, nowMilliseconds }, known),
+    (known) => checkAccount({ settings, config, nowMilliseconds }, known),
     () => [warning('account', 'was not looked at, because there is no caller', 'Check again with credentials.')],
   )
   return describeFindings([checkNode(), ...found, ...configuration, ...caller, ...account])
@@ -82,7 +89,7 @@ function readSettings({ readSettings: read }: PreflightOptions): {
 }
 
 async function checkAccount(options: AccountOptions, place: Place): Promise<Finding[]> {
-  const { settings } = options
+  const { settings, config } = options
   const name = stackName(settings.stage)
   // Two checks read it. Its error is reported once, and an unknown stack gets every check.
   const state = readStackState(name)
@@ -97,6 +104,7 @@ async function checkAccount(options: AccountOptions, place: Place): Promise<Find
     ...(isDeployed ? [] : leftoverChecks(settings, name, place)),
     ...certificateChecks(options, place),
     ...webAclChecks(settings, place),
+    ...(config === undefined ? [] : [{ name: 'models', run: () => checkBedrockModels(config, region) }]),
     ...(settings.relay === 'web' ? [{ name: 'web functions', run: () => checkWebFunctions(region) }] : []),
   ]
   return (await Promise.all(checks.map(runCheck))).flat()
@@ -107,6 +115,15 @@ function checkConfiguration(settings: StageSettings, environment: Environment): 
   requireChannels(settings, config)
   const channels = config.channels.map(({ id }) => id).join(', ')
   return [fine('configuration', `${settings.configFile}, with the channels ${channels || '(none)'}`)]
+}
+
+/** For checks of the account; that it is valid is a check of its own. */
+function loadConfiguration({ configFile }: StageSettings, environment: Environment): GatewayConfig | undefined {
+  try {
+    return loadGatewayConfig({ file: configFile, environment, mode: 'synth' }).config
+  } catch {
+    return undefined
+  }
 }
 
 function leftoverChecks({ table, hasCdn, frontDoor }: StageSettings, name: string, { region }: Place): Check[] {
