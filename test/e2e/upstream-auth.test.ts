@@ -82,9 +82,9 @@ describe('A gateway whose upstreams need no key', () => {
   afterAll(() => gateway.stop())
 
   it.each<[Path, string]>([
-    ['chat/completions', 'gpt-oss-120b'],
-    ['responses', 'gpt-oss-120b'],
-    ['messages', 'gpt-oss-120b'],
+    ['chat/completions', 'gpt-oss'],
+    ['responses', 'gpt-oss'],
+    ['messages', 'gpt-oss'],
     ['chat/completions', 'gpt-6-astra'],
     ['messages', 'claude-opus'],
     ['chat/completions', 'claude-opus'],
@@ -135,7 +135,7 @@ describe('A gateway without AWS credentials', () => {
     provider: openai
     base_url: \${LOCAL_BASE_URL}
     priority: 5
-    models: { gpt-oss-120b: gpt }
+    models: { gpt-oss: gpt }
 `,
       ),
     )
@@ -148,7 +148,7 @@ describe('A gateway without AWS credentials', () => {
     }
     const gateway = await startGateway({ configFile: file, environment })
     try {
-      expect(await post(gateway, 'chat/completions', 'gpt-oss-120b')).toMatchObject({ status: 200 })
+      expect(await post(gateway, 'chat/completions', 'gpt-oss')).toMatchObject({ status: 200 })
       expect(await post(gateway, 'messages', 'claude-opus')).toMatchObject({ status: 502 })
       const where = ['--local', '--data-dir', gateway.dataDirectory]
       const parameters = ['--import', './bin/require-node.mjs', 'bin/admin.ts', 'health', ...where]

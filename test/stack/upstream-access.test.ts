@@ -158,10 +158,10 @@ describe('permissions for upstreams without a key', () => {
     const app = 'arn:aws:bedrock:us-west-2:111122223333:application-inference-profile/abc123'
     const openai = { provider: 'openai', identity_provider_id: 'idp_1', service_account_id: 'sa_1' }
     const more = [
-      { ...BEDROCK, models: { 'gpt-oss-120b': app } },
+      { ...BEDROCK, models: { 'gpt-oss': app } },
       { base_url: 'https://api.openai.com/v1', auth: { workload_identity: openai } },
     ].map((channel, index) =>
-      channelSchema.parse({ id: `more-${index}`, provider: 'openai', models: { 'gpt-oss-120b': 'gpt' }, ...channel }),
+      channelSchema.parse({ id: `more-${index}`, provider: 'openai', models: { 'gpt-oss': 'gpt' }, ...channel }),
     )
     const stack = createStack({ config: { ...config, channels: [...config.channels, ...more] } })
     // Each channel has an alarm of its own, whatever its credentials.

@@ -119,7 +119,7 @@ describe('channel list', () => {
     const CREDENTIALS = { accessKeyId: 'local', secretAccessKey: 'a secret of this start' }
     const NO_EXECUTIONS = { start: () => Promise.reject(), find: () => undefined, stop: () => false } as never
     let front: HttpServer
-    const described = { channels: {} as Record<string, object> }
+    const described = { channels: {} as Record<string, object>, credentials: {} }
     beforeEach(async () => {
       front = await startAwsFront(NO_EXECUTIONS, CREDENTIALS, () => described)
       Object.assign(process.env, {
