@@ -52,6 +52,13 @@ function configFile(change = (yaml: string) => yaml): string {
   return file
 }
 
+/** The same with every upstream simulated. */
+function simulated(yaml: string): string {
+  return yaml
+    .replaceAll(/ {4}base_url: .*\n/g, '')
+    .replaceAll('provider: openai\n', 'provider: openai\n    base_url: simulator\n')
+}
+
 const BODIES = {
   'chat/completions': { messages: [{ role: 'user', content: 'hello' }], max_tokens: 50 },
   messages: { messages: [{ role: 'user', content: 'hello' }], max_tokens: 50 },
@@ -76,8 +83,9 @@ type Listed = { readonly channels: readonly { readonly id: string; readonly cred
 
 describe('A gateway whose upstreams need no key', () => {
   let gateway: Gateway
+  const simulatedFile = configFile(simulated)
   beforeAll(async () => {
-    gateway = await startGateway({ configFile: configFile(), parameters: ['--simulators'] })
+    gateway = await startGateway({ configFile: simulatedFile })
   })
   afterAll(() => gateway.stop())
 
@@ -118,6 +126,10 @@ describe('A gateway whose upstreams need no key', () => {
         }),
       ]),
     })
+  })
+
+  it('differs in nothing from its file', async () => {
+    expect(await gateway.admin('catalogue', 'diff', '--config', simulatedFile)).toEqual({ same: true, changes: [] })
   })
 
   it('shows no credential in what it has written', () => {

@@ -15,6 +15,21 @@ import { isContention } from '#platform/aws/retry-on-contention.ts'
 import { MissingEnvironmentError } from '#platform/configuration.ts'
 import { type Loopback, listenHttp, listenTcp } from '../http/loopback.ts'
 
+describe('signRequest', () => {
+  // The ends of signatures by `@smithy/signature-v4`.
+  it.each([
+    ['/openai/v1/chat/completions', '09dba1f5595834e19ae0'],
+    ['/model/a:b/x', 'a5ec071909ae60834d6d'],
+    ["/m/(1)*~'!/%C3%A4%20/v1", 'd6a7c5bedb86293da6e4'],
+    ['/arn%3Aaws%2Fx/invoke', '5ad7b37bfc4284efb3e1'],
+  ])('signs the path %s as the SDK does', (path, end) => {
+    const credentials = { accessKeyId: 'ASIA', secretAccessKey: 's', sessionToken: 't' }
+    const scope = { service: 'bedrock', region: 'us-east-1', credentials, nowMilliseconds: Date.UTC(2026, 10, 28) }
+    const headers = { host: 'h.example', 'content-type': 'application/json' }
+    expect(signRequest({ path, headers, body: '{"a":1}' }, scope).authorization).toMatch(new RegExp(`${end}$`))
+  })
+})
+
 describe('callAwsService:', () => {
   const before = { ...process.env }
   const servers: Loopback[] = []
