@@ -62,7 +62,7 @@ export function testPlayground(shared: () => SharedConsole): void {
       page.on('request', (request) => {
         made += request.method() === 'POST' && request.url().endsWith('/playground/key') ? 1 : 0
       })
-      const quoted = () => page.locator('.quotes data').waitFor()
+      const quoted = () => page.locator('.quotes data').first().waitFor()
       await show(page, '/console/playground?tenant=demo&model=famB-1.1-t2v')
       await page.getByLabel('Prompt').fill('a paper city')
       await quoted()
@@ -76,7 +76,7 @@ export function testPlayground(shared: () => SharedConsole): void {
       const page = await host.owner()
       await show(page, '/console/playground?tenant=demo&model=famB-1.1-t2v')
       await page.getByLabel('Prompt').fill('a paper city')
-      const quote = await page.locator('.quotes data').getAttribute('value')
+      const quote = await page.locator('.quotes data').first().getAttribute('value')
       expect(quote).toBe('0.7')
       host.browser.expectProblem(/status of 503 .*\/events/)
       await refuseFirst(page, '**/events', 503)
