@@ -4,9 +4,6 @@ const NODE_CORE =
 
 const WITH_OUR_OWN_ITEMS = '^lambdas/(store|platform|upstream|admin|admin-api|api|middleware|pipeline|relay)/'
 
-/** What people read about admin operations, which no bundle contains. */
-const ADMIN_DOCUMENTS = 'lambdas/admin/(documents?|[a-z-]+[.]docs)[.]ts$'
-
 /** Folders with a handler of their own: they never import each other. */
 const HANDLERS = '(?:admin-api|api|pipeline)/[^/]+|cdn-signing-key|console-files|relay-(?:code|smoke)'
 
@@ -178,11 +175,11 @@ export default {
       'lambdas/core/',
       'lambdas/routes/',
       'lambdas/admin/',
+      'lib/cli/admin/commands\\.ts$',
       'lib/openapi/(?!generated-files)',
     ]),
     onlyTo('generated-files-are-made-of-what-they-document', '^lib/openapi/generated-files', [
       'lib/(openapi|config|stack)/',
-      'lib/cli/admin/',
     ]),
     ...floors('lib/cli', [
       ['terminal\\.ts'],
@@ -213,17 +210,9 @@ export default {
     forbid(
       'our-own-items-are-checked-with-the-small-zod',
       'zod/mini checks our own items; every cold start loads it',
-      `^(?!${ADMIN_DOCUMENTS})${WITH_OUR_OWN_ITEMS.slice(1)}`,
+      WITH_OUR_OWN_ITEMS,
       {
         path: '^node_modules/zod/(?!mini/)',
-      },
-    ),
-    forbid(
-      'documents-are-in-no-bundle',
-      'the generator, the commands and tests load them',
-      `^(?!${ADMIN_DOCUMENTS})lambdas/`,
-      {
-        path: `^${ADMIN_DOCUMENTS}`,
       },
     ),
     forbid(

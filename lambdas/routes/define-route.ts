@@ -1,10 +1,9 @@
-import type { OutputName } from '../core/api/response-schemas.ts'
 import type { FunctionNeeds, TableAccess } from './needs.ts'
 
 type Method = 'GET' | 'POST' | 'DELETE'
 
 /** The facts of one operation of the client API; whatever follows from them is derived. */
-type RouteDefinition<Operation extends string, Output extends OutputName> = {
+type RouteDefinition<Operation extends string, Output extends string> = {
   /** Name in logs, usage and the OpenAPI document, such as `get-balance`. */
   readonly operation: Operation
   readonly method: Method
@@ -18,7 +17,7 @@ type RouteDefinition<Operation extends string, Output extends OutputName> = {
   readonly input?: string
   /** A repeat with the same `Idempotency-Key` finds what the first request made; elsewhere the header is ignored. */
   readonly takesIdempotencyKey?: true
-  /** Name of the schema of its response. */
+  /** Name of the schema of its response, which types what a handler of the gateway's own responses returns. */
   readonly output: Output
   /** Default: 200. */
   readonly successStatus?: number
@@ -45,7 +44,7 @@ const MEMORY_MEGABYTES = 1024
 export type RouteNeeds = Omit<FunctionNeeds, 'memoryMegabytes'> & Partial<Pick<FunctionNeeds, 'memoryMegabytes'>>
 
 /** One operation of the client API. */
-export type Route<Operation extends string = string, Output extends OutputName = OutputName> = Omit<
+export type Route<Operation extends string = string, Output extends string = string> = Omit<
   RouteDefinition<Operation, Output>,
   'auth' | 'errors' | 'needs'
 > & {
@@ -68,7 +67,7 @@ export const BODY_BYTES_MAX = 5 * 1024 * 1024
  * derive from it. Only data, so that the stack can read it without the code of the operation. Calls are marked as pure, so that the bundle of a
  * function holds its own routes alone.
  */
-export function defineRoute<Operation extends string, Output extends OutputName>({
+export function defineRoute<Operation extends string, Output extends string>({
   errors = [],
   ...facts
 }: RouteDefinition<Operation, Output>): Route<Operation, Output> {

@@ -1,36 +1,13 @@
 import { matchPath } from '../core/api/paths.ts'
 import { methodsOf } from './define-route.ts'
-import { getModel, listModels } from './models.ts'
-import * as relayed from './relayed.ts'
-import { getHealth, getOpenapiDocument } from './service.ts'
-import { getBalance, getUsage } from './usage.ts'
-import * as videoJobs from './video-jobs.ts'
+import { MODEL_ROUTES } from './models.ts'
+import { RELAYED_ROUTES } from './relayed.ts'
+import { SERVICE_ROUTES } from './service.ts'
+import { USAGE_ROUTES } from './usage.ts'
+import { VIDEO_ROUTES } from './video-jobs.ts'
 
 /** Every operation of the client API, in the order of the OpenAPI document. */
-export const ROUTES = [
-  videoJobs.createVideoJob,
-  videoJobs.listVideoJobs,
-  videoJobs.getVideoJob,
-  videoJobs.deleteVideoJob,
-  videoJobs.getVideoReceipt,
-  videoJobs.cancelVideoJob,
-  videoJobs.resendVideoCallback,
-  videoJobs.getVideoEvents,
-  videoJobs.createVideoQuote,
-  listModels,
-  getModel,
-  relayed.createChatCompletion,
-  relayed.createResponse,
-  relayed.createMessage,
-  relayed.countMessageTokens,
-  relayed.createCompletion,
-  relayed.createEmbedding,
-  relayed.createImage,
-  getUsage,
-  getBalance,
-  getOpenapiDocument,
-  getHealth,
-] as const
+export const ROUTES = [...VIDEO_ROUTES, ...MODEL_ROUTES, ...RELAYED_ROUTES, ...USAGE_ROUTES, ...SERVICE_ROUTES] as const
 
 /** Name of an operation, such as `create-video-job`. */
 export type Operation = (typeof ROUTES)[number]['operation']

@@ -23,3 +23,6 @@ export const getModel = /* @__PURE__ */ defineRoute({
   function: 'catalogue',
   needs: CATALOGUE,
 })
+
+/** The routes of models, in the order of the OpenAPI document. */
+export const MODEL_ROUTES = [listModels, getModel] as const

@@ -103,3 +103,14 @@ export const createImage = /* @__PURE__ */ defineRoute({
   streams: true,
   needs: RELAY,
 })
+
+/** The routes that relay requests, in the order of the OpenAPI document. */
+export const RELAYED_ROUTES = [
+  createChatCompletion,
+  createResponse,
+  createMessage,
+  countMessageTokens,
+  createCompletion,
+  createEmbedding,
+  createImage,
+] as const

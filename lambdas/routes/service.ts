@@ -21,3 +21,6 @@ export const getHealth = /* @__PURE__ */ defineRoute({
   function: 'public',
   needs: { table: [] },
 })
+
+/** The routes without a key, in the order of the OpenAPI document. */
+export const SERVICE_ROUTES = [getOpenapiDocument, getHealth] as const

@@ -24,3 +24,6 @@ export const getBalance = /* @__PURE__ */ defineRoute({
   // One request reads the record of the key, its listing with its name, and the balance.
   needs: { table: [{ actions: ['BatchGetItem', 'GetItem'], partitions: ['BAL#*', 'BUDGET#*', 'K#*', 'KEYS'] }] },
 })
+
+/** The routes of usage, in the order of the OpenAPI document. */
+export const USAGE_ROUTES = [getUsage, getBalance] as const

@@ -139,3 +139,16 @@ export const createVideoQuote = /* @__PURE__ */ defineRoute({
     readsConfiguration: true,
   },
 })
+
+/** The routes of video jobs, in the order of the OpenAPI document. */
+export const VIDEO_ROUTES = [
+  createVideoJob,
+  listVideoJobs,
+  getVideoJob,
+  deleteVideoJob,
+  getVideoReceipt,
+  cancelVideoJob,
+  resendVideoCallback,
+  getVideoEvents,
+  createVideoQuote,
+] as const

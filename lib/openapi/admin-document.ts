@@ -3,7 +3,8 @@ import { DOCUMENT_SERVER } from '#core/api/paths.ts'
 import { LISTED_STATUSES } from '#core/jobs/video-job.ts'
 import { VERSION } from '#core/version.ts'
 import type { DocumentedOperation } from '#lambdas/admin/document.ts'
-import { ADMIN_DOCUMENTS, ADMIN_SCHEMAS, ALL_ADMIN_ROUTES } from '#lambdas/admin/documents.ts'
+import { ALL_ADMIN_ROUTES } from '#lambdas/admin/routes.ts'
+import { ADMIN_DOCUMENTS, ADMIN_SCHEMAS, COMMANDS } from '../cli/admin/commands.ts'
 import {
   ADMIN_READ_OPERATIONS,
   ADMIN_REQUEST_SCHEMAS,
@@ -192,10 +193,12 @@ function documentOf({
   output,
 }: DocumentedOperation): AdminOperationDocument {
   const { name, body, conflicts = [], audit } = operation
+  const commands = COMMANDS.filter((command) => command.operation === name).map((command) => `\`${command.name}\``)
   const notes = [
     description,
     conflicts.length === 0 ? '' : `Codes of a 409: ${conflicts.map((code) => `\`${code}\``).join(', ')}.`,
     audit === undefined ? '' : `In the audit log: \`${audit}\`.`,
+    commands.length === 0 ? '' : `On the command line: ${commands.join(', ')}.`,
   ]
   return {
     summary: `${summary.charAt(0).toUpperCase()}${summary.slice(1)}`,

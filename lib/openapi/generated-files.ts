@@ -1,7 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { usageOf } from '../cli/admin/command-line.ts'
-import { COMMANDS } from '../cli/admin/commands.ts'
 import { defaultOf, PROFILES, SETTINGS } from '../config/context-settings.ts'
 import { FUNCTION_VARIABLES } from '../config/function-variables.ts'
 import { CONFIGURATION_FILE, configJsonSchema, loadGatewayConfig } from '../config/load-gateway-config.ts'
@@ -66,14 +64,6 @@ function withCode([name, ...cells]: (typeof FACT_ROWS)[number]): readonly string
   return [code(name), ...cells]
 }
 
-/** Every admin command with its usage and summary, in the order of the help. */
-export function commandTable(): string {
-  return markdownTable(
-    ['Command', 'Does'],
-    COMMANDS.map((command) => [code(usageOf(command)), command.summary]),
-  )
-}
-
 /** Every context setting with its defaults and its meaning, as a Markdown table. */
 export function settingsTable(): string {
   const rows = Object.entries(SETTINGS).map(([key, one]) => {
@@ -115,7 +105,6 @@ export const GENERATED_FILES: readonly GeneratedFile[] = [
   }),
   section('docs/configuration.md', { name: 'variables', command: 'tables', content: variableTable }),
   section('docs/deploy.md', { name: 'settings', command: 'tables', content: settingsTable }),
-  section('docs/operate.md', { name: 'commands', command: 'tables', content: commandTable }),
   section('docs/operate.md', { name: 'facts', command: 'tables', content: factTable }),
   section('docs/operate.md', { name: 'measures', command: 'tables', content: measureTable }),
   { path: 'docs/runbook.md', command: 'tables', content: () => runbook(read('docs/runbook.md')) },

@@ -10,14 +10,8 @@ import {
   readExamples,
   toJsonSchemas,
 } from './openapi-types.ts'
-import {
-  type OperationDocument,
-  RELAY_OPERATIONS,
-  SERVICE_OPERATIONS,
-  TAGS,
-  USAGE_OPERATIONS,
-  VIDEO_OPERATIONS,
-} from './operations.ts'
+import { type OperationDocument, SERVICE_OPERATIONS, TAGS, USAGE_OPERATIONS, VIDEO_OPERATIONS } from './operations.ts'
+import { RELAY_OPERATIONS, RELAY_SCHEMAS } from './relay-operations.ts'
 import { requestBodySchema, requestPartSchemas } from './request-schemas.ts'
 import { errorResponses, HEADERS, responsesOf } from './responses.ts'
 
@@ -65,7 +59,7 @@ export function openapiDocument(): OpenapiDocument {
       securitySchemes: {
         apiKey: { type: 'http', scheme: 'bearer', description: 'A key of the gateway, which selects the tenant.' },
       },
-      schemas: { ...requestPartSchemas(), ...toJsonSchemas(RESPONSE_SCHEMAS, 'output') },
+      schemas: { ...requestPartSchemas(), ...toJsonSchemas({ ...RESPONSE_SCHEMAS, ...RELAY_SCHEMAS }, 'output') },
       headers: HEADERS,
       responses: errorResponses(),
     },

@@ -72,7 +72,17 @@ export type JsonSchema = { readonly [keyword: string]: unknown }
  */
 export type DescribedFields = Readonly<Record<string, JsonSchema & { readonly description: string }>>
 
-type NamedSchemas = Readonly<Record<string, z.core.$ZodType>>
+/** The schema of a body, or of a part of one, as the document shows it. */
+export type RequestDocument = {
+  readonly schema: z.core.$ZodType
+  readonly fields: DescribedFields
+  readonly description: string
+  /** Fields that a handler reads without the schema. */
+  readonly byHand?: readonly string[]
+}
+
+/** Schemas by their names in the document. */
+export type NamedSchemas = Readonly<Record<string, z.core.$ZodType>>
 
 /** A reference to a named schema of the document. */
 export function schemaReference(name: string): { readonly $ref: string } {

@@ -1,4 +1,3 @@
-import type { OutputName } from '#core/api/response-schemas.ts'
 import { LISTED_STATUSES } from '#core/jobs/video-job.ts'
 import { type OperationObject, type Parameter, readExamples, schemaReference } from './openapi-types.ts'
 
@@ -13,7 +12,7 @@ export type OperationDocument = {
   readonly response: {
     readonly description: string
     /** Schema of the data of one event, if a client may ask for a stream. */
-    readonly events?: OutputName
+    readonly events?: string
     /** What a stream says besides its events, and how it ends; by default that of a relayed one. */
     readonly stream?: string
     /** What a 204 means, for a route that responds with it. */
@@ -236,108 +235,6 @@ export const VIDEO_OPERATIONS = {
     description:
       'Takes the body of a create, checks it like a create, and creates nothing. It needs no funds. A model that the key may not use is unknown.',
     response: { description: 'The quote.' },
-  },
-} as const satisfies Readonly<Record<string, OperationDocument>>
-
-const SESSION: Parameter = {
-  name: 'X-Session-ID',
-  in: 'header',
-  description: 'Requests with the same value go to the same upstream while it is healthy.',
-  schema: { type: 'string' },
-  example: 'conversation-7',
-}
-
-const ANTHROPIC_VERSION: Parameter = {
-  name: 'anthropic-version',
-  in: 'header',
-  description: 'For upstreams with this API. Default: `2023-06-01`.',
-  schema: { type: 'string' },
-  example: '2023-06-01',
-}
-
-const ANTHROPIC_BETA: Parameter = {
-  name: 'anthropic-beta',
-  in: 'header',
-  description: 'For upstreams with this API.',
-  schema: { type: 'string' },
-}
-
-const BETA: Parameter = {
-  name: 'beta',
-  in: 'query',
-  description: 'Sent by some clients; without effect.',
-  schema: { type: 'string' },
-}
-
-const BILLED =
-  'Reserves an upper bound of the price, then bills the usage that the upstream reports. A request that fails before its first byte is free.'
-
-/** The routes that relay requests to an upstream. */
-export const RELAY_OPERATIONS = {
-  'create-chat-completion': {
-    tag: 'Chat',
-    summary: 'Create a chat completion',
-    description: BILLED,
-    parameters: [SESSION],
-    response: {
-      description: 'The completion, or its events with `stream`.',
-      events: 'ChatCompletionChunk',
-    },
-  },
-  'create-response': {
-    tag: 'Responses',
-    summary: 'Create a response',
-    description: `Relayed to an upstream with this API, or translated for one that speaks chat or messages. ${BILLED}`,
-    parameters: [SESSION],
-    response: {
-      description: 'The response, or its events with `stream`.',
-      events: 'ResponseEvent',
-      stream:
-        'Each has its type as its event, and one JSON object of the schema as its data. A stream ends with `response.completed`, `response.incomplete`, `response.failed` or `error`.',
-    },
-  },
-  'create-message': {
-    tag: 'Messages',
-    summary: 'Create a message',
-    description: `Relayed to an upstream with this API, or translated for one that speaks chat. The key may stand in \`x-api-key\`. A \`max_tokens\` above the limit of the model is lowered to it. ${BILLED}`,
-    parameters: [SESSION, ANTHROPIC_VERSION, ANTHROPIC_BETA, BETA],
-    response: {
-      description: 'The message, or its events with `stream`.',
-      events: 'MessageEvent',
-      stream:
-        'Each has its type as its event, and one JSON object of the schema as its data. A stream ends with `message_stop` or `error`.',
-    },
-  },
-  'count-message-tokens': {
-    tag: 'Messages',
-    summary: 'Count the tokens of a prompt',
-    description: 'Free, and counted against the rate of the key. Takes the body of a message without `max_tokens`.',
-    parameters: [ANTHROPIC_VERSION, ANTHROPIC_BETA, BETA],
-    response: { description: 'The count.' },
-  },
-  'create-completion': {
-    tag: 'Completions',
-    summary: 'Create text completions',
-    description: `Each prompt becomes one chat call. If one prompt fails, the whole list fails. ${BILLED}`,
-    parameters: [SESSION],
-    response: {
-      description: 'The completions of all prompts, or their events with `stream`.',
-      events: 'Completion',
-    },
-  },
-  'create-embedding': {
-    tag: 'Embeddings',
-    summary: 'Create embeddings',
-    description: BILLED,
-    parameters: [SESSION],
-    response: { description: 'One vector per input.' },
-  },
-  'create-image': {
-    tag: 'Images',
-    summary: 'Create images',
-    description: `A prompt that violates the content policy of the upstream is a 400 with the upstream’s message. ${BILLED}`,
-    parameters: [SESSION],
-    response: { description: 'The images.' },
   },
 } as const satisfies Readonly<Record<string, OperationDocument>>
 

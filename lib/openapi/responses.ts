@@ -1,5 +1,4 @@
 import { type ErrorShape, errorShapeOf } from '#core/api/paths.ts'
-import type { OutputName } from '#core/api/response-schemas.ts'
 import { declaredStatuses, type Route } from '#routes/define-route.ts'
 import { ROUTES } from '#routes/index.ts'
 import { ERRORS, PLATFORM_REFUSALS, PLATFORM_STATUSES, PLATFORM_TEXT } from './errors.ts'
@@ -95,7 +94,7 @@ const RELAYED_STREAM =
   'The data of each is one JSON object of the schema, or `{"error": {...}}` if the stream fails. A complete stream ends with `data: [DONE]`.'
 
 function contentOf(
-  schema: OutputName,
+  schema: string,
   { events, stream: words = RELAYED_STREAM }: OperationDocument['response'],
   examples: OperationExamples,
 ) {

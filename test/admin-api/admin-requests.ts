@@ -1,58 +1,54 @@
+import * as z from 'zod/mini'
+import type { AdminRoute } from '#core/admin/routes.ts'
+import { READS } from '#lambdas/admin/reads.ts'
+import { WRITES } from '#lambdas/admin/writes.ts'
 import { PER_SECOND_MODEL } from '../engines/test-catalogue.ts'
 
-/** What a request of an operation sends: the values of its path, its query and its body. */
+/** What a request of an operation sends. */
 export type AdminRequest = {
-  readonly parameters?: Readonly<Record<string, string>>
-  readonly query?: Readonly<Record<string, string>>
-  readonly body?: Readonly<Record<string, unknown>>
+  /** With the values of its parameters. */
+  readonly path: string
+  readonly query: Readonly<Record<string, string>>
+  /** JSON; left out for an operation without a body. */
+  readonly body?: string
 }
 
-const TENANT = { parameters: { tenant_id: 'acme' } }
-const KEY = { parameters: { key_id: 'k1' } }
-const JOB = { parameters: { job_id: '01980000-0000-7000-8000-000000000000' }, query: { tenant: 'acme' } }
-const CHANNEL = { parameters: { channel_id: 'main' } }
-const MODEL = { parameters: { model: PER_SECOND_MODEL } }
-
-/** A request of each operation that gets as far as the table. `admin-chain.statuses.test.ts` fails for an operation without one. */
-export const ADMIN_REQUESTS: Readonly<Record<string, AdminRequest>> = {
-  'get-overview': {},
-  'get-usage': { query: { tenant: 'acme' } },
-  'list-videos': { query: { tenant: 'acme' } },
-  'get-video': JOB,
-  'list-tenants': {},
-  'get-tenant': TENANT,
-  'list-keys': {},
-  'list-requests': { query: { tenant: 'acme' } },
-  'list-ledger': { query: { tenant: 'acme' } },
-  'verify-ledger': { query: { tenant: 'acme' } },
-  'list-channels': {},
-  'list-models': {},
-  'list-audit': {},
-  'list-callback-attempts': { query: { tenant: 'acme' } },
-  'create-tenant': { body: { name: 'Acme' } },
-  'change-tenant': { ...TENANT, body: { name: 'New' } },
-  'change-alerts': { ...TENANT, body: { low_balance: '1' } },
-  'grant-credits': { ...TENANT, body: { credits: '1', id: 'a' } },
-  'adjust-credits': { ...TENANT, body: { amount: '1', reason: 'a', id: 'a' } },
-  'suspend-tenant': TENANT,
-  'resume-tenant': TENANT,
-  'reveal-callback-secret': TENANT,
-  'create-key': { body: { tenant: 'acme' } },
-  'change-key': { ...KEY, body: { name: 'a' } },
-  'rotate-key': KEY,
-  'revoke-key': KEY,
-  'cancel-video': JOB,
-  'redrive-video': JOB,
-  'resend-callback': JOB,
-  'delete-video': JOB,
-  'change-channel': { ...CHANNEL, body: { disabled: true } },
-  'clear-channel': CHANNEL,
-  'change-model': { ...MODEL, body: { disabled: true } },
-  'clear-model': MODEL,
-  'create-playground-key': { body: { tenant: 'acme' } },
+/** The value of a parameter of a path, by its name. */
+const PARAMETERS: Readonly<Record<string, string>> = {
+  tenant_id: 'acme',
+  job_id: '01980000-0000-7000-8000-000000000000',
+  channel_id: 'main',
+  model: PER_SECOND_MODEL,
 }
 
-/** The concrete path of a row. */
-export function pathOf(path: string, { parameters = {} }: AdminRequest): string {
-  return path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(parameters[name] ?? ''))
+/** A request of an operation that gets as far as the table: with its tenant, and the fields that its body must have. */
+export function requestOf({ operation, path, query = [] }: AdminRoute): AdminRequest {
+  const body = [...READS, ...WRITES].find(({ name }) => name === operation)?.body
+  return {
+    path: path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(PARAMETERS[name] ?? 'a')),
+    query: query.includes('tenant') ? { tenant: 'acme' } : {},
+    ...(body === undefined ? {} : { body: JSON.stringify(sampleOf(body())) }),
+  }
+}
+
+/** The required fields of a body, or its first one. */
+function sampleOf(schema: z.ZodMiniType): object {
+  const { properties = {}, required = [] } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' })
+  const [first = ''] = Object.keys(properties)
+  const names = required.length === 0 ? [first] : required
+  return Object.fromEntries(names.map((name) => [name, sampleValue(Object(properties[name]))]))
+}
+
+/** Every amount, name, reason and id may be `1`. */
+function sampleValue({ type, anyOf: [first] = [], enum: [choice] = [] }: Sampled): unknown {
+  return first === undefined
+    ? (choice ?? (type === 'boolean' ? true : type === 'string' ? '1' : 1))
+    : sampleValue(first)
+}
+
+/** What a JSON schema says about the values of a field. */
+type Sampled = {
+  readonly type?: string
+  readonly anyOf?: readonly Sampled[]
+  readonly enum?: readonly unknown[]
 }

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals'
 import type { Page } from 'playwright-core'
-import { ALL_ADMIN_ROUTES } from '#lambdas/admin/documents.ts'
+import { ALL_ADMIN_ROUTES } from '#lambdas/admin/routes.ts'
 import { type RealProvider, startRealProvider } from '../admin-api/sign-in/real-provider.ts'
 import {
   accessibilityViolations,

@@ -2,13 +2,13 @@ import { afterAll, afterEach, beforeEach, describe, expect, it, jest } from '@je
 import type { AdminRoute } from '#core/admin/routes.ts'
 import type { Session } from '#core/admin/session.ts'
 import { ServiceUnavailableError } from '#core/errors.ts'
-import { ALL_ADMIN_ROUTES } from '#lambdas/admin/documents.ts'
+import { ALL_ADMIN_ROUTES } from '#lambdas/admin/routes.ts'
 import { VerificationRate } from '#lambdas/admin/verification-rate.ts'
 import { readOperations } from '#lambdas/admin-api/read/read-operations.ts'
 import { summarySource } from '#lambdas/admin-api/read/summary-source.ts'
 import { writeOperations } from '#lambdas/admin-api/write/write-operations.ts'
 import { adminHandler } from '#middleware/admin-chain.ts'
-import { ADMIN_REQUESTS, pathOf } from '../admin-api/admin-requests.ts'
+import { requestOf } from '../admin-api/admin-requests.ts'
 import { testCatalogue } from '../engines/test-catalogue.ts'
 import { useSecretsManager } from '../platform/fake-secrets-manager.ts'
 import { adminEvent, tableWithSession } from './admin-exchange.ts'
@@ -42,13 +42,10 @@ type Sent = {
 
 /** The status of a request through the chain of its function. */
 async function statusOf(route: AdminRoute, { fault, session, headers = {}, query, body }: Sent): Promise<number> {
-  const request = ADMIN_REQUESTS[route.operation]
-  if (request === undefined) {
-    throw new Error(`no request of ${route.operation} in admin-requests.ts`)
-  }
+  const request = requestOf(route)
   const handler = handlerOf(route, { fault: fault ?? new Error('the test reads no table'), session })
-  const sent = body ?? (request.body && JSON.stringify(request.body))
-  const event = adminEvent(route.method, pathOf(route.path, request), {
+  const sent = body ?? request.body
+  const event = adminEvent(route.method, request.path, {
     ...(sent === undefined ? {} : { body: sent }),
     queryStringParameters: { ...request.query, ...query },
     headers,

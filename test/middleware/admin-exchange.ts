@@ -1,5 +1,5 @@
 import type { Session } from '#core/admin/session.ts'
-import { ALL_ADMIN_ROUTES } from '#lambdas/admin/documents.ts'
+import { ALL_ADMIN_ROUTES } from '#lambdas/admin/routes.ts'
 import type { AdminOperation, ServedOperation } from '#middleware/admin-chain.ts'
 import type { ApiEvent } from '#middleware/api-event.ts'
 import { sha256Hex } from '#platform/crypto.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { ALL_ADMIN_ROUTES } from '#lambdas/admin/documents.ts'
+import { ALL_ADMIN_ROUTES } from '#lambdas/admin/routes.ts'
 import { adminDocument } from '../../lib/openapi/admin-document.ts'
 
 const document = adminDocument()

@@ -1,11 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { v7 as uuidv7 } from 'uuid'
+import { MODEL_PATHS } from '#core/api/paths.ts'
 import { declaredStatuses, type Route } from '#routes/define-route.ts'
 import { type Operation, ROUTES } from '#routes/index.ts'
 import { API_FUNCTIONS } from '#stack/function-needs.ts'
 import { REPOSITORY_ROOT } from '#stack/function-sources.ts'
 import { resolveReservation } from '#store/job-ledger/resolve-reservation.ts'
 import { getVideoJob } from '#store/jobs/job-reader.ts'
+import { readExamples } from '../../lib/openapi/openapi-types.ts'
 import { CHAT, chatAnswer, sendJson } from '../engines/relay-rig.ts'
 import { PER_SECOND_MODEL } from '../engines/test-catalogue.ts'
 import { requireReservation, reserveJob, settle } from '../engines/video-jobs.ts'
@@ -16,35 +18,36 @@ const VIDEO = { model: PER_SECOND_MODEL, prompt: 'a boat' }
 /** Larger than the record of a job may be. */
 const LARGE_VIDEO = { ...VIDEO, image_urls: [`data:image/png;base64,${'A'.repeat(40_000)}`] }
 
-/** A request that each operation with a body accepts, and what the upstream replies. */
-const BODIES: Readonly<Partial<Record<Operation, { readonly body: object; readonly reply?: object }>>> = {
+type Sample = { readonly body?: object; readonly reply?: object }
+
+const CHAT_BODY = { model: CHAT, messages: [{ role: 'user', content: 'hi' }], max_tokens: 5 }
+
+/** Requests that say more than the examples of their operations, and those whose upstream speaks another API. */
+const OWN_SAMPLES: Readonly<Partial<Record<Operation, Sample>>> = {
   'create-video-job': { body: VIDEO },
   'create-video-quote': { body: VIDEO },
-  'create-chat-completion': {
-    body: { model: CHAT, messages: [{ role: 'user', content: 'hi' }], max_tokens: 5 },
-    reply: chatAnswer(),
-  },
+  'create-chat-completion': { body: CHAT_BODY, reply: chatAnswer() },
   'create-response': { body: { model: CHAT, input: 'hi', max_output_tokens: 5 }, reply: chatAnswer() },
-  'create-message': {
-    body: { model: CHAT, messages: [{ role: 'user', content: 'hi' }], max_tokens: 5 },
-    reply: chatAnswer(),
-  },
-  'count-message-tokens': { body: { model: CHAT, messages: [{ role: 'user', content: 'hi' }] } },
+  'create-message': { body: CHAT_BODY, reply: chatAnswer() },
   'create-completion': { body: { model: CHAT, prompt: 'hi' }, reply: chatAnswer() },
-  'create-embedding': {
-    body: { model: 'text-embedding-3-small', input: 'hi' },
-    reply: {
-      object: 'list',
-      data: [{ object: 'embedding', index: 0, embedding: [0.5] }],
-      model: 'up',
-      usage: { prompt_tokens: 1, total_tokens: 1 },
-    },
-  },
-  'create-image': {
-    body: { model: 'image-v2', prompt: 'hi' },
-    reply: { created: 1, data: [{ url: 'https://example.com/a.png' }] },
-  },
 }
+
+/** Models of the test catalogue, by the routes that take them. */
+const MODELS = { chat: CHAT, embedding: 'text-embedding-3-small', image: 'image-v2', video: PER_SECOND_MODEL } as const
+
+/** A request that an operation accepts, and what the upstream replies: by default the first examples of openapi.json. */
+function sampleOf({ operation, path }: Route): Sample {
+  const own: Sample | undefined = Object(OWN_SAMPLES)[operation]
+  const { requests = {}, responses = {} } = readExamples(operation)
+  const [[request], [response]] = [Object.values(requests), Object.values(responses)]
+  if (own !== undefined || request === undefined) {
+    return own ?? {}
+  }
+  const kind = KINDS.find((each) => MODEL_PATHS[each].some((served) => path.startsWith(served))) ?? 'chat'
+  return { body: { ...Object(request.value), model: MODELS[kind] }, reply: Object(response?.value) }
+}
+
+const KINDS = ['chat', 'embedding', 'image', 'video'] as const
 
 let api: RecordedApi
 let client: Awaited<ReturnType<RecordedApi['newClient']>>
@@ -58,7 +61,7 @@ afterAll(async () => {
 
 /** A request that the route accepts, but for these changes. */
 async function good(route: Route, changes: Partial<Sent> = {}): Promise<Received> {
-  const { body, reply } = Object(BODIES)[route.operation] ?? {}
+  const { body, reply } = sampleOf(route)
   api.upstream.answerWith((response) => sendJson(response, reply))
   const parameters = { model: CHAT, ...(changes.parameters ?? { job_id: await jobFor(route) }) }
   return await api.send(route, { key: client.key, body, ...changes, parameters })
@@ -120,8 +123,8 @@ const CASES: Readonly<Record<number, Case>> = {
   },
 }
 
-function bodyOf({ operation }: Route): object {
-  return Object(BODIES)[operation].body
+function bodyOf(route: Route): object {
+  return Object(sampleOf(route).body)
 }
 
 /** A client whose key no process has in memory. */

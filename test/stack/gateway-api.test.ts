@@ -65,9 +65,6 @@ function targetOf(integration: unknown): string | undefined {
   return found === undefined ? undefined : folderOf({ Description: found.properties.Description })
 }
 
-/** Operations that hold 32 MiB of a reply at most. */
-const SMALL: readonly string[] = ['create-chat-completion', 'create-response', 'create-message', 'count-message-tokens']
-
 describe('GatewayApi', () => {
   it('refuses TLS 1.0 and 1.1 at its own address, and a host other than that of the handshake', () => {
     expect(resourcesOf(template, 'AWS::ApiGateway::RestApi')[0]?.properties).toMatchObject({
@@ -130,25 +127,17 @@ describe('GatewayApi', () => {
     const { integration, uri, properties } = deployed(template, route)
     expect(integration).toMatchObject({ Type: 'AWS_PROXY', ResponseTransferMode: 'STREAM', TimeoutInMillis: 900_000 })
     expect(uri).toMatch(/:lambda:path\/2021-11-15\/functions\/.*\/response-streaming-invocations"/)
-    const MemorySize = route.relays && !SMALL.includes(route.operation) ? 1024 : 512
+    const MemorySize = route.needs.memoryMegabytes
     expect(properties).toMatchObject({ Timeout: 900, Handler: 'index.streamHandler', MemorySize })
   })
 
   it('streams only relayed responses and the events of jobs', () => {
-    expect(streaming?.map(({ operation }) => operation)).toEqual([
-      'get-video-events',
-      'create-chat-completion',
-      'create-response',
-      'create-message',
-      'count-message-tokens',
-      'create-completion',
-      'create-embedding',
-      'create-image',
-    ])
+    const expected = ROUTES.filter(({ relays, operation }: Route) => relays || operation === 'get-video-events')
+    expect(streaming).toEqual(expected)
     const streamed = methods.filter(({ integration }) => integration.ResponseTransferMode === 'STREAM')
-    expect(streamed).toHaveLength(8)
+    expect(streamed).toHaveLength(expected.length)
     const handlers = resourcesOf(template, 'AWS::Lambda::Function').map(({ properties }) => properties.Handler)
-    expect(handlers.filter((handler) => handler === 'index.streamHandler')).toHaveLength(8)
+    expect(handlers.filter((handler) => handler === 'index.streamHandler')).toHaveLength(expected.length)
   })
 
   it.each<Route>([...ROUTES])('buffers $operation if streaming is off', (route) => {

@@ -1,14 +1,6 @@
 import { type AdminOperationOf, READ_ROUTES } from '#core/admin/routes.ts'
-import { listAudit } from '#lambdas/admin/audit.ts'
-import { listCallbackAttempts } from '#lambdas/admin/callback-attempts.ts'
-import { CHANNEL_READS } from '#lambdas/admin/channels.ts'
-import { KEY_READS } from '#lambdas/admin/keys.ts'
-import { LEDGER_READS } from '#lambdas/admin/ledger.ts'
-import { getOverview } from '#lambdas/admin/overview.ts'
-import { listRequests } from '#lambdas/admin/requests.ts'
+import { READS } from '#lambdas/admin/reads.ts'
 import { serveRead } from '#lambdas/admin/serve-operation.ts'
-import { TENANT_READS } from '#lambdas/admin/tenants.ts'
-import { getUsage } from '#lambdas/admin/usage.ts'
 import type { AdminOperation, ServedOperation } from '#middleware/admin-chain.ts'
 import type { ReadContext } from './read-context.ts'
 import { getVideo, listVideos } from './videos.ts'
@@ -26,16 +18,5 @@ export function readOperations(context: ReadContext): readonly ServedOperation[]
     tenants: context.summary,
     nowMilliseconds: context.now,
   })
-  const defined = [
-    ...TENANT_READS,
-    ...KEY_READS,
-    ...CHANNEL_READS,
-    ...LEDGER_READS,
-    listAudit,
-    listRequests,
-    listCallbackAttempts,
-    getOverview,
-    getUsage,
-  ]
-  return [...rows, ...defined.map((operation) => serveRead(operation, services))]
+  return [...rows, ...READS.map((operation) => serveRead(operation, services))]
 }

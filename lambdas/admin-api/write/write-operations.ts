@@ -1,11 +1,8 @@
 import { type AdminOperationOf, WRITE_ROUTES } from '#core/admin/routes.ts'
 import { InvalidRequestError } from '#core/errors.ts'
-import { CALLBACK_SECRET_WRITES } from '#lambdas/admin/callback-secrets.writes.ts'
-import { CHANNEL_WRITES } from '#lambdas/admin/channels.writes.ts'
-import { KEY_WRITES } from '#lambdas/admin/keys.writes.ts'
 import type { WriteServices } from '#lambdas/admin/operation.ts'
 import { responseTo, serveWrite } from '#lambdas/admin/serve-operation.ts'
-import { TENANT_WRITES } from '#lambdas/admin/tenants.writes.ts'
+import { WRITES } from '#lambdas/admin/writes.ts'
 import type { ServedOperation } from '#middleware/admin-chain.ts'
 import type { ApiEvent } from '#middleware/api-event.ts'
 import { StoreRefusal } from '#store/store-refusal.ts'
@@ -18,8 +15,6 @@ const OPERATIONS = {
   'resend-callback': async (...request) => (await import('./videos.ts')).resendCallback(...request),
   'delete-video': async (...request) => (await import('./videos.ts')).deleteVideo(...request),
 } as const satisfies Readonly<Record<AdminOperationOf<'write'>, WriteOperation>>
-
-const WRITES = [...TENANT_WRITES, ...KEY_WRITES, ...CALLBACK_SECRET_WRITES, ...CHANNEL_WRITES]
 
 /** Every operation that changes something; what a store refuses becomes a 404 or a 409. */
 export function writeOperations(context: WriteContext): readonly ServedOperation[] {

@@ -1,25 +1,12 @@
 import type * as z from 'zod'
-import {
-  messageEventResponse,
-  messageResponse,
-  messagesErrorResponse,
-  messageTokenCountResponse,
-  responseEventResponse,
-  responseResponse,
-} from './agent-responses.ts'
+import { messagesErrorResponse } from './agent-responses.ts'
 import {
   balanceResponse,
-  chatCompletionChunk,
-  chatCompletionResponse,
-  completionResponse,
-  embeddingResponse,
   healthResponse,
-  imageResponse,
   modelListResponse,
   modelResponse,
   openaiErrorResponse,
   openapiDocumentResponse,
-  tokenUsageResponse,
   usageResponse,
   videoErrorResponse,
 } from './responses.ts'
@@ -36,7 +23,7 @@ import {
   videoReceiptResponse,
 } from './video-responses.ts'
 
-/** The responses of the gateway and the body of its callback, by their names in the OpenAPI document. */
+/** The responses that the gateway makes itself, and the body of its callback, by their names in the OpenAPI document. */
 export const RESPONSE_SCHEMAS = {
   CreatedVideoJob: createdVideoJobResponse,
   VideoJob: videoJobResponse,
@@ -50,17 +37,6 @@ export const RESPONSE_SCHEMAS = {
   VideoReceipt: videoReceiptResponse,
   Model: modelResponse,
   ModelList: modelListResponse,
-  ChatCompletion: chatCompletionResponse,
-  ChatCompletionChunk: chatCompletionChunk,
-  TokenUsage: tokenUsageResponse,
-  Response: responseResponse,
-  ResponseEvent: responseEventResponse,
-  Message: messageResponse,
-  MessageEvent: messageEventResponse,
-  MessageTokenCount: messageTokenCountResponse,
-  Completion: completionResponse,
-  EmbeddingList: embeddingResponse,
-  ImageList: imageResponse,
   Usage: usageResponse,
   Balance: balanceResponse,
   Health: healthResponse,

@@ -1,10 +1,25 @@
-import { revealCallbackSecretDocument } from '#lambdas/admin/callback-secrets.docs.ts'
-import { callbackSecretJson } from '#lambdas/admin/callback-secrets.writes.ts'
+import * as z from 'zod'
+import { isoTimeField } from '#core/admin/read-responses.ts'
+import { callbackSecretJson, revealCallbackSecret } from '#lambdas/admin/callback-secrets.writes.ts'
+import { documentOperation } from '#lambdas/admin/document.ts'
 import { readWebhookSecrets } from '#store/tenants/webhook-secrets.ts'
 import { formatTable } from '../output.ts'
 import type { Command } from './command.ts'
 import { commandOf } from './operation-command.ts'
 import { OVERLAP, readTenantId, TENANT } from './read-options.ts'
+
+/** The operation of callback secrets, as people read about it. */
+export const revealCallbackSecretDocument = documentOperation(revealCallbackSecret, {
+  summary: 'replace the callback secret of a tenant; the old one also signs for the overlap',
+  description: 'Without `rotate`, shows the secrets. The audit log says who saw them.',
+  returns: 'The secrets.',
+  output: z.strictObject({
+    tenant: z.string().describe('Id of the tenant.'),
+    webhook_secret: z.string(),
+    previous_webhook_secret: z.string().nullable().describe('Signs too, until `previous_until`.'),
+    previous_until: isoTimeField.nullable(),
+  }),
+})
 
 /** Replaces a callback secret; the old secret also signs for the overlap. @throws StoreRefusal `not_found`. */
 export const callbackSecretRotate: Command = commandOf(revealCallbackSecretDocument, {

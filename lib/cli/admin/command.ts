@@ -15,7 +15,7 @@ export type CommandOption = {
 /** A word after the command's name, such as `NAME` of `secret set NAME`. */
 type CommandParameter = { readonly name: string; readonly summary: string; readonly required?: true }
 
-/** One command of `npm run admin`. The parser, the help and the tables of the documentation are made from these. */
+/** One command of `npm run admin`. The parser and the help are made from these. */
 export type Command = {
   /** Words, such as `key create`. The first is its topic. */
   readonly name: string
@@ -27,6 +27,8 @@ export type Command = {
   readonly options?: Readonly<Record<string, CommandOption>>
   /** Command lines without `npm run admin -- `, at least one. */
   readonly examples: readonly string[]
+  /** The operation of the admin API whose JSON it prints, for a command that has nothing of its own. */
+  readonly operation?: string
   run(context: AdminContext, values: CommandValues): Promise<Output>
 }
 

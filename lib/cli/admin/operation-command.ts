@@ -72,7 +72,7 @@ export function commandOf<Documented extends DocumentedOperation>(
   const words = Object.entries(options).filter(([name]) => name === name.toUpperCase())
   const format: (output: never) => string = part.format ?? formatFields
   return {
-    ...{ name: part.name, summary: part.summary ?? summary, examples: part.examples },
+    ...{ name: part.name, summary: part.summary ?? summary, examples: part.examples, operation: operation.name },
     parameters: words.map(([name, option]) => ({ name, ...option })),
     options: Object.fromEntries(Object.entries(options).filter(([name]) => name !== name.toUpperCase())),
     ...(part.details === undefined ? {} : { details: part.details }),

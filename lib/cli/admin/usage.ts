@@ -1,3 +1,6 @@
+import * as z from 'zod'
+import { pageFields } from '#core/admin/read-responses.ts'
+import { usageResponse } from '#core/api/responses.ts'
 import {
   readDimensions,
   USAGE_DIMENSIONS,
@@ -9,6 +12,8 @@ import {
 import { formatCredits } from '#core/money.ts'
 import { addUsageSums, dayOf, daysBefore, isDay, NO_USAGE, type UsageSums } from '#core/pricing/usage.ts'
 import { printable } from '#core/redaction.ts'
+import { documentOperation } from '#lambdas/admin/document.ts'
+import { getUsage } from '#lambdas/admin/usage.ts'
 import { listApiKeys } from '#store/keys/api-keys.ts'
 import type { Table } from '#store/table/table.ts'
 import { listTenantNames } from '#store/tenants/tenants.ts'
@@ -17,6 +22,24 @@ import { csvLine, formatTable, type Output } from '../output.ts'
 import { UsageError } from '../terminal.ts'
 import type { AdminContext, Command, CommandValues } from './command.ts'
 import { findTenant } from './read-options.ts'
+
+const { from, to, group_by: by, data: rows, total } = usageResponse.shape
+
+/** The operation, as people read about it. */
+export const getUsageDocument = documentOperation(getUsage, {
+  summary: 'usage of a tenant, or of all',
+  description:
+    'As `GET /v1/usage` of the gateway. Without `tenant`: all tenants, from the summary of the last minute, and `group_by` may also hold `tenant`.',
+  returns: 'A page of groups.',
+  output: z.strictObject({
+    ...{ from, to, by, rows, total },
+    ...pageFields,
+    left_out: z
+      .string()
+      .nullable()
+      .describe('What the summary of all tenants leaves out, and the command that shows it; null if it is complete.'),
+  }),
+})
 
 /** Days in UTC, `yyyy-mm-dd`, both included, and what usage is grouped by. */
 export type UsageWish = { readonly from: string; readonly to: string; readonly by: readonly UsageDimension[] }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import type { Session } from '#core/admin/session.ts'
 import { parseCredits } from '#core/money.ts'
-import { ALL_ADMIN_ROUTES } from '#lambdas/admin/documents.ts'
+import { ALL_ADMIN_ROUTES } from '#lambdas/admin/routes.ts'
 import { sha256Hex } from '#platform/crypto.ts'
 import { findCaller } from '#store/callers.ts'
 import { revokeApiKey } from '#store/keys/api-keys.ts'

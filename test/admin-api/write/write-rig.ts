@@ -2,12 +2,13 @@ import type { ZodType } from 'zod'
 import type { Session } from '#core/admin/session.ts'
 import { matchPath } from '#core/api/paths.ts'
 import type { Catalogue } from '#core/catalogue/catalogue.ts'
-import { ADMIN_DOCUMENTS, ALL_ADMIN_ROUTES } from '#lambdas/admin/documents.ts'
+import { ALL_ADMIN_ROUTES } from '#lambdas/admin/routes.ts'
 import type { WriteContext } from '#lambdas/admin-api/write/write-context.ts'
 import { writeOperations } from '#lambdas/admin-api/write/write-operations.ts'
 import { adminHandler } from '#middleware/admin-chain.ts'
 import { type AuditEntry, readAudit } from '#store/audit/read-audit.ts'
 import type { Table } from '#store/table/table.ts'
+import { ADMIN_DOCUMENTS } from '../../../lib/cli/admin/commands.ts'
 import {
   ADMIN_RESPONSE_SCHEMAS,
   ADMIN_WRITE_OPERATIONS,

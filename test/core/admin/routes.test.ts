@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from '@jest/globals'
 import { routeAdminRequest } from '#core/admin/routes.ts'
-import { ALL_ADMIN_ROUTES } from '#lambdas/admin/documents.ts'
+import { ALL_ADMIN_ROUTES } from '#lambdas/admin/routes.ts'
 
 describe('ALL_ADMIN_ROUTES', () => {
   it('names no operation and no pair of method and path twice', () => {
