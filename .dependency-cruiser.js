@@ -2,7 +2,7 @@
 const NODE_CORE =
   '^(node:)?(fs|http|https|net|tls|dns|crypto|child_process|os|path|stream|timers|worker_threads|process|zlib)'
 
-const WITH_OUR_OWN_ITEMS = '^lambdas/(store|platform|upstream|admin|admin-api|api|middleware|pipeline|relay)/'
+const WITH_OUR_OWN_ITEMS = '^lambdas/(store|platform|upstream|admin|admin-api|api|middleware|pipeline|relay(?!/protocols))/'
 
 /** Folders with a handler of their own: they never import each other. */
 const HANDLERS = '(?:admin-api|api|pipeline)/[^/]+|cdn-signing-key|console-files|relay-(?:code|smoke)'
@@ -174,6 +174,7 @@ export default {
     onlyTo('openapi-is-made-of-the-contract', '^lib/openapi/(?!generated-files)', [
       'lambdas/core/',
       'lambdas/routes/',
+      'lambdas/relay/protocols/',
       'lambdas/admin/',
       'lib/cli/admin/commands\\.ts$',
       'lib/openapi/(?!generated-files)',

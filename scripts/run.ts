@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { globSync, readFileSync } from 'node:fs'
+import { globSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 
 const ROOT = join(import.meta.dirname, '..')
@@ -7,7 +7,7 @@ const ROOT = join(import.meta.dirname, '..')
 /** The tasks of package.json, by the name of their script. Each is false when it finds a fault, and loads only what it needs. */
 const TASKS: Readonly<Record<string, () => boolean | Promise<boolean>>> = {
   openapi: () => write('openapi'),
-  schema: () => write('schema'),
+  schema: writeSchema,
   tables: () => write('tables'),
   diagram: () => write('diagram'),
   event: printEvent,
@@ -20,9 +20,16 @@ const TASKS: Readonly<Record<string, () => boolean | Promise<boolean>>> = {
   package: writePackage,
 }
 
-async function write(command: 'openapi' | 'schema' | 'tables' | 'diagram'): Promise<boolean> {
+async function write(command: 'openapi' | 'tables' | 'diagram'): Promise<boolean> {
   const { writeGenerated } = await import('../lib/openapi/generated-files.ts')
   writeGenerated(command)
+  return true
+}
+
+/** Writes the JSON schema of configuration files, with which editors complete and check them. It is not committed. */
+async function writeSchema(): Promise<boolean> {
+  const { configJsonSchema } = await import('../lib/config/load-gateway-config.ts')
+  writeFileSync(join(ROOT, 'config/gateway.schema.json'), configJsonSchema())
   return true
 }
 

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { defaultOf, PROFILES, SETTINGS } from '../config/context-settings.ts'
 import { FUNCTION_VARIABLES } from '../config/function-variables.ts'
-import { CONFIGURATION_FILE, configJsonSchema, loadGatewayConfig } from '../config/load-gateway-config.ts'
+import { CONFIGURATION_FILE, loadGatewayConfig } from '../config/load-gateway-config.ts'
 import { type AlarmRecord, alarmRecords, anchorOf, conditionOf } from '../stack/alarm-records.ts'
 import { FACT_ROWS, MEASURE_ROWS } from '../stack/metric-records.ts'
 import { adminDocumentText } from './admin-document.ts'
@@ -89,7 +89,7 @@ export type GeneratedFile = {
   /** Relative to the root. */
   readonly path: string
   /** The script of package.json that writes it. */
-  readonly command: 'openapi' | 'diagram' | 'schema' | 'tables'
+  readonly command: 'openapi' | 'diagram' | 'tables'
   /** What the whole file must contain. */
   readonly content: () => string
 }
@@ -108,7 +108,6 @@ export const GENERATED_FILES: readonly GeneratedFile[] = [
   section('docs/operate.md', { name: 'facts', command: 'tables', content: factTable }),
   section('docs/operate.md', { name: 'measures', command: 'tables', content: measureTable }),
   { path: 'docs/runbook.md', command: 'tables', content: () => runbook(read('docs/runbook.md')) },
-  { path: 'config/gateway.schema.json', command: 'schema', content: configJsonSchema },
 ]
 
 function section(

@@ -40,7 +40,10 @@ function sampleOf(schema: z.ZodMiniType): object {
 }
 
 /** Every amount, name, reason and id may be `1`. */
-function sampleValue({ type, anyOf: [first] = [], enum: [choice] = [] }: Sampled): unknown {
+function sampleValue({ type, items, anyOf: [first] = [], enum: [choice] = [] }: Sampled): unknown {
+  if (type === 'array') {
+    return [sampleValue(items ?? {})]
+  }
   return first === undefined
     ? (choice ?? (type === 'boolean' ? true : type === 'string' ? '1' : 1))
     : sampleValue(first)
@@ -49,6 +52,7 @@ function sampleValue({ type, anyOf: [first] = [], enum: [choice] = [] }: Sampled
 /** What a JSON schema says about the values of a field. */
 type Sampled = {
   readonly type?: string
+  readonly items?: Sampled
   readonly anyOf?: readonly Sampled[]
   readonly enum?: readonly unknown[]
 }

@@ -263,17 +263,12 @@ describe('config/gateway.yaml', () => {
   })
 })
 
-describe('config/gateway.schema.json', () => {
+describe('configJsonSchema', () => {
   const shipped: unknown = parse(readFileSync(SHIPPED_FILE, 'utf8'))
 
   function accepts(value: unknown): boolean {
     return z.fromJSONSchema(JSON.parse(configJsonSchema())).safeParse(value).success
   }
-
-  it('is what the configuration schema generates today (npm run schema)', () => {
-    const file = readFileSync(new URL('../../config/gateway.schema.json', import.meta.url), 'utf8')
-    expect(file === configJsonSchema()).toBe(true)
-  })
 
   it('accepts the shipped file as an editor sees it, variables not filled in', () => {
     expect(accepts(shipped)).toBe(true)

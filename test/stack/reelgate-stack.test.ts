@@ -21,6 +21,7 @@ import { LEFT_AFTER_MILLISECONDS } from '#store/job-ledger/reservation.ts'
 import { RELAY_LIFETIME_MILLISECONDS } from '#store/relay-ledger/relay-reservation.ts'
 import { CANCEL_LIMITS, POLL_LIMITS, SUBMIT_LIMITS } from '#upstream/providers/upstream-http.ts'
 import { CALLBACK_TOTAL_MILLISECONDS } from '#upstream/send-callback.ts'
+import { configJsonSchema } from '../../lib/config/load-gateway-config.ts'
 import { p2Channel } from '../upstream/providers/provider-samples.ts'
 import { EVERY_SETTING } from './every-setting.ts'
 import {
@@ -127,7 +128,7 @@ describe('ReelgateStack: the time limit', () => {
   const template = synthesizeStack()
   const read = (file: string) => readFileSync(join(REPOSITORY_ROOT, file), 'utf8')
   const definition = JSON.parse(read('lambdas/pipeline/video-job.asl.json'))
-  const configuration = JSON.parse(read('config/gateway.schema.json'))
+  const configuration = JSON.parse(configJsonSchema())
 
   /** Seconds after which Lambda ends a function of the stack. */
   function functionSeconds(folder: string): number {
