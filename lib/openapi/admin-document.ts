@@ -2,9 +2,9 @@ import type { AdminFunction, AdminRoute } from '#core/admin/routes.ts'
 import { DOCUMENT_SERVER } from '#core/api/paths.ts'
 import { LISTED_STATUSES } from '#core/jobs/video-job.ts'
 import { VERSION } from '#core/version.ts'
-import type { DocumentedOperation } from '#lambdas/admin/document.ts'
 import { ALL_ADMIN_ROUTES } from '#lambdas/admin/routes.ts'
 import { ADMIN_DOCUMENTS, ADMIN_SCHEMAS, COMMANDS } from '../cli/admin/commands.ts'
+import type { DocumentedOperation } from '../cli/admin/document.ts'
 import {
   ADMIN_READ_OPERATIONS,
   ADMIN_REQUEST_SCHEMAS,

@@ -1,9 +1,9 @@
 import * as z from 'zod'
 import { requestObject } from '#core/admin/parse-request.ts'
 import { nameField } from '#core/admin/request-fields.ts'
-import { documentOperation } from '#lambdas/admin/document.ts'
 import { defineOperation } from '#lambdas/admin/operation.ts'
 import { changeTenant } from '#store/tenants/change-tenant.ts'
+import { documentOperation } from '../../lib/cli/admin/document.ts'
 import { commandOf } from '../../lib/cli/admin/operation-command.ts'
 import { findTenantId } from '../../lib/cli/admin/read-options.ts'
 

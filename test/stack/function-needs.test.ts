@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
+import { RELAYED_ROUTES } from '#routes/relayed.ts'
 import {
   ADMIN_NEEDS,
   API_FUNCTIONS,
@@ -104,13 +105,7 @@ describe('the permissions of functions', () => {
         'api/get-video-job',
         'api/list-video-jobs',
         'api/resend-video-callback',
-        'api/create-chat-completion',
-        'api/create-response',
-        'api/create-message',
-        'api/count-message-tokens',
-        'api/create-completion',
-        'api/create-embedding',
-        'api/create-image',
+        ...RELAYED_ROUTES.map((route) => `api/${route.function}`),
         'pipeline/submit-video-job',
         'pipeline/poll-video-job',
         'pipeline/notify',

@@ -1,7 +1,6 @@
 import * as z from 'zod'
 import { isoTimeField, pageFields } from '#core/admin/read-responses.ts'
 import { auditEntryJson, listAudit } from '#lambdas/admin/audit.ts'
-import { documentOperation } from '#lambdas/admin/document.ts'
 import { type NewAuditEntry, recordAudit } from '#store/audit/audit-entry.ts'
 import { type AuditEntry, type AuditWish, readAudit } from '#store/audit/read-audit.ts'
 import { listApiKeys } from '#store/keys/api-keys.ts'
@@ -10,6 +9,7 @@ import { listTenantNames } from '#store/tenants/tenants.ts'
 import { csvLine, formatTable, type Output } from '../output.ts'
 import { UsageError } from '../terminal.ts'
 import type { AdminContext, Command, CommandValues } from './command.ts'
+import { documentOperation } from './document.ts'
 import { readStart } from './read-options.ts'
 
 const fields = z.record(z.string(), z.unknown()).nullable()

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { callbackAttemptResponse, isoTimeField, pageFields } from '#core/admin/read-responses.ts'
 import { listCallbackAttempts } from '#lambdas/admin/callback-attempts.ts'
-import { documentOperation } from '#lambdas/admin/document.ts'
+import { documentOperation } from './document.ts'
 
 const attempt = z.strictObject({
   job_id: z.uuid(),

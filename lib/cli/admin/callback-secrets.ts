@@ -1,10 +1,10 @@
 import * as z from 'zod'
 import { isoTimeField } from '#core/admin/read-responses.ts'
 import { callbackSecretJson, revealCallbackSecret } from '#lambdas/admin/callback-secrets.writes.ts'
-import { documentOperation } from '#lambdas/admin/document.ts'
 import { readWebhookSecrets } from '#store/tenants/webhook-secrets.ts'
 import { formatTable } from '../output.ts'
 import type { Command } from './command.ts'
+import { documentOperation } from './document.ts'
 import { commandOf } from './operation-command.ts'
 import { OVERLAP, readTenantId, TENANT } from './read-options.ts'
 

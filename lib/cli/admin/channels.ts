@@ -6,10 +6,10 @@ import { CREDENTIAL_KINDS } from '#core/catalogue/upstream-auth.ts'
 import type { ChannelFigures } from '#core/measures.ts'
 import { listChannels, listModels } from '#lambdas/admin/channels.ts'
 import { changeChannel, changeModel, clearChannel, clearModel } from '#lambdas/admin/channels.writes.ts'
-import { documentOperation } from '#lambdas/admin/document.ts'
 import { formatTable } from '../output.ts'
 import { UsageError } from '../terminal.ts'
 import type { Command } from './command.ts'
+import { documentOperation } from './document.ts'
 import { commandOf } from './operation-command.ts'
 
 const setting = z.strictObject({

@@ -1,9 +1,9 @@
 import { readdirSync } from 'node:fs'
 import * as z from 'zod'
-import type { DocumentedOperation } from '#lambdas/admin/document.ts'
 import { READS } from '#lambdas/admin/reads.ts'
 import { WRITES } from '#lambdas/admin/writes.ts'
 import type { Command } from './command.ts'
+import type { DocumentedOperation } from './document.ts'
 
 /** Whatever the other files of this folder export, and the entries of exported lists and objects. */
 const EXPORTS: ReadonlySet<unknown> = await readExports()

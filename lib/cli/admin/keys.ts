@@ -2,7 +2,6 @@ import * as z from 'zod'
 import { amountField, isoTimeField, pageFields } from '#core/admin/read-responses.ts'
 import { PERIOD_KINDS } from '#core/budgets.ts'
 import { RATE_PER_MINUTE_DEFAULT, RATE_PER_MINUTE_MAX } from '#core/limits.ts'
-import { documentOperation } from '#lambdas/admin/document.ts'
 import { type keyJson, listKeys, stateOf } from '#lambdas/admin/keys.ts'
 import {
   changeKey,
@@ -20,6 +19,7 @@ import { formatTable } from '../output.ts'
 import { UsageError } from '../terminal.ts'
 import { budgetLine, limitLine, readBudget } from './budgets.ts'
 import { type Command, readCount } from './command.ts'
+import { documentOperation } from './document.ts'
 import { commandOf, type FieldOption } from './operation-command.ts'
 import { findTenantId, OVERLAP, readEnd, readName, TENANT } from './read-options.ts'
 

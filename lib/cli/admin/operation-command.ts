@@ -1,6 +1,5 @@
 import * as z from 'zod/mini'
 import { nearestName } from '#core/nearest-name.ts'
-import type { DocumentedOperation } from '#lambdas/admin/document.ts'
 import type { AdminOperation, OutputOf } from '#lambdas/admin/operation.ts'
 import { once } from '#platform/cache.ts'
 import type { Table } from '#store/table/table.ts'
@@ -10,6 +9,7 @@ import { UsageError } from '../terminal.ts'
 import { readDeployedConfig } from './catalogue.ts'
 import { readFigures } from './channel-figures.ts'
 import type { AdminContext, Command, CommandOption, CommandValues } from './command.ts'
+import type { DocumentedOperation } from './document.ts'
 
 /** An option of a command that gives a field of the input, where its text is not the JSON of the field. */
 export type FieldOption = CommandOption & {

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { amountField, breakerFields, isoTimeField, tenantName } from '#core/admin/read-responses.ts'
-import { documentOperation } from '#lambdas/admin/document.ts'
 import { getOverview } from '#lambdas/admin/overview.ts'
+import { documentOperation } from './document.ts'
 import { budget } from './keys.ts'
 
 /** Which minute the figures of channels describe. */

@@ -4,7 +4,6 @@ import { amountField, isoTimeField, pageFields } from '#core/admin/read-response
 import type { BudgetLimit } from '#core/budgets.ts'
 import { OPEN_JOBS_DEFAULT } from '#core/limits.ts'
 import { parsePositiveCredits, parseSignedCredits } from '#core/money.ts'
-import { documentOperation } from '#lambdas/admin/document.ts'
 import { getTenant as getTenantOperation, listTenants, type tenantJson } from '#lambdas/admin/tenants.ts'
 import {
   adjustCredits,
@@ -21,6 +20,7 @@ import { formatTable } from '../output.ts'
 import { UsageError } from '../terminal.ts'
 import { budgetLine, readLimit } from './budgets.ts'
 import type { Command, CommandValues } from './command.ts'
+import { documentOperation } from './document.ts'
 import { budget as budgetFields } from './keys.ts'
 import { commandOf, type FieldOption } from './operation-command.ts'
 import { readAmount, readName, TENANT as TENANT_OPTION } from './read-options.ts'

@@ -12,7 +12,6 @@ import {
 import { formatCredits } from '#core/money.ts'
 import { addUsageSums, dayOf, daysBefore, isDay, NO_USAGE, type UsageSums } from '#core/pricing/usage.ts'
 import { printable } from '#core/redaction.ts'
-import { documentOperation } from '#lambdas/admin/document.ts'
 import { getUsage } from '#lambdas/admin/usage.ts'
 import { listApiKeys } from '#store/keys/api-keys.ts'
 import type { Table } from '#store/table/table.ts'
@@ -21,6 +20,7 @@ import { streamUsageCounters } from '#store/usage.ts'
 import { csvLine, formatTable, type Output } from '../output.ts'
 import { UsageError } from '../terminal.ts'
 import type { AdminContext, Command, CommandValues } from './command.ts'
+import { documentOperation } from './document.ts'
 import { findTenant } from './read-options.ts'
 
 const { from, to, group_by: by, data: rows, total } = usageResponse.shape

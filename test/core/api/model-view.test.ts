@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import * as z from 'zod'
 import { modelView } from '#core/api/model-view.ts'
+import { MODEL_PATHS } from '#core/api/paths.ts'
 import { modelPriceResponse, modelResponse } from '#core/api/responses.ts'
 import { createCatalogue } from '#core/catalogue/catalogue.ts'
 import { gatewayConfigSchema } from '#core/catalogue/gateway-config.ts'
@@ -57,7 +58,7 @@ describe('modelView', () => {
       output_modalities: ['text'],
       vision: true,
       tools: true,
-      endpoints: ['/v1/chat/completions', '/v1/completions', '/v1/responses', '/v1/messages'],
+      endpoints: MODEL_PATHS.chat,
       pricing: {
         unit: 'credit',
         billing: 'token',
@@ -88,13 +89,13 @@ describe('modelView', () => {
   it.each([
     [
       'text-embedding-3-small',
-      { context_window: 8192, output_modalities: ['embedding'], endpoints: ['/v1/embeddings'] },
+      { context_window: 8192, output_modalities: ['embedding'], endpoints: MODEL_PATHS.embedding },
     ],
     [
       'image-v3',
       {
         output_modalities: ['image'],
-        endpoints: ['/v1/images/generations'],
+        endpoints: MODEL_PATHS.image,
         sizes: ['1024x1024', '1792x1024', '1024x1792'],
         qualities: ['standard', 'hd'],
         styles: ['vivid', 'natural'],
@@ -106,7 +107,7 @@ describe('modelView', () => {
       {
         input_modalities: ['text', 'image'],
         output_modalities: ['video'],
-        endpoints: ['/v1/video/generations'],
+        endpoints: MODEL_PATHS.video,
         durations: { min: 3, max: 15 },
         resolutions: ['480P', '720P', '1080P'],
         aspect_ratios: ['16:9', '9:16', '1:1', '4:3', '3:4', '4:5', '5:4', '9:21', '21:9'],

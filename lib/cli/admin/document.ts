@@ -1,5 +1,5 @@
 import type * as z from 'zod'
-import type { AdminOperation, OutputOf } from './operation.ts'
+import type { AdminOperation, OutputOf } from '#lambdas/admin/operation.ts'
 
 /** What people read about an operation. Only the generator of `admin-openapi.json`, the command line and tests load it. */
 type Documentation<Output extends object> = {
