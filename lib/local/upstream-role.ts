@@ -1,5 +1,6 @@
-import { STSClient } from '@aws-sdk/client-sts'
 import type { RoleSource } from '#platform/aws/sts.ts'
+import { once } from '#platform/cache.ts'
+import { LOCAL_REGION } from '../config/load-gateway-config.ts'
 import type { Environment } from '../config/platform-facts.ts'
 
 /**
@@ -13,11 +14,15 @@ export function shellRole(environment: Environment): RoleSource {
   if (accessKeyId && secretAccessKey && !profile) {
     return async () => ({ accessKeyId, secretAccessKey, sessionToken: sessionToken || undefined })
   }
-  // A named profile keeps the SDK from the variables, in which the engines' credentials are.
-  const client = new STSClient({ profile: profile || 'default', region: environment.AWS_REGION ?? 'us-east-1' })
+  const region = environment.AWS_REGION ?? LOCAL_REGION
+  const client = once(async () => {
+    // Loaded where a channel needs it. A named profile keeps the SDK from the variables, in which the engines' credentials are.
+    const { STSClient } = await import('@aws-sdk/client-sts')
+    return new STSClient({ profile: profile || 'default', region })
+  })
   return async () => {
     try {
-      const { expiration, ...credentials } = await client.config.credentials()
+      const { expiration, ...credentials } = await (await client()).config.credentials()
       return { ...credentials, expiresAt: expiration?.getTime() }
     } catch {
       throw new MissingAwsCredentialsError()

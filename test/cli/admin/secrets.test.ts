@@ -56,6 +56,19 @@ describe('channel secret commands', () => {
     runCommand(secretRemove, { table: audited.table, outputs, options: { NAME: name, config: SHIPPED_FILE }, confirm })
 
   describe('secret set', () => {
+    it('says that a channel without a key has no secret, without asking AWS', async () => {
+      const config = 'config/examples/bedrock.yaml'
+      const input = new PassThrough()
+      const options = { NAME: 'bedrock', 'value-from-stdin': true, config } as const
+      await expect(
+        runCommand(
+          createSecretSet(() => input),
+          { table: audited.table, options },
+        ),
+      ).rejects.toThrow('the channel bedrock has no secret: its requests are signed by the role of the functions')
+      expect(cloudFormation.calls()).toEqual([])
+    })
+
     it('sets one entry and leaves the others, and no output has the value', async () => {
       secret.text = '{"OTHER":"kept"}'
       const answer = await set('MAIN_KEY', 'sk-1\n')
