@@ -14,7 +14,7 @@ type HandlerFile = { readonly folder: string; readonly entry?: string }
 
 /** Where a package holds the bundle of a handler. */
 export function prebuiltFile({ folder, entry = 'handler.ts' }: HandlerFile): string {
-  return join('functions', `${folder.replaceAll('/', '-')}-${entry}.json`)
+  return join('lambdas', folder, `${entry}.json`)
 }
 
 /** As `bundleHandler` of lib/stack/bundle-handler.ts. */

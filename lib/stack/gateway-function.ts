@@ -154,7 +154,8 @@ export function codeAsset(scope: Construct, code: ShippedCode) {
     writeSourceMaps(scope, { folder, hash: asset.assetHash, files: bundled })
     return asset
   }
-  return { path: sources.root, options, assetOf }
+  // CDK takes one asset for another of the same path.
+  return { path: join(sources.root, 'lambdas', folder), options, assetOf }
 }
 
 /** The id of a function from its name: `SubmitVideoJob` for `submit-video-job`. */
