@@ -13,10 +13,22 @@ const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 /** Longer than any key; a longer string is refused before it is hashed. */
 const KEY_CHARACTERS_MAX = 512
 
-/** Reads `Authorization: Bearer <key>`: a case-insensitive scheme, exactly one space, and a key of visible ASCII. */
-export function bearerKey(header: string | undefined): string | undefined {
+/**
+ * Reads `Authorization: Bearer <key>`: a case-insensitive scheme, exactly one space, and a key of visible ASCII.
+ * @param tokenCharactersMax the most characters of a token of an issuer, where one may stand for a key.
+ */
+export function bearerKey(header: string | undefined, tokenCharactersMax?: number): string | undefined {
   const key = /^bearer ([\x21-\x7e]+)$/i.exec(header ?? '')?.[1]
-  return key !== undefined && key.length <= KEY_CHARACTERS_MAX ? key : undefined
+  const isToken = tokenCharactersMax !== undefined && isLikeToken(key ?? '')
+  return key !== undefined && key.length <= (isToken ? tokenCharactersMax : KEY_CHARACTERS_MAX) ? key : undefined
+}
+
+/** Begins every token with a JSON header, `{"`, and no key that the gateway makes. */
+const TOKEN_START = 'eyJ'
+
+/** Whether a bearer may be a token of an issuer. */
+export function isLikeToken(bearer: string): boolean {
+  return bearer.startsWith(TOKEN_START)
 }
 
 /**

@@ -4,7 +4,6 @@ import { bearerKey, isPlausibleKey } from '#core/api-key.ts'
 import { InvalidApiKeyError, KeyRateExceededError } from '#core/errors.ts'
 import type { VideoJob } from '#core/jobs/video-job.ts'
 import { type RateState, requestRate, spreadWait } from '#core/limits.ts'
-import { sha256Hex } from '#platform/crypto.ts'
 import type { Caller } from '#store/callers.ts'
 import type { KeyRateLimiter } from '#store/limits/key-rate-limiter.ts'
 import {
@@ -14,6 +13,7 @@ import {
   type ReceivedRequest,
   receivedRequest,
 } from './api-event.ts'
+import { findShown, takesTokens } from './find-shown.ts'
 
 /** What a look-up finds for a key: the caller, and what else was read in the same request to the table. */
 export type Found = {
@@ -30,16 +30,13 @@ export type KeyLookup = (shown: ShownKey) => Promise<Found | undefined>
 
 /**
  * Puts the caller of `Authorization: Bearer <key>` on the event. Missing, malformed, mistyped, unknown, expired, suspended
- * and revoked keys all throw the same InvalidApiKeyError, the first three without a read.
+ * and revoked keys all throw the same InvalidApiKeyError, the first three without a read. A token of an issuer stands for the key of its subject.
  */
 export function authenticate(lookUp: KeyLookup): MiddlewareObj<ApiEvent, ApiResult> {
   const before = async ({ event }: { event: ApiEvent }) => {
     const key = presentedKey(receivedRequest(event))
     const nowSeconds = Math.trunc(Date.now() / 1000)
-    const found = await lookUp({ keyDigest: sha256Hex(key), nowSeconds, event })
-    if (found === undefined) {
-      throw new InvalidApiKeyError()
-    }
+    const found = await findShown(key, (keyDigest) => lookUp({ keyDigest, nowSeconds, event }))
     event.caller = found.caller
     event.job = found.job
     event.account = found.account
@@ -50,13 +47,16 @@ export function authenticate(lookUp: KeyLookup): MiddlewareObj<ApiEvent, ApiResu
 /** The routes of clients of the Anthropic API, which may send their key as `x-api-key`. */
 const TAKES_API_KEY = /^\/v1\/(?:messages|models)(?:\/|$)/
 
-/** The key that a request shows. @throws InvalidApiKeyError when it is missing, malformed, mistyped or given twice. */
+/** Longer than the tokens of the known issuers with many groups. API Gateway takes 10,240 bytes of headers. */
+const TOKEN_CHARACTERS_MAX = 8_192
+
+/** The key, or the token, that a request shows. @throws InvalidApiKeyError when it is missing, malformed, mistyped or given twice. */
 export function presentedKey({ path, headerLines }: Pick<ReceivedRequest, 'path' | 'headerLines'>): string {
   const lines = headerLines('authorization')
   const isElsewhere = lines.length === 0 && TAKES_API_KEY.test(path)
   const [line, second] = isElsewhere ? headerLines('x-api-key').map((key) => `Bearer ${key}`) : lines
   // Proxies disagree on which of two keys counts, so a request with two has none.
-  const key = second === undefined ? bearerKey(line) : undefined
+  const key = second === undefined ? bearerKey(line, takesTokens() ? TOKEN_CHARACTERS_MAX : undefined) : undefined
   if (key === undefined) {
     throw new InvalidApiKeyError(headerLines('x-api-key').length > 0 ? NOT_IN_API_KEY_HEADER : SEND_BEARER)
   }

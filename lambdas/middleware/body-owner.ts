@@ -1,9 +1,10 @@
 import type { IncomingMessage } from 'node:http'
-import { InvalidApiKeyError } from '#core/errors.ts'
+import { HttpError, InvalidApiKeyError } from '#core/errors.ts'
 import { sha256Hex } from '#platform/crypto.ts'
 import { SMALL_BODY_BYTES } from '#platform/http-server/request-bodies.ts'
 import { presentedKey } from './authenticate.ts'
 import { openCallerContext } from './caller-context.ts'
+import { findShown } from './find-shown.ts'
 
 type Sender = Pick<IncomingMessage, 'headers' | 'headersDistinct' | 'socket'> & Partial<Pick<IncomingMessage, 'url'>>
 
@@ -27,7 +28,7 @@ export async function bodyOwner(request: Sender, takesKey: boolean): Promise<str
     if (key === undefined) {
       return `address ${request.socket.remoteAddress}`
     }
-    return isSmall(request.headers) ? SMALL : await tenantOf(sha256Hex(key))
+    return isSmall(request.headers) ? SMALL : await tenantOf(key)
   } catch (error) {
     if (error instanceof InvalidApiKeyError) {
       return undefined
@@ -42,11 +43,11 @@ function isSmall({ 'content-length': length, 'transfer-encoding': coding }: Inco
 }
 
 /** While the table is out of reach, the key stands for its tenant; the operation says what is wrong. */
-async function tenantOf(keyDigest: string): Promise<string | undefined> {
+async function tenantOf(key: string): Promise<string | undefined> {
   try {
-    const found = await openCallerContext().callers.lookUp(keyDigest)
-    return found && `tenant ${found.caller.tenantId}`
-  } catch {
-    return `key ${keyDigest}`
+    const { caller } = await findShown(key, (keyDigest) => openCallerContext().callers.lookUp(keyDigest))
+    return `tenant ${caller.tenantId}`
+  } catch (error) {
+    return error instanceof HttpError && error.statusCode < 500 ? undefined : `key ${sha256Hex(key)}`
   }
 }

@@ -12,8 +12,8 @@ import { repeatedField } from '#core/json/json-fields.ts'
 import { NO_RATE_HEADERS, rateHeaders } from '#core/limits.ts'
 import { headerValue } from '#middleware/api-event.ts'
 import { countRequest, presentedKey } from '#middleware/authenticate.ts'
+import { findShown } from '#middleware/find-shown.ts'
 import { handlingOf, namesInBody, readJsonBody } from '#middleware/request-input.ts'
-import { sha256Hex } from '#platform/crypto.ts'
 import { logger } from '#platform/telemetry/logger.ts'
 import { measure } from '#platform/telemetry/measures.ts'
 import { BODY_BYTES_MAX } from '#routes/define-route.ts'
@@ -132,12 +132,11 @@ async function errorResponse(exchange: RelayExchange, next: () => Promise<void>)
 
 /** Reads the switches beside the key where they are too old. @throws InvalidApiKeyError, ServiceUnavailableError */
 async function authenticate(exchange: RelayExchange, { callers, currentCatalogue }: RelayProcess): Promise<void> {
-  const keyDigest = sha256Hex(presentedKey(exchange.request))
-  const found = await currentCatalogue.readBeside(() => callers.lookUp(keyDigest))
-  if (found === undefined) {
-    throw new InvalidApiKeyError()
-  }
-  exchange.authenticated(found.caller, { read: () => callers.confirm(keyDigest), isCurrent: found.isConfirmed })
+  const shown = presentedKey(exchange.request)
+  const { caller, isConfirmed } = await currentCatalogue.readBeside(() =>
+    findShown(shown, (keyDigest) => callers.lookUp(keyDigest)),
+  )
+  exchange.authenticated(caller, { read: () => callers.confirm(caller.keyDigest), isCurrent: isConfirmed })
 }
 
 /** Changes of a key that one request follows; nobody changes a key more often while a request begins. */

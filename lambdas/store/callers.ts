@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import { PERIOD_KINDS, type PeriodKind } from '#core/budgets.ts'
-import { InvalidApiKeyError } from '#core/errors.ts'
+import { refusedKey } from '#core/refused-key.ts'
 import { RecentValues } from '../platform/cache.ts'
 import { type Clock, systemClock } from '../platform/clock.ts'
 import { allOf, isStill } from './table/expressions.ts'
@@ -20,6 +20,8 @@ export type Caller = {
   readonly ratePerMinute?: number | undefined
   /** The budget in which the requests of the key count; undefined without one. */
   readonly budget?: BudgetOfKey | undefined
+  /** What the rule of its issuer allows the subject, as text; undefined for an API key. */
+  readonly ruleLimits?: string | undefined
 }
 
 /** Names the budget of a key, which its successors share. `kind` may be out of date: another of these keys may have changed it. */
@@ -62,14 +64,15 @@ const apiKeyItem = z.object({
   ratePerMinute: z.optional(z.number()),
   suspended: z._default(z.boolean(), false),
   revision: z.optional(z.number()),
+  ruleLimits: z.optional(z.string()),
   ...budgetAttributes,
 })
 
 /** Reads a stored key. @throws ZodError for an item that this service did not write. */
 export function readApiKeyRecord(item: unknown, keyDigest: string): ApiKeyRecord {
   const { state, suspended, expiresAt, ...named } = apiKeyItem.parse(item)
-  const { tenantId, keyId, revision, models, ratePerMinute } = named
-  const caller = { tenantId, keyId, keyDigest, revision, models, ratePerMinute, budget: namedBudget(named) }
+  const { tenantId, keyId, revision, models, ratePerMinute, ruleLimits } = named
+  const caller = { tenantId, keyId, keyDigest, revision, models, ratePerMinute, ruleLimits, budget: namedBudget(named) }
   return { caller, state, suspended, expiresAt }
 }
 
@@ -205,7 +208,7 @@ export class CallerDirectory {
   async confirm(keyDigest: string): Promise<Caller> {
     const caller = await this.#reads.read(keyDigest)
     if (caller === undefined) {
-      throw new InvalidApiKeyError()
+      throw refusedKey(keyDigest)
     }
     return caller
   }

@@ -17,6 +17,7 @@ export const FUNCTION_VARIABLES = {
   GATEWAY_CONFIG_FILE: 'the validated configuration; unset: `gateway.json` beside the code',
   TOKENIZER_RANKS_FILE: 'the vocabulary for counting embedding inputs; unset: `cl100k_base.json` beside the code',
   OPENAPI_FILE: 'the OpenAPI document; unset: `openapi.json` beside the code',
+  IDENTITY_FILE: 'issuers of tokens and their rules; unset: callers need an API key',
   CORS_ORIGINS: 'origins whose scripts may call the API, separated by spaces',
   FRONT_DOOR_SECRET_ARN: 'JSON secret by which the front door proves itself',
   CONSOLE_ORIGIN: 'the origin of the console; `loopback` locally',

@@ -179,6 +179,7 @@ async function startEngines(options: LocalHostOptions, config: GatewayConfig, da
   const aws = await startAwsFront(machine, credentials, () => channels.describe())
   closers.push(aws.close)
   data.writeJson('gateway.json', upstreams.config)
+  data.writeJson('identity.json', { ...config.identity, trusted_origins: config.trusted_origins })
   // In the data directory, as beside the code of a deployed function.
   const ranksFile = data.file('cl100k_base.json')
   keepTokenizerRanks(ranksFile)
@@ -201,6 +202,7 @@ async function startEngines(options: LocalHostOptions, config: GatewayConfig, da
     GATEWAY_CONFIG_FILE: data.file('gateway.json'),
     TOKENIZER_RANKS_FILE: ranksFile,
     OPENAPI_FILE,
+    IDENTITY_FILE: config.identity.issuers.length === 0 ? '' : data.file('identity.json'),
     CORS_ORIGINS: config.cors.origins.join(' '),
     // Pages of this machine, whatever name and port they call it by.
     CONSOLE_ORIGIN: 'loopback',

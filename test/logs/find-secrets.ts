@@ -2,6 +2,7 @@
 const SECRETS: Readonly<Record<string, RegExp>> = {
   'an API key': /rg_(live|admin)_\w/,
   'a token of a session': /\b[0-9A-Za-z]{16}\.(n|[ak][0-9A-Za-z]{8})\.[0-9A-Za-z_-]{43}/,
+  'a token of an issuer': /\beyJ[\w-]+\.eyJ[\w-]*/,
   'a callback secret': /whsec_\w/,
   'a signature of a callback': /\bv1,[A-Za-z0-9+/]{20,}/,
   'an Authorization header': /\bauthorization\W{1,4}\w|\bbearer [\w.~+/-]{3,}/i,

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { type Channel, channelSchema, FIELD_PATH } from './channel.ts'
+import { identitySettings, isIssuer, LOOPBACK_NAMES } from './identity-settings.ts'
 import {
   type ChatModel,
   type EmbeddingModel,
@@ -11,17 +12,6 @@ import {
 import { findImagePrice, findVideoPrice, imagePriceTiers } from './price-rows.ts'
 import { strictObject } from './schema-parts.ts'
 import { foreignTokenPlaces } from './upstream-auth.ts'
-
-const LOOPBACK_NAMES: readonly string[] = ['127.0.0.1', 'localhost', '[::1]']
-
-/** The issuer names itself in each token, letter by letter, so it is kept as it is written. */
-function isIssuer(text: string): boolean {
-  const url = URL.parse(text)
-  if (url === null || url.search !== '' || url.hash !== '' || url.username !== '') {
-    return false
-  }
-  return url.protocol === 'https:' || (url.protocol === 'http:' && LOOPBACK_NAMES.includes(url.hostname))
-}
 
 const GROUPS_MAX = 50
 const groups = z.array(z.string().min(1).max(200)).max(GROUPS_MAX).default([])
@@ -303,6 +293,7 @@ export const gatewayConfigSchema = strictObject({
   max_video_bytes: z.number().int().min(1).max(10_737_418_240).default(2_147_483_648),
   hidden_members: hiddenMembers,
   console: consoleSettings.default({}),
+  identity: identitySettings.default({ issuers: [] }),
   channels: z.array(channelSchema),
   models: z.array(modelSchema).min(1),
 }).superRefine((config, context) => {

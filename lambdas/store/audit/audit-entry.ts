@@ -64,6 +64,8 @@ type AuditFieldName =
   | 'role'
   | 'kind'
   | 'sessions'
+  | 'issuer'
+  | 'rule'
 
 /** The fields of a target that an effect changes, before or after it. */
 export type AuditedFields = Readonly<Partial<Record<AuditFieldName, FieldValue>>>

@@ -11,6 +11,7 @@ import { jobIdMilliseconds } from '#core/ids.ts'
 import { TRANSITIONS } from '#core/jobs/video-job.ts'
 import type { Microcredits } from '#core/money.ts'
 import type { PriceLine, PriceSnapshot } from '#core/pricing/video-cost.ts'
+import { refusedKey } from '#core/refused-key.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { asError, logger } from '../../platform/telemetry/logger.ts'
 import { type OpenBucket, putText } from '../bucket/bucket.ts'
@@ -279,7 +280,7 @@ function explainRefusal(job: NewVideoJob, error: ConditionsNotMetError): Error {
   const { failed, oldItems } = error
   const balance = oldItems.get('balance')
   if (failed.has('key') || isSuspended(balance)) {
-    return new InvalidApiKeyError()
+    return refusedKey(job.keyDigest)
   }
   if (failed.has('idempotency')) {
     return new IdempotencyKeyTakenError('the idempotency key was used before', { cause: error })

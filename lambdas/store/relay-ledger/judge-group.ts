@@ -1,7 +1,8 @@
 import * as z from 'zod/mini'
 import { type Budget, BudgetExceededError, budgetAt } from '#core/budgets.ts'
-import { InsufficientQuotaError, InvalidApiKeyError } from '#core/errors.ts'
+import { InsufficientQuotaError } from '#core/errors.ts'
 import type { Microcredits } from '#core/money.ts'
+import { refusedKey } from '#core/refused-key.ts'
 import { readKeyBudget, readTenantBudget } from '../budgets.ts'
 import { storedAmount } from '../table/attributes.ts'
 import { ConditionsNotMetError, type Item } from '../table/table.ts'
@@ -34,7 +35,7 @@ type Refusal = readonly [Order, Error]
 /** Refuses an order whose key may not spend, or whose request has a row in the ledger. */
 function judgeItems(order: Order, error: ConditionsNotMetError): readonly Refusal[] {
   if (order.kind === 'reserve' && error.failed.has(GROUP_WRITES.key(order.reservation))) {
-    return [[order, new InvalidApiKeyError()]]
+    return [[order, refusedKey(order.reservation.keyDigest)]]
   }
   return error.failed.has(GROUP_WRITES.row(order)) ? [[order, error]] : []
 }
@@ -58,7 +59,10 @@ function judgeMoney(orders: readonly Order[], error: ConditionsNotMetError, nowM
   const reserving = orders.filter(({ kind }) => kind === 'reserve')
   const balance = error.failed.has(GROUP_WRITES.balance) ? error.oldItems.get(GROUP_WRITES.balance) : undefined
   if (balance !== undefined && balanceItem.parse(balance).state !== 'active') {
-    return { refused: new Map(reserving.map((order) => [order, new InvalidApiKeyError()])), groups: [resolving] }
+    return {
+      refused: new Map(reserving.map((order) => [order, refusedKey(order.reservation.keyDigest)])),
+      groups: [resolving],
+    }
   }
   const pots = [...keyPots(orders, error, nowMilliseconds), ...balancePots(balance, nowMilliseconds)].map((pot) => {
     const returned = resolving.filter(pot.isFor).map(returnedAmount)

@@ -1,0 +1,93 @@
+import * as z from 'zod'
+import { parseBudgetLimit } from '../budgets.ts'
+import { RATE_PER_MINUTE_DEFAULT, RATE_PER_MINUTE_MAX } from '../limits.ts'
+import { strictObject } from './schema-parts.ts'
+
+/** Hosts of this machine, which only a local host can mean. */
+export const LOOPBACK_NAMES: readonly string[] = ['127.0.0.1', 'localhost', '[::1]']
+
+/** The issuer names itself in each token, letter by letter, so it is kept as it is written. */
+export function isIssuer(text: string): boolean {
+  const url = URL.parse(text)
+  if (url === null || url.search !== '' || url.hash !== '' || url.username !== '') {
+    return false
+  }
+  return url.protocol === 'https:' || (url.protocol === 'http:' && LOOPBACK_NAMES.includes(url.hostname))
+}
+
+const ISSUER_MESSAGE =
+  'use the issuer exactly as its tokens name it, such as https://login.example.com, without a query'
+
+const scalar = z.union([z.string().min(1).max(500), z.number(), z.boolean()])
+
+/** What the claims of a token must be. */
+export const claimConditions = z
+  .record(z.string().min(1).max(200), z.union([scalar, z.array(scalar).min(1).max(100)]))
+  .refine((when) => Object.keys(when).length > 0, { message: 'name at least one claim, or every token would match' })
+  .meta({
+    description:
+      'Claims and what they must be: a string in which `*` stands for any characters, a number, a boolean, or a list of which one must match. A name that begins with `/` is a JSON pointer.',
+  })
+
+function isBudget(text: string): boolean {
+  try {
+    parseBudgetLimit(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
+const budget = z.string().refine(isBudget, { message: 'write credits per period, such as 5/month' })
+
+const rule = strictObject({
+  name: z.string().regex(/^[a-z0-9][a-z0-9-]{0,63}$/, 'use lower-case letters, digits and hyphens, at most 64'),
+  when: claimConditions,
+  tenant: z.string().min(1).max(200).meta({ description: 'The id of the tenant, or a name that no other tenant has.' }),
+  models: z.array(z.string().min(1)).min(1).max(200).optional().meta({
+    description: 'Models that the subjects may use. Default: all.',
+  }),
+  rate: z.number().int().min(1).max(RATE_PER_MINUTE_MAX).nullable().default(RATE_PER_MINUTE_DEFAULT).meta({
+    description: 'Requests per minute of each subject; null for no limit.',
+  }),
+  budget: budget.optional().meta({ description: 'The budget of each subject, such as 5/day.' }),
+  budget_of_all: budget.optional().meta({
+    description: 'A budget that all subjects of the rule share, such as 100/month.',
+  }),
+}).refine((row) => row.budget === undefined || row.budget_of_all === undefined, {
+  message: 'use `budget` or `budget_of_all`; the budget of the tenant binds too',
+})
+
+const audience = z.string().min(1).max(500)
+
+const issuer = strictObject({
+  issuer: z.string().max(500).refine(isIssuer, { message: ISSUER_MESSAGE }),
+  audience: z.union([audience.transform((one) => [one]), z.array(audience).min(1).max(20)]).meta({
+    description: 'The audience, or one of several, that a token must name: most often the address of this gateway.',
+  }),
+  jwks_url: z.string().max(500).refine(isIssuer, { message: 'use an https url without a query' }).optional().meta({
+    description: 'Where the public keys are. Default: where the discovery document of the issuer says.',
+  }),
+  rules: z.array(rule).min(1).max(100),
+})
+
+function firstRepeated(names: readonly string[]): string | undefined {
+  return names.find((name, index) => names.indexOf(name) < index)
+}
+
+/** Who may call without an API key. */
+export const identitySettings = strictObject({
+  issuers: z
+    .array(issuer)
+    .max(20)
+    .default([])
+    .superRefine((issuers, context) => {
+      const repeated =
+        firstRepeated(issuers.map((each) => each.issuer)) ??
+        firstRepeated(issuers.flatMap(({ rules }) => rules.map(({ name }) => name)))
+      if (repeated !== undefined) {
+        context.addIssue({ code: 'custom', message: `"${repeated}" is used twice; every issuer and rule is unique` })
+      }
+    })
+    .meta({ description: 'Issuers of tokens (JWT) that clients may send in place of an API key.' }),
+})
