@@ -8,10 +8,10 @@ import { environmentVariable } from '#platform/configuration.ts'
 import { sha256Hex } from '#platform/crypto.ts'
 import type { Caller } from '#store/callers.ts'
 import { admitSubject, type Subject } from '#store/keys/subject-keys.ts'
+import { openLeanTable } from '#store/table/lean-table.ts'
 import type { Table } from '#store/table/table.ts'
 import { listTenantNames, readTenantName } from '#store/tenants/tenants.ts'
 import { TokenVerifier } from '#upstream/issuer-tokens.ts'
-import { openCallerContext } from './caller-context.ts'
 
 /** Loaded with the first token of an issuer, so that nobody else pays for it. */
 const verifier = once(() => {
@@ -20,6 +20,9 @@ const verifier = once(() => {
   const settings: IdentitySettings = JSON.parse(readFileSync(file, 'utf8'))
   return new TokenVerifier(settings)
 })
+
+/** Of its own, because functions reach the table in different ways. */
+const table = once(openLeanTable)
 
 /** Subjects whose keys are being made, by digest. */
 const admissions = new Map<string, Promise<void>>()
@@ -47,8 +50,7 @@ export async function readTokenSubject(token: string): Promise<TokenSubject | un
   if (rule === undefined) {
     throw new NoIdentityRuleError()
   }
-  const { table } = openCallerContext()
-  const tenantId = await tenantIdOf(table, rule.tenant)
+  const tenantId = await tenantIdOf(table(), rule.tenant)
   const limits = limitsOf(rule)
   const digest = subjectDigest(sha256Hex(JSON.stringify([issuer.issuer, subject, tenantId])))
   const admitted = { digest, issuer: issuer.issuer, subject, tenantId, rule: rule.name, limits }
@@ -59,7 +61,7 @@ export async function readTokenSubject(token: string): Promise<TokenSubject | un
       if (known?.caller.ruleLimits === writeLimits(limits)) {
         return known
       }
-      await admitOnce(table, admitted)
+      await admitOnce(table(), admitted)
       return await foundOrUndefined(lookUp)
     },
   }

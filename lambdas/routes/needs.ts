@@ -65,6 +65,8 @@ export type FunctionNeeds = {
   readonly callsUpstreams?: 'relayed' | 'video'
   /** Ships the vocabulary, to count tokens exactly. */
   readonly shipsTokenizer?: true
+  /** Verifies tokens of issuers, and makes keys of their subjects; only where the configuration has issuers. */
+  readonly takesTokens?: true
   /** Ships the OpenAPI document. */
   readonly shipsOpenapi?: true
   readonly memoryMegabytes: number

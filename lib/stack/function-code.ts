@@ -1,5 +1,7 @@
-import { copyFileSync, writeFileSync } from 'node:fs'
+import { copyFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
+import type { IdentitySettings } from '#core/identity.ts'
 import { writeTokenizerRanks } from '../config/tokenizer-ranks.ts'
 import { consoleCacheControl, readConsoleFiles } from '../console/console-files.ts'
 import { type BundledFile, bundleHandler } from './bundle-handler.ts'
@@ -36,9 +38,17 @@ function filesOf(folder: string | undefined): ReturnType<typeof readConsoleFiles
  */
 const WEB_FUNCTION_ENTRY = ['process.env.LAMBDA_TASK_ROOT ??= __dirname', "import('./index.mjs')", ''].join('\n')
 
+/** Writes what functions need to verify tokens: a change of anything else in the configuration deploys none of them for it. */
+function writeIdentity(file: string, configurationFile: string): void {
+  // biome-ignore lint/plugin: written by this process.
+  const { identity, trusted_origins }: GatewayConfig = JSON.parse(readFileSync(configurationFile, 'utf8'))
+  writeFileSync(file, JSON.stringify({ ...identity, trusted_origins } satisfies IdentitySettings))
+}
+
 /** Files that can ship with a function's code, with their writers. */
 const SHIPPED_FILES = {
   'gateway.json': (file: string, { configurationFile }: FunctionSources) => copyFileSync(configurationFile, file),
+  'identity.json': (file: string, { configurationFile }: FunctionSources) => writeIdentity(file, configurationFile),
   'cl100k_base.json': (file: string) => writeTokenizerRanks(file),
   'console.json': (file: string, { consoleFolder }: FunctionSources) => writeFileSync(file, packConsole(consoleFolder)),
   'index.js': (file: string) => writeFileSync(file, WEB_FUNCTION_ENTRY),

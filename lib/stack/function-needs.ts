@@ -47,6 +47,21 @@ function unite(accesses: readonly TableAccess[]): TableAccess[] {
   }))
 }
 
+/** Reads the tenant of a rule; makes the key of a subject, or applies a changed rule to it, in one transaction. */
+const TOKEN_ACCESS: readonly TableAccess[] = [
+  { actions: ['GetItem'], partitions: ['BAL#*', 'BUDGET#*', 'K#*', 'TENANTS'] },
+  { actions: ['Query'], partitions: ['TENANTS'] },
+  {
+    actions: ['PutItem', 'UpdateItem', 'ConditionCheckItem'],
+    partitions: ['AUDIT', 'BAL#*', 'BUDGET#*', 'K#*', 'KEYS'],
+  },
+]
+
+/** The needs of code that takes tokens of issuers in place of API keys. */
+export function withTokens<Needs extends FunctionNeeds>(needs: Needs): Needs {
+  return { ...needs, takesTokens: true, transacts: true, table: unite([...needs.table, ...TOKEN_ACCESS]) }
+}
+
 /** What the relay server may do, for every relayed operation and the models. Its size is fixed by Lambda. */
 export const RELAY_SERVER_NEEDS: FunctionNeeds = needsOf(ROUTES.filter(({ relays }: Route) => relays))
 

@@ -21,7 +21,7 @@ import { getVideoJob } from '#routes/video-jobs.ts'
 import { FUNCTION_TIMEOUT_SECONDS } from '../config/platform-facts.ts'
 import type { CustomDomain, StageSettings } from '../config/stage-settings.ts'
 import { acknowledge } from './acknowledge.ts'
-import { API_FUNCTIONS, type ApiFunction } from './function-needs.ts'
+import { API_FUNCTIONS, type ApiFunction, withTokens } from './function-needs.ts'
 import { addErrorResponses } from './gateway-error-responses.ts'
 import { type GatewayFunction, pascalCase } from './gateway-function.ts'
 import { ACCESS_LOG_FIELDS, ServiceLogGroup } from './logs.ts'
@@ -141,10 +141,11 @@ export class GatewayApi extends Construct {
   }
 
   #createFunction(
-    { name, needs, ...facts }: ApiFunction,
+    { name, needs: own, ...facts }: ApiFunction,
     { resources, settings, pipeline, corsOrigins }: GatewayApiProps,
   ): LambdaIntegration {
     const streams = facts.streams && !settings.emulator
+    const needs = resources.takesTokens && facts.routes.some(({ auth }) => auth === 'key') ? withTokens(own) : own
     const handler = createFunction(this, pascalCase(name), resources, {
       folder: `api/${name}`,
       needs,

@@ -23,12 +23,12 @@ import type { StageSettings } from '../config/stage-settings.ts'
 import { acknowledge, acknowledgeWildcard } from './acknowledge.ts'
 import { createPrivateBucket } from './buckets.ts'
 import { RELAY_SERVER, RELAY_SERVER_NODE_OPTIONS } from './function-code.ts'
-import { RELAY_SERVER_NEEDS } from './function-needs.ts'
+import { RELAY_SERVER_NEEDS, withTokens } from './function-needs.ts'
 import { codeAsset, telemetryOf } from './gateway-function.ts'
 import { ServiceLogGroup } from './logs.ts'
 import { metricsNamespaceOf } from './metrics.ts'
 import { type FrontDoorSecret, grantSecret } from './secrets.ts'
-import { equipRelayServer, type ServiceResources } from './service-resources.ts'
+import { equipRelayServer, IDENTITY_FILE, type ServiceResources } from './service-resources.ts'
 
 /**
  * Requests at once in one process, Lambda's default. Each has a socket to its client and one to its upstream: 128 of the 1,024 descriptors of an
@@ -88,7 +88,9 @@ export class RelayWebFunction extends Construct implements IGrantable {
     this.#equip(props)
     const rateLimit = endpointRateOf(props.settings.throttle.requestsPerSecond)
     const { bucket, copyOptions } = this.#keepCode()
-    const code = codeAsset(this, { ...RELAY_SERVER, sources: props.resources.sources })
+    const { sources, takesTokens } = props.resources
+    const files = [...RELAY_SERVER.files, ...(takesTokens ? ([IDENTITY_FILE] as const) : [])]
+    const code = codeAsset(this, { ...RELAY_SERVER, files, sources })
     const created = new WebFunction(this, 'Function', {
       webFunctionName: FUNCTION_NAME,
       code: WebFunctionCode.fromAssetToProvidedBucket(bucket, code.path, { ...code.options, copyOptions }),
@@ -166,7 +168,7 @@ export class RelayWebFunction extends Construct implements IGrantable {
       NODE_OPTIONS: RELAY_SERVER_NODE_OPTIONS,
       ...(corsOrigins.length > 0 ? { CORS_ORIGINS: corsOrigins.join(' ') } : {}),
     })
-    equipRelayServer(this, RELAY_SERVER_NEEDS, resources)
+    equipRelayServer(this, resources.takesTokens ? withTokens(RELAY_SERVER_NEEDS) : RELAY_SERVER_NEEDS, resources)
     grantSecret(this, secretArn)
   }
 

@@ -32,6 +32,8 @@ export type ServiceResources = {
   readonly channelSecret: ChannelSecret
   /** Of the configuration. */
   readonly channels: readonly Channel[]
+  /** Whether the configuration has issuers, whose tokens stand for API keys. */
+  readonly takesTokens: boolean
   /** Additional variables of every function. */
   readonly environment: FunctionEnvironment
 }
@@ -51,9 +53,10 @@ export function createFunction(
   props: EquippedFunctionProps,
 ): GatewayFunction {
   const { folder, needs, ...rest } = props
-  const { timeoutSeconds, memoryMegabytes, readsConfiguration, shipsTokenizer, shipsOpenapi } = needs
+  const { timeoutSeconds, memoryMegabytes, readsConfiguration, takesTokens, shipsTokenizer, shipsOpenapi } = needs
   const files = [
     ...(readsConfiguration ? (['gateway.json'] as const) : []),
+    ...(takesTokens ? ([IDENTITY_FILE] as const) : []),
     ...(shipsTokenizer ? (['cl100k_base.json'] as const) : []),
     ...(shipsOpenapi ? (['openapi.json'] as const) : []),
   ]
@@ -64,6 +67,7 @@ export function createFunction(
   giveDelivery(created, needs, resources)
   created.setEnvironment(resources.environment)
   giveFrontDoor(created, needs, resources)
+  giveIssuers(created, needs)
   giveChannels(created, needs, resources)
   return created
 }
@@ -75,7 +79,17 @@ type Equippable = Construct & IGrantable & { setEnvironment(values: FunctionEnvi
 export function equipRelayServer(created: Equippable, needs: FunctionNeeds, resources: ServiceResources): void {
   giveTable(created, needs, resources)
   created.setEnvironment(resources.environment)
+  giveIssuers(created, needs)
   giveChannels(created, needs, resources)
+}
+
+/** Ships with code that takes tokens of issuers. */
+export const IDENTITY_FILE = 'identity.json'
+
+function giveIssuers(created: Equippable, { takesTokens }: Pick<FunctionNeeds, 'takesTokens'>): void {
+  if (takesTokens) {
+    created.setEnvironment({ IDENTITY_FILE })
+  }
 }
 
 function giveChannels(

@@ -183,6 +183,7 @@ export class Service extends Construct {
       frontDoor: this.#prepareFrontDoor(settings, delivery),
       channelSecret: new ChannelSecret(this, 'ChannelSecret', { outlivesStack }),
       channels: config.channels,
+      takesTokens: config.identity.issuers.length > 0,
       environment: functionEnvironment,
     }
   }

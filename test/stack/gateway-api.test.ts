@@ -115,6 +115,21 @@ describe('GatewayApi', () => {
     expect(new Set(preflights.map(({ folder }) => folder))).toEqual(new Set(['api/public']))
   })
 
+  it('lets every function that takes a key take tokens, where the configuration has issuers, and no other', () => {
+    const { config } = shippedConfiguration
+    const issuer = 'https://token.actions.githubusercontent.com'
+    const rule = { name: 'ci', when: { repository: 'acme/*' }, tenant: 'acme', rate: 300 }
+    const issuers = [{ issuer, audience: ['https://gateway.example.com'], rules: [rule] }]
+    const told = (from: Template) =>
+      resourcesOf(from, 'AWS::Lambda::Function')
+        .filter(({ properties }) => properties.Environment?.Variables.IDENTITY_FILE === 'identity.json')
+        .map(({ properties }) => folderOf(properties))
+    const keyed = new Set(ROUTES.filter(({ auth }) => auth === 'key').map(folderOfRoute))
+    const open = synthesizeStack({ config: { ...config, identity: { issuers } } })
+    expect(told(open).toSorted()).toEqual([...keyed].toSorted())
+    expect(told(template)).toEqual([])
+  })
+
   it.each<Route>(whole ?? [])('buffers $operation with the timeout of its function', (route) => {
     const { integration, uri, properties } = deployed(template, route)
     expect(integration).toMatchObject({ Type: 'AWS_PROXY', TimeoutInMillis: 29_000 })

@@ -1,0 +1,76 @@
+import { beforeAll, describe, expect, it } from '@jest/globals'
+import { limitsOf } from '#core/identity.ts'
+import { parseCredits } from '#core/money.ts'
+import { subjectDigest } from '#core/refused-key.ts'
+import { sha256Hex } from '#platform/crypto.ts'
+import { readBudgetOfKey } from '#store/key-budgets.ts'
+import { getApiKey, listApiKeys, revokeApiKey } from '#store/keys/api-keys.ts'
+import { setApiKey } from '#store/keys/key-changes.ts'
+import { admitSubject, subjectKeyId } from '#store/keys/subject-keys.ts'
+import { makeTenant } from '#store/tenants/tenant-lifecycle.ts'
+import { useTestTable } from '../../engines/use-test-table.ts'
+import { TESTER } from '../../engines/video-jobs.ts'
+
+const RULE = { name: 'ci', when: { sub: '*' }, tenant: 'acme', rate: 60, models: ['chat', 'image'], budget: '5/day' }
+
+function subjectOf(name: string, rule: Partial<typeof RULE> & { readonly budget_of_all?: string } = {}) {
+  const limits = limitsOf({ ...RULE, ...rule })
+  const digest = subjectDigest(sha256Hex(name))
+  return { digest, issuer: 'https://issuer.example.com', subject: name, tenantId: 'acme', rule: 'ci', limits }
+}
+
+const listingOf = (name: string) => subjectKeyId(subjectOf(name).digest)
+
+describe('admitSubject', () => {
+  const { table } = useTestTable()
+  const now = Date.now()
+  beforeAll(async () => {
+    await makeTenant(table, { id: 'acme', name: 'Acme', credits: parseCredits('10') }, TESTER)
+  })
+
+  it('makes one key for a hundred first requests at once, with the budget of its rule', async () => {
+    await Promise.all(Array.from({ length: 100 }, () => admitSubject(table, subjectOf('many'), now)))
+    const keys = (await listApiKeys(table)).filter(({ name }) => name === 'many')
+    expect(keys).toMatchObject([{ tenantId: 'acme', state: 'active', models: ['chat', 'image'], ratePerMinute: 60 }])
+    const budget = await readBudgetOfKey(table, keys[0]?.budget ?? { id: '', kind: 'day' })
+    expect(budget).toMatchObject({ amount: parseCredits('5'), spent: 0n })
+  })
+
+  it('keeps a revoked key revoked', async () => {
+    await admitSubject(table, subjectOf('gone'), now)
+    await revokeApiKey(table, listingOf('gone'), TESTER)
+    await admitSubject(table, subjectOf('gone', { rate: 5 }), now + 60_000)
+    expect((await getApiKey(table, listingOf('gone'))).listing).toMatchObject({ state: 'revoked', ratePerMinute: 60 })
+  })
+
+  it('applies a changed rule, but not twice within half a minute, and keeps what an operator lowered', async () => {
+    await admitSubject(table, subjectOf('changed'), now)
+    await setApiKey(table, { keyId: listingOf('changed'), settings: { models: ['chat'] }, actor: TESTER })
+    const wider = subjectOf('changed', { models: ['chat', 'image', 'video'], rate: 30, budget: '7/day' })
+    await admitSubject(table, wider, now + 1_000)
+    expect((await getApiKey(table, listingOf('changed'))).listing.ratePerMinute).toBe(60)
+    await admitSubject(table, wider, now + 60_000)
+    const { models, ratePerMinute, budget } = (await getApiKey(table, listingOf('changed'))).listing
+    expect({ models, ratePerMinute }).toEqual({ models: ['chat'], ratePerMinute: 30 })
+    expect(await readBudgetOfKey(table, budget ?? { id: '', kind: 'day' })).toMatchObject({
+      amount: parseCredits('7'),
+      left: parseCredits('7'),
+    })
+  })
+
+  it('gives all subjects of a rule one budget, where the rule says so', async () => {
+    const { budget: _, ...rule } = RULE
+    const limits = limitsOf({ ...rule, budget_of_all: '9/month' })
+    const shared = ['one', 'two'].map((name) => ({ ...subjectOf(name), limits }))
+    await Promise.all(shared.map((subject) => admitSubject(table, subject, now)))
+    const budgets = await Promise.all(
+      ['one', 'two'].map(async (name) => (await getApiKey(table, listingOf(name))).listing.budget),
+    )
+    expect(budgets[0]).toEqual(budgets[1])
+  })
+
+  it('is not available for a tenant that does not exist', async () => {
+    const lost = { ...subjectOf('lost'), tenantId: 'nobody' }
+    await expect(admitSubject(table, lost, now)).rejects.toThrow('service unavailable')
+  })
+})
