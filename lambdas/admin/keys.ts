@@ -22,6 +22,15 @@ export function stateOf(
   return suspended ? 'suspended' : 'active'
 }
 
+/** Whose key it is, for the key of a subject. */
+function identityJson({ issuer, subject, rule }: NonNullable<ApiKeyListing['identity']>): {
+  readonly issuer?: string | undefined
+  readonly subject?: string | undefined
+  readonly rule?: string | undefined
+} {
+  return { issuer, subject, rule }
+}
+
 /** A key as operations show it, without the key itself. @param budget of the key, if it has one. */
 export function keyJson(key: ApiKeyListing, budget: Budget | undefined, nowMilliseconds: number) {
   return {
@@ -34,6 +43,7 @@ export function keyJson(key: ApiKeyListing, budget: Budget | undefined, nowMilli
     expires_at: key.expiresAt === null ? null : isoSeconds(key.expiresAt),
     rate_per_minute: key.ratePerMinute,
     budget: budgetJson(budget, nowMilliseconds),
+    ...(key.identity === undefined ? {} : identityJson(key.identity)),
   }
 }
 

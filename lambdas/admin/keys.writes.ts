@@ -11,12 +11,13 @@ import {
   overlapField,
 } from '#core/admin/request-fields.ts'
 import type { Session } from '#core/admin/session.ts'
-import type { Budget } from '#core/budgets.ts'
+import type { Budget, BudgetLimit } from '#core/budgets.ts'
 import { InvalidRequestError } from '#core/errors.ts'
+import { readLimits, type SubjectLimits } from '#core/identity.ts'
 import { RATE_PER_MINUTE_DEFAULT, RATE_PER_MINUTE_MAX } from '#core/limits.ts'
 import type { Actor } from '#store/audit/audit-entry.ts'
 import { planKeyBudget, readKeyBudgets } from '#store/key-budgets.ts'
-import { type ApiKeyListing, getApiKey, revokeApiKey } from '#store/keys/api-keys.ts'
+import { type ApiKeyListing, getApiKey, restoreSubjectKey, revokeApiKey } from '#store/keys/api-keys.ts'
 import { generateApiKey, type KeySettings, setApiKey, storeApiKey } from '#store/keys/key-changes.ts'
 import { createPlaygroundKey as storePlaygroundKey } from '#store/keys/playground-key.ts'
 import { countForHolder } from '#store/limits/console-rates.ts'
@@ -137,6 +138,40 @@ function requireFuture(end: number | null | undefined, nowMilliseconds: number):
   }
 }
 
+type Wished = {
+  readonly models?: readonly string[] | null | undefined
+  readonly rate?: number | null | undefined
+  readonly budget?: BudgetLimit | null | undefined
+}
+
+/**
+ * The key of a subject has at most what its rule allows. Undefined leaves a limit as it is.
+ * @throws InvalidRequestError naming what would be more.
+ */
+function requireWithinRule({ identity }: ApiKeyListing, { models, rate, budget }: Wished): void {
+  if (identity === undefined) {
+    return
+  }
+  const rule = readLimits(identity.limits)
+  const hasMoreModels = models === null || models?.some((model) => !rule.models?.includes(model))
+  const isBroader = {
+    models: rule.models !== null && models !== undefined && hasMoreModels,
+    rate_per_minute: rule.ratePerMinute !== null && rate !== undefined && (rate ?? Infinity) > rule.ratePerMinute,
+    budget: budget !== undefined && isBroaderBudget(rule, budget),
+  }
+  const issues = Object.entries(isBroader).flatMap(([path, isMore]) =>
+    isMore ? [{ path, message: `the rule "${identity.rule}" of its issuer allows less: change the rule` }] : [],
+  )
+  if (issues.length > 0) {
+    throw new InvalidRequestError(issues)
+  }
+}
+
+function isBroaderBudget({ budget: allowed, sharesBudget }: SubjectLimits, wished: BudgetLimit | null): boolean {
+  const isWithin = allowed === null || (wished?.kind === allowed.kind && wished.amount <= allowed.amount)
+  return sharesBudget || !isWithin
+}
+
 const MODELS_ALLOWED = 'use a list of 1 to 200 model ids, or null for all models'
 const RATE_ALLOWED = `use a whole number from 1 to ${RATE_PER_MINUTE_MAX}, or null for no limit`
 
@@ -223,7 +258,9 @@ export const changeKey = defineOperation({
   ) {
     const now = nowMilliseconds()
     requireFuture(end, now)
-    await checkModels(models, async () => (await getApiKey(table, keyId)).listing.models ?? [])
+    const { listing } = await getApiKey(table, keyId)
+    await checkModels(models, async () => listing.models ?? [])
+    requireWithinRule(listing, { models, rate, budget })
     const settings: KeySettings = {
       ...(name === undefined ? {} : { name }),
       ...(models === undefined ? {} : { models }),
@@ -259,6 +296,9 @@ export const rotateKey = defineOperation({
     requireFuture(end, now)
     const { listing } = await getApiKey(table, keyId)
     requireUsable(listing, now)
+    if (listing.identity !== undefined) {
+      throw new StoreRefusal('key_unusable', `key ${keyId} is that of a subject, which has no key to replace`)
+    }
     const rotatedUntil = endAfterRotation(listing)
     if (rotatedUntil !== undefined && !again) {
       throw new StoreRefusal(
@@ -288,6 +328,20 @@ export const revokeKey = defineOperation({
   async run({ key_id: keyId }, { table, actor }) {
     await revokeApiKey(table, keyId, actor)
     return { id: keyId, state: 'revoked' as const }
+  },
+})
+
+/** Only for the key of a subject: the revocation of an API key is final. */
+export const restoreKey = defineOperation({
+  name: 'restore-key',
+  method: 'DELETE',
+  path: '/admin/v1/keys/{key_id}/revocation',
+  access: 'owner',
+  conflicts: ['key_unusable', 'changed_meanwhile'],
+  audit: 'key restore',
+  async run({ key_id: keyId }, { table, actor }) {
+    await restoreSubjectKey(table, keyId, actor)
+    return { id: keyId, state: 'active' as const }
   },
 })
 
@@ -340,4 +394,4 @@ function playgroundParent({ role, kind, keyId, tenant: own }: Session, asked: st
 }
 
 /** The operations of keys that write. */
-export const KEY_WRITES = [createKey, changeKey, rotateKey, revokeKey, createPlaygroundKey] as const
+export const KEY_WRITES = [createKey, changeKey, rotateKey, revokeKey, restoreKey, createPlaygroundKey] as const

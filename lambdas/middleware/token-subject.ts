@@ -2,12 +2,10 @@ import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { InvalidApiKeyError, ServiceUnavailableError } from '#core/errors.ts'
 import { type IdentitySettings, limitsOf, matchingRule, NoIdentityRuleError, writeLimits } from '#core/identity.ts'
-import { subjectDigest } from '#core/refused-key.ts'
 import { once, RecentValues } from '#platform/cache.ts'
 import { environmentVariable } from '#platform/configuration.ts'
-import { sha256Hex } from '#platform/crypto.ts'
 import type { Caller } from '#store/callers.ts'
-import { admitSubject, type Subject } from '#store/keys/subject-keys.ts'
+import { admitSubject, digestOfSubject, type Subject } from '#store/keys/subject-keys.ts'
 import { openLeanTable } from '#store/table/lean-table.ts'
 import type { Table } from '#store/table/table.ts'
 import { listTenantNames, readTenantName } from '#store/tenants/tenants.ts'
@@ -52,7 +50,7 @@ export async function readTokenSubject(token: string): Promise<TokenSubject | un
   }
   const tenantId = await tenantIdOf(table(), rule.tenant)
   const limits = limitsOf(rule)
-  const digest = subjectDigest(sha256Hex(JSON.stringify([issuer.issuer, subject, tenantId])))
+  const digest = digestOfSubject({ issuer: issuer.issuer, subject, tenantId })
   const admitted = { digest, issuer: issuer.issuer, subject, tenantId, rule: rule.name, limits }
   return {
     digest,

@@ -1,6 +1,9 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { AUDIENCE, startIssuer, type TestIssuer } from '../engines/test-issuer.ts'
 import { type Gateway, startGateway } from './start-gateway.ts'
+import { eventually } from './video-client.ts'
 
 let issuer: TestIssuer
 let gateway: Gateway
@@ -53,6 +56,71 @@ describe('a token of an issuer', () => {
     expect((await chat(token, 'chat-large')).status).toBe(404)
     await gateway.admin('key', 'revoke', '--key', own[0].id)
     expect(await chat(token)).toMatchObject({ status: 401, body: { error: { code: 'invalid_token' } } })
+  })
+
+  it('is a caller on every route that takes a key, and on messages as x-api-key', async () => {
+    const token = await issuer.token({ claims: { ...CI, sub: 'routes' } })
+    const get = async (path: string, headers: Record<string, string> = { authorization: `Bearer ${token}` }) =>
+      (await fetch(`${gateway.url}${path}`, { headers })).status
+    for (const path of ['/v1/models', '/v1/usage', '/v1/balance', '/v1/video/generations']) {
+      expect([path, await get(path)]).toEqual([path, 200])
+    }
+    expect(await get('/v1/models', { 'x-api-key': token })).toBe(200)
+    expect(await get('/v1/video/generations/none')).toBe(404)
+  })
+
+  it('spends in usage and in the budget of its own key', async () => {
+    const token = await issuer.token({ claims: { ...CI, sub: 'spender' } })
+    expect((await chat(token)).status).toBe(200)
+    const headers = { authorization: `Bearer ${token}` }
+    const used = async () =>
+      Object(await (await fetch(`${gateway.url}/v1/usage?group_by=key`, { headers })).json()).data
+    const isUsed = (data: { key_name: string }[]) => data.some(({ key_name: name }) => name === 'spender')
+    expect(isUsed(await eventually(used, isUsed))).toBe(true)
+    const balance = Object(await (await fetch(`${gateway.url}/v1/balance`, { headers })).json())
+    expect(balance.key.budget).toMatchObject({ amount: '5', period: 'day' })
+    expect(Number(balance.key.budget.spent)).toBeGreaterThan(0)
+  })
+
+  it('is explained by `identity test`, which never shows it', async () => {
+    const file = join(gateway.dataDirectory, 'token.jwt')
+    writeFileSync(file, `${await issuer.token({ claims: { ...CI, sub: 'tested' } })}\n`)
+    const told = await gateway.admin('identity', 'test', '--token-file', file)
+    expect(told).toMatchObject({ accepted: true, rule: 'ci', tenant: 'demo', subject: 'tested', state: 'not used yet' })
+    writeFileSync(file, await issuer.token({ claims: { ...CI, aud: 'https://other.example.com' } }))
+    await expect(gateway.admin('identity', 'test', '--token-file', file)).rejects.toThrow('audience (aud)')
+    writeFileSync(file, await issuer.token({ claims: { ...CI, ref: 'refs/heads/other' } }))
+    await expect(gateway.admin('identity', 'test', '--token-file', file)).rejects.toThrow('exited with 1')
+  })
+
+  it('is refused by the check that it fails, in the form of its route, and without a word of the token', async () => {
+    const token = await issuer.token({ claims: { ...CI, aud: 'https://other.example.com' } })
+    const refused = await chat(token)
+    expect(refused).toMatchObject({ status: 401, body: { error: { code: 'invalid_token' } } })
+    expect(refused.body.error.message).toBe('invalid token: it is for another audience (aud)')
+    const videos = await fetch(`${gateway.url}/v1/video/generations`, { headers: { authorization: `Bearer ${token}` } })
+    expect([videos.status, await videos.json()]).toMatchObject([401, { error: 'invalid token' }])
+    const messages = await fetch(`${gateway.url}/v1/messages`, {
+      method: 'POST',
+      body: '{}',
+      headers: { 'x-api-key': token },
+    })
+    expect([messages.status, await messages.json()]).toMatchObject([401, { error: { type: 'authentication_error' } }])
+  })
+
+  it('is nowhere in the table, the log or the files of the host', async () => {
+    const token = await issuer.token({ claims: { ...CI, sub: 'secret' } })
+    await chat(token)
+    await chat(`${token.slice(0, -4)}AAAA`)
+    const stored = readdirSync(gateway.dataDirectory).filter((name) => /sqlite|json/.test(name) && name !== 'token.jwt')
+    const [header = '', payload = '', signature = ''] = token.split('.')
+    for (const name of stored) {
+      const bytes = readFileSync(join(gateway.dataDirectory, name), 'latin1')
+      for (const part of [`${header}.${payload}`, payload, signature]) {
+        expect([name, bytes.includes(part)]).toEqual([name, false])
+      }
+    }
+    expect(gateway.output()).not.toContain(payload)
   })
 
   it('is refused without a rule', async () => {

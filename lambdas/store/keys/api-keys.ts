@@ -74,6 +74,17 @@ export type ApiKeyListing = {
   readonly createdAt: number
   /** Counts the changes of the key; undefined for a key that was never changed. */
   readonly revision: number | undefined
+  /** Whose key it is; undefined for an API key. */
+  readonly identity?: KeyIdentity | undefined
+}
+
+/** The subject of an issuer whose key it is. */
+type KeyIdentity = {
+  readonly issuer: string
+  readonly subject: string
+  /** The name of the rule that was applied last, and what it allows, as text. */
+  readonly rule: string
+  readonly limits: string
 }
 
 const listingItem = z.object({
@@ -91,6 +102,10 @@ const listingItem = z.object({
   createdAt: z.number(),
   digest: z.string(),
   revision: z.optional(z.number()),
+  issuer: z.optional(z.string()),
+  subject: z.optional(z.string()),
+  rule: z.optional(z.string()),
+  ruleLimits: z.optional(z.string()),
 })
 
 function toMilliseconds(seconds: number | null): number | null {
@@ -186,11 +201,12 @@ export async function getApiKey(table: Table, keyId: string): Promise<StoredList
 
 function readListing(item: unknown): StoredListing {
   const { SK: keyId, digest, expiresAt = null, endBeforeReplacement, ...fields } = listingItem.parse(item)
-  const { budgetId, budgetPeriod, ...rest } = fields
+  const { budgetId, budgetPeriod, issuer, subject = '', rule = '', ruleLimits: limits = '', ...rest } = fields
   const listing = {
     keyId,
     revision: undefined,
     ...rest,
+    ...(issuer === undefined ? {} : { identity: { issuer, subject, rule, limits } }),
     budget: namedBudget({ budgetId, budgetPeriod }) ?? null,
     expiresAt: toMilliseconds(expiresAt),
     endBeforeReplacement: endBeforeReplacement === undefined ? undefined : toMilliseconds(endBeforeReplacement),
@@ -208,6 +224,28 @@ export type ReplacedApiKey = Pick<ApiKeyListing, 'keyId' | 'expiresAt'> & {
 
 /** Reads and writes while playground keys are made with the key. */
 const TRIES_MAX = 5
+
+/**
+ * Lets the subject of an issuer call again, whose key was revoked: in one transaction with the entry of the audit log. A key that is not revoked
+ * stays as it is.
+ * @throws StoreRefusal `not_found`, `key_unusable` for an API key, which stays revoked; `changed_meanwhile`.
+ */
+export async function restoreSubjectKey(table: Table, keyId: string, actor: Actor): Promise<void> {
+  const { tenantId, state, identity } = (await getApiKey(table, keyId)).listing
+  if (identity === undefined) {
+    throw new StoreRefusal('key_unusable', `key ${keyId} is an API key, whose revocation is final: create a new one`)
+  }
+  if (state === 'active') {
+    return
+  }
+  const restoring = await updateKey(table, keyId, { set: { state: 'active' } }, [isStill('state', 'revoked')])
+  const target = { kind: 'key', id: keyId, tenantId } as const
+  const [before, after] = [{ state: 'revoked' }, { state: 'active' }]
+  const audit = auditEntry({ actor, action: 'key restore', target, before, after, at: Date.now() })
+  if ((await tryTransact(table, { ...restoring, audit })) !== undefined) {
+    throw new StoreRefusal('changed_meanwhile', `key ${keyId} is being changed by others: nothing was done`)
+  }
+}
 
 /**
  * Revokes a key, in one transaction with its listing, its playground keys and the entry of the audit log: its next request is refused, and

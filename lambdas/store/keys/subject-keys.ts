@@ -3,6 +3,8 @@ import { type BudgetLimit, periodAt } from '#core/budgets.ts'
 import { ServiceUnavailableError } from '#core/errors.ts'
 import { readLimits, type SubjectLimits, writeLimits } from '#core/identity.ts'
 import { type Microcredits, ZERO } from '#core/money.ts'
+import { subjectDigest } from '#core/refused-key.ts'
+import { sha256Hex } from '../../platform/crypto.ts'
 import { type Actor, auditEntry } from '../audit/audit-entry.ts'
 import { putKeyBudget, readKeyBudget } from '../budgets.ts'
 import { type BudgetOfKey, nameBudget } from '../callers.ts'
@@ -31,6 +33,15 @@ const ID_CHARACTERS = 24
 
 /** A rule is applied to a key at most once in this time, so that two versions of a rule, as during a deployment, do not write in turns. */
 const APPLIED_MILLISECONDS_MIN = 30_000
+
+/** Under which the key of a subject is stored: no two of issuer, subject and tenant have the same, and no API key has such a digest. */
+export function digestOfSubject({
+  issuer,
+  subject,
+  tenantId,
+}: Pick<Subject, 'issuer' | 'subject' | 'tenantId'>): string {
+  return subjectDigest(sha256Hex(JSON.stringify([issuer, subject, tenantId])))
+}
 
 /** The public id of the key of a subject. */
 export function subjectKeyId(digest: string): string {
@@ -123,7 +134,8 @@ async function ruleChange(
         ? subject.limits.ratePerMinute
         : lowerRate(ratePerMinute, subject.limits.ratePerMinute),
   }
-  const { budget, write } = await budgetFor(table, subject, at)
+  const hasNoBudget = before.budget === null && subject.limits.budget === null
+  const { budget, write } = await budgetFor(table, subject, at, before.budget)
   const { budgetId, budgetPeriod } = nameBudget(budget)
   const set = {
     models: next.models,
@@ -133,7 +145,8 @@ async function ruleChange(
   }
   const remove = [
     ...(next.ratePerMinute === null ? ['ratePerMinute'] : []),
-    ...(budgetId === undefined ? ['budgetId', 'budgetPeriod'] : []),
+    // A budget that an operator has set beside the rule stays.
+    ...(budgetId === undefined && !hasNoBudget ? ['budgetId', 'budgetPeriod'] : []),
   ]
   const isAsRead = [isStill('state', 'active'), isStill('revision', revision)]
   return {
@@ -163,14 +176,19 @@ function lowerRate(one: number | null, other: number | null): number | null {
  * The budget of a subject, or of all subjects of its rule, with the write that it needs. Each kind of period has a budget of its own, because the
  * sums of one say nothing about another.
  */
-async function budgetFor(table: Table, subject: Subject, at: number): Promise<PlannedBudget> {
+async function budgetFor(
+  table: Table,
+  subject: Subject,
+  at: number,
+  before: BudgetLimit | null = null,
+): Promise<PlannedBudget> {
   const { digest, tenantId, limits } = subject
   if (limits.budget === null) {
     return { budget: undefined, write: undefined }
   }
   const { kind } = limits.budget
   const id = limits.sharesBudget ? `rule_${tenantId}_${subject.rule}_${kind}` : `${subjectKeyId(digest)}_${kind}`
-  return { budget: { id, kind }, write: await budgetWrite(table, { id, tenantId, limit: limits.budget, at }) }
+  return { budget: { id, kind }, write: await budgetWrite(table, { id, tenantId, limit: limits.budget, at, before }) }
 }
 
 type PlannedBudget = {
@@ -183,11 +201,13 @@ type WantedBudget = {
   readonly tenantId: string
   readonly limit: BudgetLimit
   readonly at: number
+  /** What the rule said when it was last applied. */
+  readonly before: BudgetLimit | null
 }
 
 async function budgetWrite(
   table: Table,
-  { id, tenantId, limit: { amount, kind }, at }: WantedBudget,
+  { id, tenantId, limit: { amount, kind }, at, before }: WantedBudget,
 ): Promise<NamedWrites[string]> {
   const item = await table.readItem(tableKeys.keyBudget(id))
   if (item === undefined) {
@@ -196,11 +216,13 @@ async function budgetWrite(
     return putKeyBudget(tenantId, id, begun)
   }
   const stored = readKeyBudget(item)
-  const more = (amount - stored.amount) as Microcredits
+  const isLowered = before !== null && stored.amount < before.amount
+  const next = isLowered && stored.amount < amount ? stored.amount : amount
+  const more = (next - stored.amount) as Microcredits
   return more === ZERO
     ? undefined
     : {
-        Update: change(tableKeys.keyBudget(id), { set: { amount }, add: { left: more, free: more } }, [
+        Update: change(tableKeys.keyBudget(id), { set: { amount: next }, add: { left: more, free: more } }, [
           isStill('amount', stored.amount),
         ]),
       }

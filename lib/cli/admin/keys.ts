@@ -9,6 +9,7 @@ import {
   createPlaygroundKey,
   endAfterRotation,
   requireUsable,
+  restoreKey,
   revokeKey,
   rotateKey,
 } from '#lambdas/admin/keys.writes.ts'
@@ -44,6 +45,9 @@ const keyRow = z.strictObject({
   expires_at: isoTimeField.nullable(),
   rate_per_minute: z.int().nullable().describe('Null for no limit.'),
   budget: budget.nullable(),
+  issuer: z.string().optional().describe('Whose tokens stand for the key. Left out for an API key.'),
+  subject: z.string().optional().describe('The subject of those tokens.'),
+  rule: z.string().optional().describe('The rule of the configuration that it met last.'),
 })
 
 const key = z.string().describe('The key itself. It is not shown again.')
@@ -91,6 +95,12 @@ export const KEY_DOCUMENTS = {
     summary: 'revoke a key: it is refused from the next request on',
     returns: 'The key.',
     output: z.strictObject({ id: z.string(), state: z.literal('revoked') }),
+  }),
+  restoreKey: documentOperation(restoreKey, {
+    summary: 'let the revoked subject of an identity issuer call again',
+    description: 'The revocation of an API key is final.',
+    returns: 'The key.',
+    output: z.strictObject({ id: z.string(), state: z.literal('active') }),
   }),
   createPlaygroundKey: documentOperation(createPlaygroundKey, {
     summary: 'create a key for the playground',
@@ -264,6 +274,15 @@ export const keyRevoke: Command = commandOf(KEY_DOCUMENTS.revokeKey, {
   format: ({ id }) => `key ${id} is revoked from the next request on`,
 })
 
+/** @throws StoreRefusal `not_found`, `key_unusable`, `changed_meanwhile`. */
+export const keyRestore: Command = commandOf(KEY_DOCUMENTS.restoreKey, {
+  name: 'key restore',
+  details: 'The revocation of an API key is final.',
+  options: { key: KEY },
+  examples: ['key restore --key sub_5f0c9f6d2f7d4b1a8c3e9a10 --local'],
+  format: ({ id }) => `key ${id} can be used again`,
+})
+
 /** Changes a key. @throws StoreRefusal `not_found`, `key_unusable`, `changed_meanwhile`. */
 export const keySet: Command = commandOf(KEY_DOCUMENTS.changeKey, {
   name: 'key set',
@@ -339,6 +358,3 @@ Both are written at once or not at all.`,
   },
   format: (rotated) => `${newKeyText(rotated)}\nKey ${rotated.replaces} works until ${rotated.old_expires_at}.`,
 })
-
-/** The commands about keys, in the order of the help. */
-export const KEY_COMMANDS: readonly Command[] = [keyCreate, keyList, keySet, keyRotate, keyRevoke]

@@ -1,7 +1,10 @@
 import { beforeEach, describe, expect, it } from '@jest/globals'
 import { type Catalogue, createCatalogue } from '#core/catalogue/catalogue.ts'
+import { limitsOf } from '#core/identity.ts'
+import { subjectDigest } from '#core/refused-key.ts'
 import { sha256Hex } from '#platform/crypto.ts'
 import { findCaller } from '#store/callers.ts'
+import { admitSubject, subjectKeyId } from '#store/keys/subject-keys.ts'
 import { PER_SECOND_MODEL, testCatalogue } from '../../engines/test-catalogue.ts'
 import { useOpened } from '../../engines/use-opened.ts'
 import { openTenant } from '../../engines/video-jobs.ts'
@@ -169,6 +172,49 @@ describe('write operations keys', () => {
     })
   })
 
+  describe('the key of a subject', () => {
+    const subject = async () => {
+      const limits = limitsOf({ name: 'ci', when: {}, tenant, rate: 60, models: [PER_SECOND_MODEL], budget: '5/day' })
+      const digest = subjectDigest(sha256Hex(tenant))
+      const who = { digest, issuer: 'https://issuer.example.com', subject: 'me', tenantId: tenant, rule: 'ci', limits }
+      await admitSubject(rig.table, who, Date.now())
+      return subjectKeyId(digest)
+    }
+
+    it('restore-key 200: can be used again after a revocation, and a repeat changes nothing', async () => {
+      const id = await subject()
+      await call('POST', `/keys/${id}/revocation`)
+      for (const _ of [1, 2]) {
+        expect(await call('DELETE', `/keys/${id}/revocation`)).toMatchObject({ status: 200, body: { state: 'active' } })
+      }
+      const actions = (await rig.audit(id)).map(({ action }) => action)
+      expect(actions).toEqual(['key restore', 'key revoke', 'key create'])
+    })
+
+    it('change-key 400: more than its rule allows, while less is taken, and shows its subject', async () => {
+      const id = await subject()
+      for (const body of [
+        { models: null },
+        { rate_per_minute: null },
+        { rate_per_minute: 61 },
+        { budget: null },
+        { budget: { amount: '6', period: 'day' } },
+        { budget: { amount: '1', period: 'month' } },
+      ]) {
+        const [param] = Object.keys(body)
+        expect(await call('PATCH', `/keys/${id}`, { body })).toMatchObject({ status: 400, body: { error: { param } } })
+      }
+      const lowered = { rate_per_minute: 5, budget: { amount: '1', period: 'day' } }
+      const shown = { ...lowered, issuer: 'https://issuer.example.com', subject: 'me', rule: 'ci', name: 'me' }
+      expect(await call('PATCH', `/keys/${id}`, { body: lowered })).toMatchObject({ status: 200, body: shown })
+    })
+
+    it('rotate-key 409: a subject has no key to replace', async () => {
+      const refused = await call('POST', `/keys/${await subject()}/rotation`)
+      expect(refused).toMatchObject({ status: 409, body: { error: { code: 'key_unusable' } } })
+    })
+  })
+
   describe('revoke-key', () => {
     it('revoke-key 200: the key is refused from then on, and a repeat changes nothing', async () => {
       const { id, key } = await create()
@@ -177,6 +223,14 @@ describe('write operations keys', () => {
       }
       expect(await callerOf(key)).toBeUndefined()
       expect((await rig.audit(id)).map(({ action }) => action)).toEqual(['key revoke', 'key create'])
+    })
+
+    it('restore-key 409: an API key, whose revocation is final; restore-key 404: no such key', async () => {
+      const { id } = await create()
+      await call('POST', `/keys/${id}/revocation`)
+      const refused = await call('DELETE', `/keys/${id}/revocation`)
+      expect(refused).toMatchObject({ status: 409, body: { error: { code: 'key_unusable' } } })
+      expect(await call('DELETE', '/keys/nobody/revocation')).toMatchObject({ status: 404 })
     })
 
     it('revoke-key 404, rotate-key 404 and change-key 404: a key that does not exist', async () => {
