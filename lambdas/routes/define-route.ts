@@ -101,7 +101,7 @@ function errorStatusesOf(
 ): readonly number[] {
   const statuses = new Set([
     400,
-    ...(auth === 'key' ? [401, 429, 500, 503] : []),
+    ...(auth === 'key' ? [401, 403, 429, 500, 503] : []),
     ...(path.includes('{') ? [404] : []),
     ...(input === undefined ? [] : [413]),
     ...(relays === undefined ? [] : [404]),

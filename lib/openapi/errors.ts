@@ -12,7 +12,9 @@ export type ErrorKindDocument = {
 }
 
 /** Causes in both shapes. */
-export const KEY = 'The key is missing, wrong, expired or revoked, or its tenant is suspended.'
+export const NO_RULE =
+  'The token of an identity issuer is valid, but no rule allows its claims. Only where the operator has issuers.'
+const KEY = 'The key is missing, wrong, expired or revoked, or its tenant is suspended.'
 export const FAULT = 'A fault of the gateway.'
 export const CONTENTION = 'Contention. Retry after `Retry-After`.'
 export const TOO_LARGE = 'The body is larger than 5 MiB.'
@@ -68,6 +70,11 @@ export const OPENAI_ERRORS = {
         type: INVALID,
         code: 'invalid_api_key',
       }),
+      token: openai('A token that is not valid', {
+        message: 'invalid token: it has expired (exp)',
+        type: INVALID,
+        code: 'invalid_token',
+      }),
     },
   },
   402: {
@@ -86,6 +93,17 @@ export const OPENAI_ERRORS = {
           'budget exceeded: 0.009842 credits are needed, but 0.004 are left in the monthly budget of this api key until 2026-12-01T00:00:00Z; set max_tokens to at most 6648',
         type: 'insufficient_quota',
         code: 'budget_exceeded',
+      }),
+    },
+  },
+  403: {
+    name: 'Forbidden',
+    description: NO_RULE,
+    examples: {
+      rule: openai('A token without a rule', {
+        message: 'no identity rule: the token is valid, but no rule of its issuer allows its claims',
+        type: INVALID,
+        code: 'no_identity_rule',
       }),
     },
   },
@@ -202,6 +220,7 @@ export const VIDEO_ERRORS = {
     examples: {
       key: video('No valid key', 'invalid api key'),
       none: video('No key', 'invalid api key', [{ path: '', message: 'send it as `Authorization: Bearer <key>`' }]),
+      token: video('A token that is not valid', 'invalid token', [{ path: '', message: 'it has expired (exp)' }]),
     },
   },
   402: {
@@ -218,6 +237,15 @@ export const VIDEO_ERRORS = {
           message:
             '0.7 credits are needed, but 0.2 are left in the daily budget of this api key until 2026-11-23T00:00:00Z',
         },
+      ]),
+    },
+  },
+  403: {
+    name: 'VideoForbidden',
+    description: NO_RULE,
+    examples: {
+      rule: video('A token without a rule', 'no identity rule', [
+        { path: '', message: 'the token is valid, but no rule of its issuer allows its claims' },
       ]),
     },
   },
@@ -265,7 +293,7 @@ export const VIDEO_ERRORS = {
   },
 } as const satisfies Readonly<Record<number, ErrorKindDocument>>
 
-const MESSAGES_STATUSES = [400, 401, 402, 404, 413, 429, 500, 502, 503, 504] as const
+const MESSAGES_STATUSES = [400, 401, 402, 403, 404, 413, 429, 500, 502, 503, 504] as const
 
 /** Errors below `/v1/messages`, by status: the causes of the other routes in another shape. */
 const MESSAGES = Object.fromEntries(

@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { v7 as uuidv7 } from 'uuid'
 import { MODEL_PATHS } from '#core/api/paths.ts'
@@ -10,6 +13,7 @@ import { getVideoJob } from '#store/jobs/job-reader.ts'
 import { readExamples } from '../../lib/openapi/openapi-types.ts'
 import { CHAT, chatAnswer, sendJson } from '../engines/relay-rig.ts'
 import { PER_SECOND_MODEL } from '../engines/test-catalogue.ts'
+import { AUDIENCE, startIssuer, type TestIssuer } from '../engines/test-issuer.ts'
 import { requireReservation, reserveJob, settle } from '../engines/video-jobs.ts'
 import { requireDocumented } from '../openapi/documented-answer.ts'
 import { type Received, type RecordedApi, type Sent, startRecordedApi } from './recorded-api.ts'
@@ -50,12 +54,20 @@ function sampleOf({ operation, path }: Route): Sample {
 const KINDS = ['chat', 'embedding', 'image', 'video'] as const
 
 let api: RecordedApi
+let issuer: TestIssuer
+const identityFile = join(mkdtempSync(join(tmpdir(), 'reelgate-identity-')), 'identity.json')
 let client: Awaited<ReturnType<RecordedApi['newClient']>>
 beforeAll(async () => {
+  issuer = await startIssuer()
+  const issuers = [{ issuer: issuer.issuer, audience: [AUDIENCE], rules: [] }]
+  writeFileSync(identityFile, JSON.stringify({ issuers, trusted_origins: [] }))
+  process.env.IDENTITY_FILE = identityFile
   api = await startRecordedApi()
   client = await api.newClient()
 })
 afterAll(async () => {
+  rmSync(dirname(identityFile), { recursive: true, force: true })
+  await issuer.stop()
   await api.close()
 })
 
@@ -100,6 +112,7 @@ const CASES: Readonly<Record<number, Case>> = {
   400: (route) => good(route, { query: '?no-such=1', headers: { prefer: 'handling=strict' } }),
   401: (route) => good(route, { key: 'nobody' }),
   402: async (route) => good(route, { key: (await api.newClient('0')).key }),
+  403: async (route) => good(route, { key: await issuer.token() }),
   404: (route) =>
     route.input === undefined
       ? good(route, { parameters: { job_id: uuidv7(), model: 'nothing' } })

@@ -42,11 +42,11 @@ const FACTS = { operation: 'test', method: 'GET', path: '/v1/tests', output: 'Mo
 
 describe('defineRoute', () => {
   it.each([
-    ['a key', {}, [200, 400, 401, 429, 500, 503]],
+    ['a key', {}, [200, 400, 401, 403, 429, 500, 503]],
     ['no key', { auth: 'none' }, [200, 400]],
-    ['a path parameter', { path: '/v1/tests/{id}' }, [200, 400, 401, 404, 429, 500, 503]],
-    ['a body and a status of its own', { input: 'Body', errors: [409] }, [200, 400, 401, 409, 413, 429, 500, 503]],
-    ['an upstream', { relays: true }, [200, 400, 401, 402, 404, 429, 500, 502, 503, 504]],
+    ['a path parameter', { path: '/v1/tests/{id}' }, [200, 400, 401, 403, 404, 429, 500, 503]],
+    ['a body and a status of its own', { input: 'Body', errors: [409] }, [200, 400, 401, 403, 409, 413, 429, 500, 503]],
+    ['an upstream', { relays: true }, [200, 400, 401, 402, 403, 404, 429, 500, 502, 503, 504]],
     ['a resumed stream', { auth: 'none', isResumed: true }, [200, 204, 400]],
     ['a version', { auth: 'none', isRevalidated: true, successStatus: 201 }, [201, 304, 400]],
   ] as const)('derives the statuses of a route with %s', (_, facts, statuses) => {
