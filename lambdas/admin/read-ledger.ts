@@ -11,6 +11,7 @@ export const ledgerDetailsShape = {
   model: z.optional(z.string()),
   operation: z.optional(z.string()),
   keyId: z.optional(z.string()),
+  user: z.optional(z.string()),
   channel: z.optional(z.string()),
   usage: z.optional(z.object(usageAttributes)),
   counted: z.optional(z.literal(true)),
@@ -26,6 +27,8 @@ export type LedgerDetails = {
   readonly operation: string | null
   /** Public id of the API key. */
   readonly keyId: string | null
+  /** Whom the request named; undefined where that is not counted. */
+  readonly user?: string | undefined
   /** The channel that served a settled job or request. */
   readonly channel: string | null
   /** The usage of a settlement. */
@@ -35,11 +38,20 @@ export type LedgerDetails = {
 }
 
 /** Reads the details of a row from its attributes. */
-export function readDetails({ model, operation, keyId, channel, usage, counted }: DetailAttributes): LedgerDetails {
+export function readDetails({
+  model,
+  operation,
+  keyId,
+  user,
+  channel,
+  usage,
+  counted,
+}: DetailAttributes): LedgerDetails {
   return {
     model: model ?? null,
     operation: operation ?? null,
     keyId: keyId ?? null,
+    ...(user === undefined ? {} : { user }),
     channel: channel ?? null,
     usage: usage === undefined ? null : countedUsage(usage),
     isCounted: counted === true,
@@ -217,6 +229,7 @@ export function toLedgerEntry(row: LedgerRow): LedgerEntry {
     ...(row.model === null ? {} : { model: row.model }),
     ...(row.operation === null ? {} : { operation: row.operation }),
     ...(row.keyId === null ? {} : { key: row.keyId }),
+    ...(row.user === undefined ? {} : { user: row.user }),
     ...(row.channel === null ? {} : { channel: row.channel }),
     ...(row.usage === null ? {} : { usage: usageView(row.usage) }),
     ...(row.isCounted ? { counted: true } : {}),

@@ -40,8 +40,8 @@ function readOrSkip(item: Record<string, unknown>): readonly LedgerRow[] {
 
 /** Undefined for a malformed row. */
 function settlementOf(tenantId: string, row: LedgerRow): CountedSettlement | undefined {
-  const { at, actual, keyId, operation, model, usage } = row
+  const { at, actual, keyId, operation, model, user, usage } = row
   return keyId === null || operation === null || model === null || actual === null
     ? undefined
-    : { tenantId, at, keyId, operation, model, usage: usage ?? countedUsage({}), actual }
+    : { tenantId, at, keyId, operation, model, user, usage: usage ?? countedUsage({}), actual }
 }

@@ -10,7 +10,7 @@ import { allowedTenant, defineOperation, isoTime } from './operation.ts'
 
 /** A tenant as operations show it, without its callback secret. */
 export function tenantJson(tenant: TenantListing, nowMilliseconds: number) {
-  const { id, name, state, suspension, createdAt, balance, openJobs, budget } = tenant
+  const { id, name, state, suspension, createdAt, balance, openJobs, budget, users } = tenant
   return {
     ...{ id, name, state },
     ...balanceAmounts(balance),
@@ -18,8 +18,14 @@ export function tenantJson(tenant: TenantListing, nowMilliseconds: number) {
     open_jobs_max: openJobs.max,
     budget: budgetJson(budget, nowMilliseconds),
     created_at: isoTime(createdAt),
+    ...usersOf(users),
     ...suspensionOf(suspension),
   }
+}
+
+/** A tenant whose users are not counted has no `users`. */
+function usersOf(users: TenantListing['users']): { readonly users?: TenantListing['users'] } {
+  return users === undefined ? {} : { users }
 }
 
 type SuspensionJson = { readonly since: string; readonly by: string; readonly reason: string | null }

@@ -6,6 +6,7 @@ import { InvalidRequestError } from '#core/errors.ts'
 import { checkCallbackUrl } from '#core/jobs/callback.ts'
 import { OPEN_JOBS_DEFAULT } from '#core/limits.ts'
 import { parseCredits, parsePositiveCredits, parseSignedCredits, ZERO } from '#core/money.ts'
+import { USER_KEEPINGS } from '#core/named-users.ts'
 import { changeAlertSettings, readAlertView } from '#store/alerts/alert-settings.ts'
 import { StoreRefusal } from '#store/store-refusal.ts'
 import { changeTenant as change } from '#store/tenants/change-tenant.ts'
@@ -87,11 +88,18 @@ export const changeTenant = defineOperation({
       name: z.optional(name),
       open_jobs_max: z.optional(open_jobs_max),
       budget: z.optional(budget),
+      users: z
+        .optional(z.enum(USER_KEEPINGS))
+        .check(z.describe('Counts the users that requests name: under a digest, as they are given, or not at all.')),
     })
   },
-  async run({ tenant_id: tenantId, name, open_jobs_max: openJobsMax, budget }, context) {
+  async run({ tenant_id: tenantId, name, open_jobs_max: openJobsMax, budget, users }, context) {
     const { table, actor, warn } = context
-    const { isChanged, isExact } = await change(table, { tenantId, settings: { name, openJobsMax, budget }, actor })
+    const { isChanged, isExact } = await change(table, {
+      tenantId,
+      settings: { name, openJobsMax, budget, users },
+      actor,
+    })
     if (budget !== undefined && !isChanged) {
       warn(`tenant ${tenantId} has this budget already: nothing was changed`)
     }

@@ -1,9 +1,10 @@
 import { readQueryTenant } from '#core/admin/page-query.ts'
 import { allUsage, parseAllUsageQuery } from '#core/admin/usage.ts'
-import { parseUsageQuery, usageReport } from '#core/api/usage.ts'
+import { parseUsageQuery, requireUsers, usageReport } from '#core/api/usage.ts'
 import { InvalidRequestError } from '#core/errors.ts'
 import { dayOf } from '#core/pricing/usage.ts'
 import { readApiKeyNames } from '#store/keys/api-keys.ts'
+import { readUserKeeping } from '#store/named-users.ts'
 import { readUsageCounters } from '#store/usage.ts'
 import { allowedTenant, defineOperation, isoTime, type OperationContext, type QueryReader } from './operation.ts'
 
@@ -42,6 +43,9 @@ async function usagePage(
     return allUsage(await summary(), parseAllUsageQuery(given, today), today)
   }
   const query = parseUsageQuery(given, today)
+  if (query.groupBy.includes('user')) {
+    requireUsers(query, await readUserKeeping(table, tenantId))
+  }
   const counters = await readUsageCounters(table, tenantId, { ...query, requestsMax: REQUESTS_MAX })
   if (counters === undefined) {
     const message = '`from` must be later: the range has more than 2 MB of counters, so read it in parts'

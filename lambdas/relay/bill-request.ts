@@ -41,6 +41,8 @@ type Billed = {
   }
   /** An upper bound of the price. */
   readonly estimate: Charge
+  /** The user under which it is counted; undefined where users are not. */
+  readonly user?: string | undefined
 }
 
 /**
@@ -107,10 +109,10 @@ export async function billRequest(
   }
 }
 
-function reservationOf({ exchange, request, estimate }: Billed, reservedAt: number): RelayReservation {
+function reservationOf({ exchange, request, estimate, user }: Billed, reservedAt: number): RelayReservation {
   const { tenantId, keyDigest, keyId, revision, budget } = exchange.caller
   const { requestId, operation } = exchange
-  const caller = { tenantId, keyDigest, keyRevision: revision, keyId, budget }
+  const caller = { tenantId, keyDigest, keyRevision: revision, keyId, budget, user }
   return { ...caller, requestId, model: request.model.id, operation, amount: estimate.amount, reservedAt }
 }
 

@@ -5,6 +5,7 @@ import { systemClock } from '#platform/clock.ts'
 import type { CallerDirectory } from '#store/callers.ts'
 import type { CurrentCatalogue } from '#store/current-catalogue.ts'
 import type { KeyRateLimiter } from '#store/limits/key-rate-limiter.ts'
+import { NamedUsers } from '#store/named-users.ts'
 import { RelayLedger } from '#store/relay-ledger/relay-ledger.ts'
 import { createUpstreamConnections } from '#upstream/providers/openai.ts'
 import { Breakers } from './breakers.ts'
@@ -17,6 +18,7 @@ export type RelayProcess = Omit<UpstreamContext, 'currentCatalogue'> & {
   readonly ledger: Pick<RelayLedger, 'reserve' | 'resolve'>
   readonly callers: Pick<CallerDirectory, 'lookUp' | 'confirm' | 'forget'>
   readonly rates: Pick<KeyRateLimiter, 'take'>
+  readonly users: Pick<NamedUsers, 'counted'>
 }
 
 /** What relaying one request takes from outside. */
@@ -37,6 +39,7 @@ export const openRelayContext: () => RelayProcess & { readonly breakers: Breaker
     currentCatalogue,
     callers,
     rates,
+    users: new NamedUsers(table),
     ledger: new RelayLedger(table),
     breakers: new Breakers(),
     connections: createUpstreamConnections(),

@@ -6,6 +6,7 @@ import { HttpError } from '#core/errors.ts'
 import { DO_NOT_RETRY } from '#core/http.ts'
 import { type JsonObject, parseJsonObject } from '#core/json/parse-json-text.ts'
 import { type Microcredits, ZERO } from '#core/money.ts'
+import { namedUser, USER_HEADER } from '#core/named-users.ts'
 import type { CallEnd } from '#core/pricing/usage.ts'
 import { logWord } from '#core/redaction.ts'
 import type { ReplyRules } from '#core/relay/reply-scan.ts'
@@ -67,7 +68,9 @@ async function runRequest<Usage>(
   const estimate = await billing.estimate()
   exchange.note({ model: model.id, ...request.facts })
   const rules = { publicModel: model.id, hidden: hiddenFields(catalogue.config) }
-  await billRequest(context, { exchange, request, estimate }, async (bill) => {
+  const named = namedUser(headerValue(exchange.request, USER_HEADER), exchange.body.json)
+  const user = named === undefined ? undefined : await context.users.counted(exchange.caller.tenantId, named)
+  await billRequest(context, { exchange, request, estimate, user }, async (bill) => {
     await new RequestRun({ exchange, context, errors, keepAlive, request, rules, bill }).run()
   })
 }

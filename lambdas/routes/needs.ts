@@ -26,6 +26,7 @@ export type Partition =
   | 'KEYS'
   | 'L#*'
   | 'LINK#*'
+  | 'NU#*'
   | 'RL#*'
   | 'SESSIONS'
   | 'SIGNIN#*'

@@ -4,12 +4,14 @@ import { defineRoute, type RouteNeeds } from './define-route.ts'
 /** Reserves, relays and settles. Without streaming, API Gateway gives up after 29 seconds, and the function continues to settle. */
 const RELAY = {
   table: [
-    { actions: ['GetItem'], partitions: ['SWITCHES'] },
+    // `NU#*` and `TENANTS`: of a request that names a user.
+    { actions: ['GetItem'], partitions: ['NU#*', 'SWITCHES', 'TENANTS'] },
     // The relay server writes reservations and settlements of a tenant in one transaction.
     {
       actions: ['PutItem', 'UpdateItem', 'ConditionCheckItem'],
       partitions: ['BAL#*', 'BUDGET#*', 'K#*', 'L#*', 'T#*', 'U#*'],
     },
+    { actions: ['PutItem', 'UpdateItem'], partitions: ['NU#*'] },
   ],
   transacts: true,
   readsConfiguration: true,

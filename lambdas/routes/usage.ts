@@ -11,6 +11,8 @@ export const getUsage = /* @__PURE__ */ defineRoute({
     table: [
       { actions: ['Query'], partitions: ['U#*'] },
       { actions: ['BatchGetItem', 'GetItem'], partitions: ['KEYS'] },
+      // Whether the tenant counts users.
+      { actions: ['GetItem'], partitions: ['TENANTS'] },
     ],
   },
 })

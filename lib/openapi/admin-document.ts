@@ -51,7 +51,9 @@ const QUERY: Readonly<Record<string, Described>> = {
   tenant: text('Id of the tenant. An API key may name its own alone.'),
   from: text('First moment: a day in UTC, or a time where the rows are times.'),
   to: text('Last moment, in the same form; a day is included.'),
-  group_by: text('Some of `day`, `model`, `key`, `operation` and, for all tenants, `tenant`, separated by commas.'),
+  group_by: text(
+    'Some of `day`, `model`, `key`, `operation`, for one tenant that counts them `user`, and for all tenants `tenant`, separated by commas.',
+  ),
   status: choice('Jobs with this status; `cancelled` is a part of `failed`.', LISTED_STATUSES),
   model: text('Jobs of this model.'),
   created_after: { description: 'Jobs made at this time or later, Unix seconds.', schema: SECONDS },

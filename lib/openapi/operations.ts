@@ -260,7 +260,8 @@ const USAGE_QUERY: readonly Parameter[] = [
   {
     name: 'group_by',
     in: 'query',
-    description: 'Some of `day`, `model`, `key` and `operation`, each once, separated by commas.',
+    description:
+      'Some of `day`, `model`, `key`, `operation` and, where the operator has it counted, `user`, each once, separated by commas.',
     schema: { type: 'string', default: 'day' },
     example: 'day,model',
   },

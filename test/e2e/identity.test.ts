@@ -82,6 +82,29 @@ describe('a token of an issuer', () => {
     expect(Number(balance.key.budget.spent)).toBeGreaterThan(0)
   })
 
+  it('names users in the header or the body, who are in usage once the tenant counts them', async () => {
+    const token = await issuer.token({ claims: { ...CI, sub: 'users' } })
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+    const usage = async () => {
+      const response = await fetch(`${gateway.url}/v1/usage?group_by=user`, { headers })
+      return { status: response.status, body: Object(await response.json()) }
+    }
+    expect(await usage()).toMatchObject({ status: 400, body: { error: { param: 'group_by' } } })
+    await gateway.admin('tenant', 'users', '--tenant', 'demo', '--keep', 'given')
+    const body = { model: 'chat-default', messages: [{ role: 'user', content: 'hello' }], user: 'grace' }
+    const send = (more: Record<string, string> = {}) =>
+      fetch(`${gateway.url}/v1/chat/completions`, {
+        method: 'POST',
+        headers: { ...headers, ...more },
+        body: JSON.stringify(body),
+      })
+    expect([(await send()).status, (await send({ 'x-reelgate-user': 'ada@example.com' })).status]).toEqual([200, 200])
+    const names = async () => Object(await usage()).body.data.map(({ user }: { user: string }) => user)
+    const areCounted = (users: string[]) => ['ada@example.com', 'grace'].every((user) => users.includes(user))
+    expect(areCounted(await eventually(names, areCounted))).toBe(true)
+    expect(await gateway.admin('ledger', 'verify')).toMatchObject({ ok: true })
+  })
+
   it('is explained by `identity test`, which never shows it', async () => {
     const file = join(gateway.dataDirectory, 'token.jwt')
     writeFileSync(file, `${await issuer.token({ claims: { ...CI, sub: 'tested' } })}\n`)

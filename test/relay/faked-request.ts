@@ -104,6 +104,7 @@ export function startRequest(
     },
     callers: { lookUp: async () => undefined, confirm: async () => exchange.caller, forget: () => undefined },
     rates: { take: async () => undefined },
+    users: { counted: async () => undefined },
     random: () => 0,
     credential: async () => 'secret-key',
     breakers: {

@@ -10,11 +10,12 @@ import { API_FUNCTIONS } from '#stack/function-needs.ts'
 import { REPOSITORY_ROOT } from '#stack/function-sources.ts'
 import { resolveReservation } from '#store/job-ledger/resolve-reservation.ts'
 import { getVideoJob } from '#store/jobs/job-reader.ts'
+import { changeTenant } from '#store/tenants/change-tenant.ts'
 import { readExamples } from '../../lib/openapi/openapi-types.ts'
 import { CHAT, chatAnswer, sendJson } from '../engines/relay-rig.ts'
 import { PER_SECOND_MODEL } from '../engines/test-catalogue.ts'
 import { AUDIENCE, startIssuer, type TestIssuer } from '../engines/test-issuer.ts'
-import { requireReservation, reserveJob, settle } from '../engines/video-jobs.ts'
+import { requireReservation, reserveJob, settle, TESTER } from '../engines/video-jobs.ts'
 import { requireDocumented } from '../openapi/documented-answer.ts'
 import { type Received, type RecordedApi, type Sent, startRecordedApi } from './recorded-api.ts'
 
@@ -64,6 +65,7 @@ beforeAll(async () => {
   process.env.IDENTITY_FILE = identityFile
   api = await startRecordedApi()
   client = await api.newClient()
+  await changeTenant(api.table, { tenantId: client.tenant.tenantId, settings: { users: 'given' }, actor: TESTER })
 })
 afterAll(async () => {
   rmSync(dirname(identityFile), { recursive: true, force: true })
@@ -76,7 +78,9 @@ async function good(route: Route, changes: Partial<Sent> = {}): Promise<Received
   const { body, reply } = sampleOf(route)
   api.upstream.answerWith((response) => sendJson(response, reply))
   const parameters = { model: CHAT, ...(changes.parameters ?? { job_id: await jobFor(route) }) }
-  return await api.send(route, { key: client.key, body, ...changes, parameters })
+  // A tenant that counts users is asked about those that relayed requests name.
+  const headers = { ...(route.relays === true ? { 'x-reelgate-user': uuidv7() } : {}), ...changes.headers }
+  return await api.send(route, { key: client.key, body, ...changes, headers, parameters })
 }
 
 /** A job that the operation accepts, of the client. */
@@ -165,6 +169,7 @@ const OWN_CASES: Readonly<Partial<Record<Operation, Readonly<Record<number, Case
       return await good(route, { headers, body: { ...VIDEO, duration: 6 } })
     },
   },
+  'get-usage': { 200: async (route) => good(route, { query: '?group_by=user,key' }) },
   'cancel-video-job': { 409: async (route) => good(route, { parameters: { job_id: (await endedJob()).jobId } }) },
   'resend-video-callback': {
     409: async (route) => good(route, { parameters: { job_id: (await reserveJob(api.table, client.tenant)).jobId } }),

@@ -1,5 +1,5 @@
 import { balanceView } from '#core/api/balance.ts'
-import { parseUsageQuery, usageReport } from '#core/api/usage.ts'
+import { parseUsageQuery, requireUsers, usageReport } from '#core/api/usage.ts'
 import { InvalidRequestError, VideoJobNotFoundError } from '#core/errors.ts'
 import { isJobId } from '#core/ids.ts'
 import { dayOf } from '#core/pricing/usage.ts'
@@ -13,6 +13,7 @@ import { getVideoReceipt } from '#routes/video-jobs.ts'
 import { createCallerWithAccountReader } from '#store/caller-with-account.ts'
 import { readReceiptRows } from '#store/job-ledger/receipt-rows.ts'
 import { readApiKeyNames } from '#store/keys/api-keys.ts'
+import { readUserKeeping } from '#store/named-users.ts'
 import { openTable } from '#store/table/sdk-table.ts'
 import { readUsageCounters } from '#store/usage.ts'
 
@@ -26,7 +27,11 @@ const balance = apiHandler(
 
 const usage = apiHandler(getUsage, { openTable: table }, async (event) => {
   const query = parseUsageQuery(parametersOf(event), dayOf(Date.now()))
-  const counters = await readUsageCounters(table(), authenticatedCaller(event).tenantId, query)
+  const { tenantId } = authenticatedCaller(event)
+  if (query.groupBy.includes('user')) {
+    requireUsers(query, await readUserKeeping(table(), tenantId))
+  }
+  const counters = await readUsageCounters(table(), tenantId, query)
   if (counters === undefined) {
     throw new InvalidRequestError([TOO_MUCH])
   }

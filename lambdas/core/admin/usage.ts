@@ -3,7 +3,8 @@ import { InvalidRequestError } from '../errors.ts'
 import type { PageQuery } from './page-query.ts'
 import { firstSummaryDay, leftOutOf, type Summary } from './summary.ts'
 
-const DIMENSIONS = [...USAGE_DIMENSIONS, 'tenant'] as const
+/** Users are those of one tenant. */
+const DIMENSIONS = [...USAGE_DIMENSIONS.filter((name) => name !== 'user'), 'tenant'] as const
 
 type Dimension = (typeof DIMENSIONS)[number]
 

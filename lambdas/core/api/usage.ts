@@ -2,6 +2,7 @@ import * as z from 'zod/mini'
 import { InvalidRequestError } from '../errors.ts'
 import { parseJsonText } from '../json/parse-json-text.ts'
 import { formatCredits } from '../money.ts'
+import type { UserKeeping } from '../named-users.ts'
 import {
   addUsageSums,
   daysBefore,
@@ -12,8 +13,8 @@ import {
   usageView,
 } from '../pricing/usage.ts'
 
-/** What usage can be grouped by. `key` is the public id of an API key. */
-export const USAGE_DIMENSIONS = ['day', 'model', 'key', 'operation'] as const
+/** What usage can be grouped by. `key` is the public id of an API key, `user` is whom requests named, where the tenant counts it. */
+export const USAGE_DIMENSIONS = ['day', 'model', 'key', 'operation', 'user'] as const
 
 /** One of {@link USAGE_DIMENSIONS}. */
 export type UsageDimension = (typeof USAGE_DIMENSIONS)[number]
@@ -192,6 +193,16 @@ function invalid(path: string, message: string): InvalidRequestError {
   return new InvalidRequestError([{ path, message }])
 }
 
+/** Refuses a grouping by users that are not counted. @throws InvalidRequestError */
+export function requireUsers({ groupBy }: Pick<UsageQuery, 'groupBy'>, keeping: UserKeeping): void {
+  if (groupBy.includes('user') && keeping === 'off') {
+    throw invalid(
+      'group_by',
+      '`user` is not counted for this tenant: its operator can switch it on with `tenant users`',
+    )
+  }
+}
+
 /** The sums of all counters with the same values of the dimensions. */
 export type UsageGroup = {
   /** In the order of the dimensions that the usage is grouped by. */
@@ -210,8 +221,8 @@ export class UsageGroups {
   }
 
   /** @param tenant for groups of several tenants. */
-  add({ day, keyId, operation, model, ...sums }: UsageCounter, tenant = ''): void {
-    const dimensions = { day, key: keyId, operation, model, tenant }
+  add({ day, keyId, operation, model, user = '', ...sums }: UsageCounter, tenant = ''): void {
+    const dimensions = { day, key: keyId, operation, model, user, tenant }
     const values = this.#groupBy.map((dimension) => dimensions[dimension])
     const name = JSON.stringify(values)
     const group = this.#groups.get(name)

@@ -103,6 +103,8 @@ export type UsageDimensions = {
   /** As in the table of routes, such as `create-chat-completion`. */
   readonly operation: string
   readonly model: string
+  /** Whom the requests named; undefined where that is not counted. */
+  readonly user?: string | undefined
 }
 
 /** Sums over settlements. `requests` is the number of settlements, `cost` the sum of their amounts. */
@@ -140,15 +142,21 @@ export function dayOf(atMilliseconds: number): string {
   return day
 }
 
-/** The id of a counter within its tenant. Ids sort by day, and the model comes last, because only its id may contain `#`. */
-export function counterIdOf({ day, keyId, operation, model }: UsageDimensions): string {
-  return `${day}#${keyId}#${operation}#${model}`
+/**
+ * The id of a counter within its tenant. Ids sort by day, and the model comes last, because only its id may contain `#`. A user stands behind
+ * the operation.
+ */
+export function counterIdOf({ day, keyId, operation, model, user }: UsageDimensions): string {
+  const by = user === undefined ? operation : `${operation}@${encodeURIComponent(user.toWellFormed())}`
+  return `${day}#${keyId}#${by}#${model}`
 }
 
 /** The dimensions of a counter, from its id. */
 export function dimensionsOf(counterId: string): UsageDimensions {
-  const [day = '', keyId = '', operation = '', ...model] = counterId.split('#')
-  return { day, keyId, operation, model: model.join('#') }
+  const [day = '', keyId = '', by = '', ...model] = counterId.split('#')
+  const [operation = '', user] = by.split('@')
+  const named = user === undefined ? {} : { user: decodeURIComponent(user) }
+  return { day, keyId, operation, model: model.join('#'), ...named }
 }
 
 /** The id of the counter in which a settlement counts. */
@@ -230,6 +238,8 @@ export type LedgerEntry = {
   readonly key?: string
   /** The channel that served a settled job or request. */
   readonly channel?: string
+  /** Whom the request named, as usage counts it. */
+  readonly user?: string
   /** Of a settlement. */
   readonly usage?: UsageView
   /** Present if a usage counter includes the settlement. */

@@ -66,6 +66,7 @@ type AuditFieldName =
   | 'sessions'
   | 'issuer'
   | 'rule'
+  | 'users'
 
 /** The fields of a target that an effect changes, before or after it. */
 export type AuditedFields = Readonly<Partial<Record<AuditFieldName, FieldValue>>>

@@ -29,6 +29,8 @@ export type RelayReservation = OpenRequest & {
   readonly keyRevision?: number | undefined
   readonly keyId: string
   readonly operation: string
+  /** The user under which it is counted; undefined where users are not. */
+  readonly user?: string | undefined
   /** The budget of the key, in which the request counts. */
   readonly budget?: BudgetOfKey | undefined
 }
@@ -90,7 +92,7 @@ export function putRow(row: Item): TableWrite {
 
 /** The one ledger row of a request, for its reservation and its resolution. */
 export function resolutionRow({ reservation, resolution, at }: RowOf): Item {
-  const { tenantId, requestId, amount, reservedAt, model, operation, keyId } = reservation
+  const { tenantId, requestId, amount, reservedAt, model, operation, keyId, user } = reservation
   return {
     ...tableKeys.ledgerResolution(tenantId, requestId),
     kind: resolution.kind,
@@ -103,6 +105,7 @@ export function resolutionRow({ reservation, resolution, at }: RowOf): Item {
     model,
     operation,
     keyId,
+    user,
   }
 }
 
@@ -126,9 +129,9 @@ export function countedSettlement({ reservation, resolution, at }: ResolvedReser
   if (resolution.kind === 'release' || !isCounted(resolution)) {
     return undefined
   }
-  const { tenantId, keyId, operation, model } = reservation
+  const { tenantId, keyId, operation, model, user } = reservation
   const { actual, usage = countedUsage({}) } = resolution
-  return { tenantId, keyId, operation, model, at, actual, usage }
+  return { tenantId, keyId, operation, model, user, at, actual, usage }
 }
 
 const storedResolution = z.object({ kind: z.enum(['settle', 'release']), actual: z.optional(storedAmount) })

@@ -8,7 +8,9 @@ import {
   periodAt,
 } from '#core/budgets.ts'
 import type { Microcredits } from '#core/money.ts'
+import type { UserKeeping } from '#core/named-users.ts'
 import { type Clock, systemClock } from '../../platform/clock.ts'
+import { randomBase62 } from '../../platform/crypto.ts'
 import { type Actor, type AuditedFields, auditEntry } from '../audit/audit-entry.ts'
 import { readTenantBudget } from '../budgets.ts'
 import { StoreRefusal } from '../store-refusal.ts'
@@ -16,7 +18,7 @@ import { allOf, beginningWith, change, isStill } from '../table/expressions.ts'
 import { type Item, type ItemUpdate, queryItems, type Table, tryTransact } from '../table/table.ts'
 import { BUDGETS_PARTITION, tableKeys } from '../table/table-keys.ts'
 import { readSnapshot, type Snapshot, spentInPeriod } from '../usage.ts'
-import { noTenant, readBalance, readTenantName } from './tenants.ts'
+import { noTenant, readBalance, readTenantRecord, type Tenant } from './tenants.ts'
 
 const NAMES = ['budgetAmount', 'budgetPeriod', 'budgetPeriodId', 'budgetSpent', 'budgetLeft', 'budgetFree'] as const
 
@@ -163,6 +165,7 @@ type TenantSettings = {
   readonly name?: string | undefined
   readonly openJobsMax?: number | null | undefined
   readonly budget?: BudgetLimit | null | undefined
+  readonly users?: UserKeeping | undefined
 }
 
 type TenantChange = {
@@ -182,7 +185,7 @@ const TRIES_MAX = 8
 const RECOUNTS_MAX = 5
 
 /**
- * Changes the name, the limit of open jobs and the budget of a tenant, from its next request on, in one transaction with one entry of the
+ * Changes the name, the limit of open jobs, the budget and the counting of users of a tenant, from its next request on, in one transaction with one entry of the
  * audit log. Open jobs stay, even above a new limit. Setting a limit, also the same one, counts the open jobs again, and setting a budget
  * counts it again, from the usage counters of its period, because a restore or an edit by hand may have left wrong counts.
  * @throws StoreRefusal `not_found`. @throws StoreRefusal `changed_meanwhile` if others keep changing the tenant.
@@ -212,6 +215,7 @@ export async function changeTenant(table: Table, change: TenantChange): Promise<
 }
 
 type Planned = {
+  /** Changes the record of the tenant: its name, and how users are counted. */
   readonly name: { readonly Update: ItemUpdate } | undefined
   readonly limit: ItemUpdate | undefined
   readonly budget: PlannedTenantBudget | undefined
@@ -225,34 +229,43 @@ async function planChange(
   { tenantId, settings }: TenantChange,
   now: number,
 ): Promise<Planned | undefined> {
-  const { name, openJobsMax, budget } = settings
+  const { name, openJobsMax, budget, users } = settings
   const balance = await table.readItem(tableKeys.balance(tenantId))
-  const tenant = name === undefined ? undefined : await readTenantName(table, tenantId)
-  if (balance === undefined || (name !== undefined && tenant === undefined)) {
+  const needsRecord = name !== undefined || users !== undefined
+  const item = needsRecord ? await table.readItem(tableKeys.tenant(tenantId)) : undefined
+  const tenant = item && readTenantRecord(item)
+  if (balance === undefined || (needsRecord && tenant === undefined)) {
     throw noTenant(tenantId)
   }
   const wasName = tenant?.name
   const wasLimit = readBalance(balance).openJobs.max
   const hasName = name !== undefined && wasName !== undefined && name !== wasName
+  const wasKeeping = tenant?.users ?? 'off'
+  const hasUsers = users !== undefined && users !== wasKeeping
   const hasLimit = openJobsMax !== undefined && openJobsMax !== wasLimit
   const stored = readTenantBudget(balance)
   const planned =
     budget === undefined ? undefined : await planTenantBudget(table, { tenantId, stored, limit: budget, now })
-  if (!hasName && !hasLimit && planned === undefined) {
+  if (!hasName && !hasUsers && !hasLimit && planned === undefined) {
     return undefined
   }
   const wasBudget = stored && { amount: stored.amount, kind: stored.period.kind }
   return {
-    name: hasName ? { Update: nameUpdate(tenantId, wasName, name) } : undefined,
+    name:
+      hasName || hasUsers
+        ? { Update: recordUpdate(tenantId, { was: tenant, name: hasName ? name : undefined, users }) }
+        : undefined,
     limit: hasLimit ? openJobLimitUpdate(tenantId, { was: wasLimit, limit: openJobsMax }) : undefined,
     budget: planned,
     before: {
       ...(hasName ? { name: wasName } : {}),
+      ...(hasUsers ? { users: wasKeeping } : {}),
       ...(hasLimit ? { openJobs: wasLimit } : {}),
       ...(planned === undefined ? {} : { budget: shown(wasBudget) }),
     },
     after: {
       ...(hasName ? { name } : {}),
+      ...(hasUsers ? { users } : {}),
       ...(hasLimit ? { openJobs: openJobsMax } : {}),
       ...(planned === undefined ? {} : { budget: shown(budget ?? undefined) }),
     },
@@ -263,9 +276,25 @@ function shown(limit: BudgetLimit | undefined): string | null {
   return limit === undefined ? null : formatBudgetLimit(limit)
 }
 
-function nameUpdate(tenantId: string, was: string, name: string): ItemUpdate {
-  return change(tableKeys.tenant(tenantId), { set: { name } }, [isStill('name', was)])
+type RecordChange = {
+  readonly was: Pick<Tenant, 'name' | 'users'> | undefined
+  readonly name: string | undefined
+  readonly users: UserKeeping | undefined
 }
+
+/** The salt of digests is made once, so that a user has the same digest after the counting was off. */
+function recordUpdate(tenantId: string, { was, name, users }: RecordChange): ItemUpdate {
+  const isCounting = users !== undefined && users !== 'off'
+  const set = { name, userKeeping: isCounting ? users : undefined }
+  const what = {
+    set,
+    ...(isCounting ? { setOnce: { userSalt: randomBase62(SALT_CHARACTERS) } } : {}),
+    remove: users === 'off' ? ['userKeeping'] : [],
+  }
+  return change(tableKeys.tenant(tenantId), what, [isStill('name', was?.name), isStill('userKeeping', was?.users)])
+}
+
+const SALT_CHARACTERS = 22
 
 /** One write of the balance, because a transaction writes an item once. */
 function balanceWrite({ limit, budget }: Planned): { readonly Update: ItemUpdate } | undefined {

@@ -1,6 +1,7 @@
 import * as z from 'zod/mini'
 import type { Budget } from '#core/budgets.ts'
 import type { Microcredits } from '#core/money.ts'
+import { USER_KEEPINGS, type UserKeeping } from '#core/named-users.ts'
 import { readTenantBudget } from '../budgets.ts'
 import { StoreRefusal } from '../store-refusal.ts'
 import { storedAmount } from '../table/attributes.ts'
@@ -15,6 +16,8 @@ export type Tenant = {
   readonly state: TenantState
   /** Unix milliseconds. */
   readonly createdAt: number
+  /** How users that requests name are counted; undefined for not at all. */
+  readonly users?: Exclude<UserKeeping, 'off'> | undefined
   /** Null for an active tenant. */
   readonly suspension: Suspension | null
   readonly openJobs: OpenJobs
@@ -33,7 +36,7 @@ type OpenJobs = { readonly count: number; readonly max: number | null }
 export type TenantListing = Omit<Tenant, 'webhookSecret'>
 
 /** What the record of a tenant says, without its callback secret. */
-type TenantRecord = Pick<Tenant, 'id' | 'name' | 'suspension' | 'createdAt'>
+type TenantRecord = Pick<Tenant, 'id' | 'name' | 'suspension' | 'createdAt' | 'users'>
 
 /** available + held + spent = granted, always. */
 type Balance = {
@@ -48,6 +51,8 @@ const tenantItem = z.object({
   name: z.string(),
   webhookSecret: z.string(),
   createdAt: z.number(),
+  // `users` is a reserved word of the table's expressions.
+  userKeeping: z.optional(z.enum(USER_KEEPINGS.filter((keeping) => keeping !== 'off'))),
   suspension: z._default(
     z.nullable(z.object({ at: z.number(), by: z.string(), reason: z.nullable(z.string()) })),
     null,
@@ -80,14 +85,14 @@ export async function getTenant(table: Table, tenantId: string): Promise<Tenant>
   if (tenant === undefined || balance === undefined) {
     throw noTenant(tenantId)
   }
-  const { SK: id, ...rest } = tenantItem.parse(tenant)
-  return { id, ...rest, ...readBalance(balance) }
+  const { SK: id, userKeeping: users, ...rest } = tenantItem.parse(tenant)
+  return { id, ...(users === undefined ? {} : { users }), ...rest, ...readBalance(balance) }
 }
 
 /** Reads the record of a tenant from its item. @throws ZodError for an item that this service did not write. */
 export function readTenantRecord(item: unknown): TenantRecord {
-  const { SK: id, webhookSecret: _, ...record } = tenantItem.parse(item)
-  return { id, ...record }
+  const { SK: id, webhookSecret: _, userKeeping: users, ...record } = tenantItem.parse(item)
+  return { id, ...(users === undefined ? {} : { users }), ...record }
 }
 
 /** Reads the item of a tenant's balance. @throws ZodError for an item that this service did not write. */

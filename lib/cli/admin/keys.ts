@@ -324,7 +324,10 @@ limit that a budget has counts it again.`,
       rate_per_minute: rate === null ? null : String(rate),
       budget: budget === null ? null : budgetLine(budget),
     }
-    return formatTable([], Object.entries(shown))
+    return formatTable(
+      [],
+      Object.entries(shown).map(([name, value]) => [name, value ?? null]),
+    )
   },
 })
 

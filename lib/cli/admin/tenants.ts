@@ -4,6 +4,7 @@ import { amountField, isoTimeField, pageFields } from '#core/admin/read-response
 import type { BudgetLimit } from '#core/budgets.ts'
 import { OPEN_JOBS_DEFAULT } from '#core/limits.ts'
 import { parsePositiveCredits, parseSignedCredits } from '#core/money.ts'
+import { USER_KEEPINGS, type UserKeeping } from '#core/named-users.ts'
 import { getTenant as getTenantOperation, listTenants, type tenantJson } from '#lambdas/admin/tenants.ts'
 import {
   adjustCredits,
@@ -38,6 +39,10 @@ const tenantFields = z.strictObject({
   open_jobs_max: z.int().nullable().describe('Null for as many as the tenant can pay for.'),
   budget: budgetFields.nullable(),
   created_at: isoTimeField,
+  users: z
+    .enum(['digest', 'given'])
+    .optional()
+    .describe('How users that requests name are counted. Left out where they are not.'),
   suspension: z
     .strictObject({ since: isoTimeField, by: z.string(), reason: z.string().nullable() })
     .optional()
@@ -135,7 +140,7 @@ function cellsOf(tenant: ShownTenant) {
 }
 
 const BALANCE = ['available', 'held', 'spent', 'granted'] as const
-const SHOWN = ['id', 'name', ...BALANCE, 'webhook_secret', 'state', 'open_jobs', 'budget'] as const
+const SHOWN = ['id', 'name', ...BALANCE, 'webhook_secret', 'state', 'open_jobs', 'budget', 'users'] as const
 const CHANGED = ['id', 'name', 'state', ...BALANCE, 'open_jobs'] as const
 
 function linesOf(names: readonly (typeof SHOWN)[number][]) {
@@ -240,13 +245,44 @@ export const tenantLimit: Command = commandOf(TENANT_DOCUMENTS.changeTenant, {
     tenant: TENANT,
     'open-jobs': { ...OPEN_JOBS, summary: 'maximum, from 0; `none` removes the limit', required: true },
   },
-  without: ['name', 'budget'],
+  without: ['name', 'budget', 'users'],
   examples: [
     'tenant limit --tenant demo --open-jobs 20 --local',
     'tenant limit --tenant demo --open-jobs none --local',
   ],
   format: linesOf(CHANGED),
 })
+
+/** @throws StoreRefusal `not_found`. */
+export const tenantUsers: Command = commandOf(TENANT_DOCUMENTS.changeTenant, {
+  name: 'tenant users',
+  summary: 'count the users that requests of a tenant name, by `usage --by user`',
+  details: `A request names its user by the header x-reelgate-user, by \`user\` in the body, or by \`metadata.user_id\` of messages. \`digest\` counts a
+user under a digest with a salt of the tenant, \`given\` by the name itself, which may be personal data. At most 10,000 users a day are counted by
+themselves, the others together. Holds within a minute.`,
+  options: {
+    tenant: TENANT,
+    keep: {
+      value: 'digest|given|off',
+      summary: 'how users are counted',
+      required: true,
+      field: 'users',
+      read: readKeeping,
+    },
+  },
+  without: ['name', 'open_jobs_max', 'budget'],
+  examples: ['tenant users --tenant demo --keep digest --local', 'tenant users --tenant demo --keep off --stage prod'],
+  format: linesOf([...CHANGED, 'users']),
+})
+
+/** @throws UsageError for anything but a way to count users. */
+function readKeeping(text: string): UserKeeping {
+  const keeping = USER_KEEPINGS.find((known) => known === text)
+  if (keeping === undefined) {
+    throw new UsageError(`--keep ${text}: use ${USER_KEEPINGS.join(', ')}`)
+  }
+  return keeping
+}
 
 const ID = {
   value: 'ID',
@@ -372,7 +408,7 @@ usage counters of its period say. To count again, after a restore for example, s
     : commandOf(TENANT_DOCUMENTS.changeTenant, {
         ...part,
         fixed: { budget: limit },
-        without: ['name', 'open_jobs_max'],
+        without: ['name', 'open_jobs_max', 'users'],
       })
 }
 
@@ -396,5 +432,5 @@ export const tenantBudget: Command = {
 /** The commands about tenants, in the order of the help. */
 export const TENANT_COMMANDS: readonly Command[] = [
   ...[tenantCreate, tenantShow, tenantList, tenantGrant, tenantAdjust],
-  ...[tenantSuspend, tenantResume, tenantLimit, tenantBudget],
+  ...[tenantSuspend, tenantResume, tenantLimit, tenantBudget, tenantUsers],
 ]
