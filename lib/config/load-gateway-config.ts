@@ -93,7 +93,8 @@ export function loadGatewayConfig(options: LoadOptions): LoadedConfig {
   const reported = new Set(unset.map(({ path }) => formatPath(path)))
   const others = configProblems(value, [...shipped.keys()]).filter(({ path }) => !reported.has(formatPath(path)))
   const keys = mode === 'start' ? missingKeys(value, environment) : []
-  const problems = [...unset, ...others, ...keys].map((problem) => ({
+  const local = mode === 'synth' ? localIssuers(value) : []
+  const problems = [...unset, ...others, ...keys, ...local].map((problem) => ({
     ...problem,
     line: lineOf(document, lines, problem.path),
   }))
@@ -107,6 +108,18 @@ export function loadGatewayConfig(options: LoadOptions): LoadedConfig {
   const config = withAddresses(gatewayConfigSchema.parse(value), region)
   const loaded = mode === 'synth' ? withoutSimulators(config) : { config, leftOut: [], warnings: [] }
   return { ...loaded, warnings: [...loaded.warnings, ...baseUrlWarnings(loaded.config)] }
+}
+
+/** Plain http is for an issuer on the machine of a local host. */
+function localIssuers(value: unknown): ConfigProblem[] {
+  const identity = isRecord(value) ? value.identity : undefined
+  return listAt(identity, 'issuers').flatMap((row, index) =>
+    (['issuer', 'jwks_url'] as const).flatMap((name) =>
+      String(row[name]).startsWith('http:')
+        ? [{ path: ['identity', 'issuers', index, name], message: 'a deployment takes https only' }]
+        : [],
+    ),
+  )
 }
 
 function readDocument(file: string, lines: LineCounter): Document {

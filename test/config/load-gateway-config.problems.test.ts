@@ -300,3 +300,29 @@ describe('a problem', () => {
     expect(problemsOf(text)).toStrictEqual(['1 (file): write a block of keys'])
   })
 })
+
+describe('a problem of an identity issuer', () => {
+  const rule = (more: string) => `{ name: ci, when: { sub: "*" }, tenant: acme${more} }`
+  const withIssuer = (rules: string, issuer = 'https://issuer.example.com') => `${sample}
+identity:
+  issuers:
+    - { issuer: "${issuer}", audience: "https://gateway.example.com", rules: [${rules}] }
+`
+
+  it.each([
+    ['a model that does not exist', rule(', models: [nothing]'), 'no model "nothing" in models'],
+    ['two budgets', rule(', budget: 1/day, budget_of_all: 1/day'), 'use `budget` or `budget_of_all`'],
+    ['a budget without a period', rule(', budget: "5"'), 'write credits per period, such as 5/month'],
+    ['a name that is used twice', `${rule('')}, ${rule('')}`, '"ci" is used twice'],
+    ['no condition', '{ name: ci, when: {}, tenant: acme }', 'name at least one claim'],
+  ])('names %s', (_, rules, message) => {
+    expect(problemsOf(withIssuer(rules)).join('\n')).toContain(message)
+  })
+
+  it('is plain http where it is deployed, but not for this machine on a local host', () => {
+    const text = withIssuer(rule(''), 'http://127.0.0.1:9000')
+    expect(problemsOf(text)).toEqual([])
+    expect(problemsOf(text, { mode: 'synth' }).join('\n')).toContain('a deployment takes https only')
+    expect(problemsOf(withIssuer(rule(''), 'http://issuer.example.com')).join('\n')).toContain('use the issuer exactly')
+  })
+})

@@ -8,6 +8,14 @@ const ROOT = join(import.meta.dirname, '..', '..')
 
 /** One process serves many requests at once. Everything that its modules keep, and why no request sees another one's. */
 const KEPT: Readonly<Record<string, string>> = {
+  'lambdas/middleware/token-subject.ts verifier: once': 'the public keys of each issuer of the deployment',
+  'lambdas/middleware/token-subject.ts table: once': 'the table of the deployment',
+  'lambdas/middleware/token-subject.ts admissions: new Map': 'keys that are being made, by the digest of their subject',
+  'lambdas/middleware/token-subject.ts tenantIds: new RecentValues': 'the ids of the tenants of at most 1,000 rules',
+  'lambdas/upstream/guard/guarded-request.ts globalIpv6: new BlockList': 'address ranges of the internet',
+  'lambdas/upstream/guard/guarded-request.ts specialIpv4: new BlockList': 'address ranges of the internet',
+  'lambdas/upstream/guard/guarded-request.ts specialIpv6: new BlockList': 'address ranges of the internet',
+  'lambdas/upstream/guard/outbound-network.ts threads: new Places': 'a number of free places',
   'lambdas/platform/aws/call-aws-service.ts kept: new Map': 'one url for each of two services',
   'lambdas/platform/aws/call-aws-service.ts httpClient: once': 'connections; a URL for each service',
   'lambdas/platform/aws/call-aws-service.ts signingKeys: new RecentValues':

@@ -297,10 +297,29 @@ export const gatewayConfigSchema = strictObject({
   channels: z.array(channelSchema),
   models: z.array(modelSchema).min(1),
 }).superRefine((config, context) => {
-  for (const issue of [...crossCheck(config), ...foreignTokens(config)]) {
+  for (const issue of [...crossCheck(config), ...foreignTokens(config), ...ruleModels(config)]) {
     context.addIssue({ code: 'custom', path: issue.path, message: issue.message })
   }
 })
+
+/** Models of rules that do not exist: a typing error would leave a subject without its model. */
+function ruleModels({ identity, models }: Pick<GatewayConfig, 'identity' | 'models'>): ConfigIssue[] {
+  const known = new Set(models.map(({ id }) => id))
+  return identity.issuers.flatMap(({ rules }, issuer) =>
+    rules.flatMap((rule, index) =>
+      (rule.models ?? []).flatMap((model, place) =>
+        known.has(model)
+          ? []
+          : [
+              {
+                path: ['identity', 'issuers', issuer, 'rules', index, 'models', place],
+                message: `no model "${model}" in models; allowed: ${[...known].join(', ')}`,
+              },
+            ],
+      ),
+    ),
+  )
+}
 
 /** The validated configuration with its defaults. */
 export type GatewayConfig = z.infer<typeof gatewayConfigSchema>
