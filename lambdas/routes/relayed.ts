@@ -4,8 +4,8 @@ import { defineRoute, type RouteNeeds } from './define-route.ts'
 /** Reserves, relays and settles. Without streaming, API Gateway gives up after 29 seconds, and the function continues to settle. */
 const RELAY = {
   table: [
-    // `NU#*` and `TENANTS`: of a request that names a user.
-    { actions: ['GetItem'], partitions: ['NU#*', 'SWITCHES', 'TENANTS'] },
+    // `BAL#*` and `NU#*`: of a request that names a user.
+    { actions: ['GetItem'], partitions: ['BAL#*', 'NU#*', 'SWITCHES'] },
     // The relay server writes reservations and settlements of a tenant in one transaction.
     {
       actions: ['PutItem', 'UpdateItem', 'ConditionCheckItem'],

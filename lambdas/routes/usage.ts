@@ -12,7 +12,7 @@ export const getUsage = /* @__PURE__ */ defineRoute({
       { actions: ['Query'], partitions: ['U#*'] },
       { actions: ['BatchGetItem', 'GetItem'], partitions: ['KEYS'] },
       // Whether the tenant counts users.
-      { actions: ['GetItem'], partitions: ['TENANTS'] },
+      { actions: ['GetItem'], partitions: ['BAL#*'] },
     ],
   },
 })

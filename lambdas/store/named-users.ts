@@ -34,7 +34,7 @@ export async function readUserKeeping(table: Pick<Table, 'readItem'>, tenantId: 
 }
 
 async function readSetting(table: Pick<Table, 'readItem'>, tenantId: string): Promise<Setting> {
-  return settingItem.parse((await table.readItem(tableKeys.tenant(tenantId))) ?? {})
+  return settingItem.parse((await table.readItem(tableKeys.balance(tenantId))) ?? {})
 }
 
 type UsersTable = Pick<Table, 'readItem' | 'transact'>
@@ -87,7 +87,7 @@ export class NamedUsers {
 
   /** Marks the user of a day, once, while there is room. @returns whether the user is counted by itself. */
   async #admit(tenantId: string, day: string, user: string): Promise<boolean> {
-    const key = tableKeys.namedUser(tenantId, day, user)
+    const key = tableKeys.namedUser(tenantId, `${day}#${user}`)
     if ((await this.#table.readItem(key)) !== undefined) {
       return true
     }
@@ -98,7 +98,7 @@ export class NamedUsers {
     }
     const refusal = await tryTransact(this.#table, {
       user: { Put: { Item: { ...key, ttl }, ConditionExpression: 'attribute_not_exists(PK)' } },
-      day: { Update: change(tableKeys.namedUsers(tenantId, day), { set: { ttl }, add: { marked: 1 } }, [hasRoom]) },
+      day: { Update: change(tableKeys.namedUser(tenantId, day), { set: { ttl }, add: { marked: 1 } }, [hasRoom]) },
     })
     return refusal === undefined || refusal.failed.has('user')
   }

@@ -93,7 +93,7 @@ export function checkUsage(now: Snapshot): string[] {
   return [
     ...stored.flatMap(({ name, counter }) =>
       Object.entries(counter).flatMap(([part, value]) =>
-        typeof value === 'string'
+        typeof value === 'string' || value === undefined
           ? []
           : rule(
               BigInt(value) === (expected.get(name)?.get(part) ?? 0n),

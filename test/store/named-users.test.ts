@@ -60,7 +60,7 @@ describe('NamedUsers', () => {
     const users = new NamedUsers(table, { nowMilliseconds: () => now })
     expect(await users.counted('acme', 'early')).toBe('early')
     const full = { set: { marked: USERS_PER_DAY_MAX } }
-    await table.updateItem(change(tableKeys.namedUsers('acme', dayOf(now)), full, ['attribute_exists(PK)']))
+    await table.updateItem(change(tableKeys.namedUser('acme', dayOf(now)), full, ['attribute_exists(PK)']))
     expect(await users.counted('acme', 'late')).toBe('others')
     const other = new NamedUsers(table, { nowMilliseconds: () => now })
     expect(await other.counted('acme', 'early')).toBe('early')

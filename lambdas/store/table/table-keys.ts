@@ -31,13 +31,8 @@ export const tableKeys = {
   }),
   /** Sums of a tenant's settlements; the id begins with the day, so that a range of days is one range of sort keys. */
   usageCounter: (tenantId: string, counterId: string): TableKey => ({ PK: `U#${tenantId}`, SK: counterId }),
-  /** How many users of a tenant were counted on a day, `yyyy-mm-dd`. */
-  namedUsers: (tenantId: string, day: string): TableKey => ({ PK: `NU#${tenantId}`, SK: day }),
-  /** A user that was counted on a day. */
-  namedUser: (tenantId: string, day: string, user: string): TableKey => ({
-    PK: `NU#${tenantId}`,
-    SK: `${day}#${user}`,
-  }),
+  /** How many users of a tenant were counted on a day, `yyyy-mm-dd`; with `#` and a name behind it, one of them. */
+  namedUser: (tenantId: string, mark: string): TableKey => ({ PK: `NU#${tenantId}`, SK: mark }),
   /** Authentication: by the digest of the whole key. */
   apiKey: (digest: string): TableKey => ({ PK: `K#${digest}`, SK: '0' }),
   /** Listing and revocation: by the public id of the key. */

@@ -18,7 +18,7 @@ import { allOf, beginningWith, change, isStill } from '../table/expressions.ts'
 import { type Item, type ItemUpdate, queryItems, type Table, tryTransact } from '../table/table.ts'
 import { BUDGETS_PARTITION, tableKeys } from '../table/table-keys.ts'
 import { readSnapshot, type Snapshot, spentInPeriod } from '../usage.ts'
-import { noTenant, readBalance, readTenantRecord, type Tenant } from './tenants.ts'
+import { noTenant, readBalance, readTenantName, type Tenant } from './tenants.ts'
 
 const NAMES = ['budgetAmount', 'budgetPeriod', 'budgetPeriodId', 'budgetSpent', 'budgetLeft', 'budgetFree'] as const
 
@@ -215,8 +215,8 @@ export async function changeTenant(table: Table, change: TenantChange): Promise<
 }
 
 type Planned = {
-  /** Changes the record of the tenant: its name, and how users are counted. */
   readonly name: { readonly Update: ItemUpdate } | undefined
+  readonly users: ItemUpdate | undefined
   readonly limit: ItemUpdate | undefined
   readonly budget: PlannedTenantBudget | undefined
   readonly before: AuditedFields
@@ -231,17 +231,15 @@ async function planChange(
 ): Promise<Planned | undefined> {
   const { name, openJobsMax, budget, users } = settings
   const balance = await table.readItem(tableKeys.balance(tenantId))
-  const needsRecord = name !== undefined || users !== undefined
-  const item = needsRecord ? await table.readItem(tableKeys.tenant(tenantId)) : undefined
-  const tenant = item && readTenantRecord(item)
-  if (balance === undefined || (needsRecord && tenant === undefined)) {
+  const tenant = name === undefined ? undefined : await readTenantName(table, tenantId)
+  if (balance === undefined || (name !== undefined && tenant === undefined)) {
     throw noTenant(tenantId)
   }
   const wasName = tenant?.name
   const wasLimit = readBalance(balance).openJobs.max
   const hasName = name !== undefined && wasName !== undefined && name !== wasName
-  const wasKeeping = tenant?.users ?? 'off'
-  const hasUsers = users !== undefined && users !== wasKeeping
+  const wasUsers = readBalance(balance).users
+  const hasUsers = users !== undefined && users !== (wasUsers ?? 'off')
   const hasLimit = openJobsMax !== undefined && openJobsMax !== wasLimit
   const stored = readTenantBudget(balance)
   const planned =
@@ -251,15 +249,13 @@ async function planChange(
   }
   const wasBudget = stored && { amount: stored.amount, kind: stored.period.kind }
   return {
-    name:
-      hasName || hasUsers
-        ? { Update: recordUpdate(tenantId, { was: tenant, name: hasName ? name : undefined, users }) }
-        : undefined,
+    name: hasName ? { Update: nameUpdate(tenantId, wasName, name) } : undefined,
+    users: hasUsers ? usersUpdate(tenantId, wasUsers, users) : undefined,
     limit: hasLimit ? openJobLimitUpdate(tenantId, { was: wasLimit, limit: openJobsMax }) : undefined,
     budget: planned,
     before: {
       ...(hasName ? { name: wasName } : {}),
-      ...(hasUsers ? { users: wasKeeping } : {}),
+      ...(hasUsers ? { users: wasUsers ?? 'off' } : {}),
       ...(hasLimit ? { openJobs: wasLimit } : {}),
       ...(planned === undefined ? {} : { budget: shown(wasBudget) }),
     },
@@ -276,38 +272,38 @@ function shown(limit: BudgetLimit | undefined): string | null {
   return limit === undefined ? null : formatBudgetLimit(limit)
 }
 
-type RecordChange = {
-  readonly was: Pick<Tenant, 'name' | 'users'> | undefined
-  readonly name: string | undefined
-  readonly users: UserKeeping | undefined
+function nameUpdate(tenantId: string, was: string, name: string): ItemUpdate {
+  return change(tableKeys.tenant(tenantId), { set: { name } }, [isStill('name', was)])
 }
 
 /** The salt of digests is made once, so that a user has the same digest after the counting was off. */
-function recordUpdate(tenantId: string, { was, name, users }: RecordChange): ItemUpdate {
-  const isCounting = users !== undefined && users !== 'off'
-  const set = { name, userKeeping: isCounting ? users : undefined }
-  const what = {
-    set,
-    ...(isCounting ? { setOnce: { userSalt: randomBase62(SALT_CHARACTERS) } } : {}),
-    remove: users === 'off' ? ['userKeeping'] : [],
+function usersUpdate(tenantId: string, was: Tenant['users'], users: UserKeeping): ItemUpdate {
+  const isCounting = users !== 'off'
+  return {
+    Key: tableKeys.balance(tenantId),
+    UpdateExpression: isCounting
+      ? 'SET userKeeping = :keeping, userSalt = if_not_exists(userSalt, :salt)'
+      : 'REMOVE userKeeping',
+    ...allOf(
+      ['attribute_exists(PK)', isStill('userKeeping', was)],
+      isCounting ? { ':keeping': users, ':salt': randomBase62(SALT_CHARACTERS) } : {},
+    ),
   }
-  return change(tableKeys.tenant(tenantId), what, [isStill('name', was?.name), isStill('userKeeping', was?.users)])
 }
 
 const SALT_CHARACTERS = 22
 
 /** One write of the balance, because a transaction writes an item once. */
-function balanceWrite({ limit, budget }: Planned): { readonly Update: ItemUpdate } | undefined {
-  const [first, second] = [limit, budget?.update].flatMap((update) => update ?? [])
+function balanceWrite({ users, limit, budget }: Planned): { readonly Update: ItemUpdate } | undefined {
+  const [first, ...others] = [users, limit, budget?.update].flatMap((update) => update ?? [])
   if (first === undefined) {
     return undefined
   }
-  return { Update: second === undefined ? first : joined(first, second) }
+  return { Update: others.length === 0 ? first : joined([first, ...others]) }
 }
 
-/** Each of the two updates has one clause. */
-function joined(one: ItemUpdate, other: ItemUpdate): ItemUpdate {
-  const parts = [one, other]
+/** Each of the updates, of one item, has one clause. */
+function joined(parts: readonly [ItemUpdate, ...ItemUpdate[]]): ItemUpdate {
   const clause = (word: string) => {
     const texts = parts.flatMap(({ UpdateExpression: text }) =>
       text.startsWith(word) ? [text.slice(word.length)] : [],
@@ -315,11 +311,11 @@ function joined(one: ItemUpdate, other: ItemUpdate): ItemUpdate {
     return texts.length === 0 ? [] : [`${word}${texts.join(', ')}`]
   }
   return {
-    Key: one.Key,
+    Key: parts[0].Key,
     UpdateExpression: [...clause('SET '), ...clause('REMOVE ')].join(' '),
     ...allOf(
       parts.map(({ ConditionExpression: condition }) => `(${condition})`),
-      { ...one.ExpressionAttributeValues, ...other.ExpressionAttributeValues },
+      Object.assign({}, ...parts.map(({ ExpressionAttributeValues: values }) => values)),
     ),
   }
 }

@@ -36,7 +36,7 @@ type OpenJobs = { readonly count: number; readonly max: number | null }
 export type TenantListing = Omit<Tenant, 'webhookSecret'>
 
 /** What the record of a tenant says, without its callback secret. */
-type TenantRecord = Pick<Tenant, 'id' | 'name' | 'suspension' | 'createdAt' | 'users'>
+type TenantRecord = Pick<Tenant, 'id' | 'name' | 'suspension' | 'createdAt'>
 
 /** available + held + spent = granted, always. */
 type Balance = {
@@ -51,8 +51,6 @@ const tenantItem = z.object({
   name: z.string(),
   webhookSecret: z.string(),
   createdAt: z.number(),
-  // `users` is a reserved word of the table's expressions.
-  userKeeping: z.optional(z.enum(USER_KEEPINGS.filter((keeping) => keeping !== 'off'))),
   suspension: z._default(
     z.nullable(z.object({ at: z.number(), by: z.string(), reason: z.nullable(z.string()) })),
     null,
@@ -66,6 +64,8 @@ const balanceItem = z.object({
   state: z.enum(['active', 'suspended']),
   openJobs: z.number(),
   openJobsMax: z._default(z.nullable(z.number()), null),
+  // Here, because functions that relay may not read the record of a tenant, which holds its callback secret.
+  userKeeping: z.optional(z.enum(USER_KEEPINGS.filter((keeping) => keeping !== 'off'))),
 })
 
 /** The refusal of a change, or a read, of a tenant that does not exist. */
@@ -85,21 +85,22 @@ export async function getTenant(table: Table, tenantId: string): Promise<Tenant>
   if (tenant === undefined || balance === undefined) {
     throw noTenant(tenantId)
   }
-  const { SK: id, userKeeping: users, ...rest } = tenantItem.parse(tenant)
-  return { id, ...(users === undefined ? {} : { users }), ...rest, ...readBalance(balance) }
+  const { SK: id, ...rest } = tenantItem.parse(tenant)
+  return { id, ...rest, ...readBalance(balance) }
 }
 
 /** Reads the record of a tenant from its item. @throws ZodError for an item that this service did not write. */
 export function readTenantRecord(item: unknown): TenantRecord {
-  const { SK: id, webhookSecret: _, userKeeping: users, ...record } = tenantItem.parse(item)
-  return { id, ...(users === undefined ? {} : { users }), ...record }
+  const { SK: id, webhookSecret: _, ...record } = tenantItem.parse(item)
+  return { id, ...record }
 }
 
 /** Reads the item of a tenant's balance. @throws ZodError for an item that this service did not write. */
-export function readBalance(item: unknown): Pick<Tenant, 'state' | 'openJobs' | 'balance' | 'budget'> {
-  const { state, openJobs, openJobsMax, ...balance } = balanceItem.parse(item)
+export function readBalance(item: unknown): Pick<Tenant, 'state' | 'openJobs' | 'balance' | 'budget' | 'users'> {
+  const { state, openJobs, openJobsMax, userKeeping: users, ...balance } = balanceItem.parse(item)
   const budget = readTenantBudget(Object(item)) ?? null
-  return { state, openJobs: { count: openJobs, max: openJobsMax }, balance, budget }
+  const kept = users === undefined ? {} : { users }
+  return { state, openJobs: { count: openJobs, max: openJobsMax }, balance, budget, ...kept }
 }
 
 /**
