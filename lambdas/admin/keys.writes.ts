@@ -19,7 +19,6 @@ import type { Actor } from '#store/audit/audit-entry.ts'
 import { planKeyBudget, readKeyBudgets } from '#store/key-budgets.ts'
 import { type ApiKeyListing, getApiKey, restoreSubjectKey, revokeApiKey } from '#store/keys/api-keys.ts'
 import { generateApiKey, type KeySettings, setApiKey, storeApiKey } from '#store/keys/key-changes.ts'
-import { createPlaygroundKey as storePlaygroundKey } from '#store/keys/playground-key.ts'
 import { countForHolder } from '#store/limits/console-rates.ts'
 import { StoreRefusal } from '#store/store-refusal.ts'
 import type { Table } from '#store/table/table.ts'
@@ -369,6 +368,8 @@ export const createPlaygroundKey = defineOperation({
     const now = nowMilliseconds()
     await countForHolder(table, 'playground-key', { holder: session.holder, nowMilliseconds: now })
     const wish = { sessionId: session.id, actor, nowMilliseconds: now }
+    // Loaded when it is first asked for: sign-ins and changes of keys do without it.
+    const { createPlaygroundKey: storePlaygroundKey } = await import('#store/keys/playground-key.ts')
     const { key, expiresAt, tenantId } = await storePlaygroundKey(table, { ...parent, ...wish })
     return { key, expires_at: isoTime(expiresAt * 1000), tenant: tenantId }
   },

@@ -14,9 +14,12 @@ type CallerContext = {
   readonly rates: KeyRateLimiter
 }
 
+/** The table without the SDK, whatever else of the context is opened: a function may lack the configuration. */
+export const openCallerTable: () => Table = once(openLeanTable)
+
 /** The one context of a process, so that its operations share the keys and the switches that one of them has read. */
 export const openCallerContext: () => CallerContext = once(() => {
-  const table = openLeanTable()
+  const table = openCallerTable()
   return {
     table,
     currentCatalogue: new CurrentCatalogue({ table, catalogue: openCatalogue() }),

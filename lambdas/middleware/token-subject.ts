@@ -6,10 +6,10 @@ import { once, RecentValues } from '#platform/cache.ts'
 import { environmentVariable } from '#platform/configuration.ts'
 import type { Caller } from '#store/callers.ts'
 import { admitSubject, digestOfSubject, type Subject } from '#store/keys/subject-keys.ts'
-import { openLeanTable } from '#store/table/lean-table.ts'
 import type { Table } from '#store/table/table.ts'
 import { listTenantNames, readTenantName } from '#store/tenants/tenants.ts'
 import { TokenVerifier } from '#upstream/issuer-tokens.ts'
+import { openCallerTable } from './caller-context.ts'
 
 /** Loaded with the first token of an issuer, so that nobody else pays for it. */
 const verifier = once(() => {
@@ -18,9 +18,6 @@ const verifier = once(() => {
   const settings: IdentitySettings = JSON.parse(readFileSync(file, 'utf8'))
   return new TokenVerifier(settings)
 })
-
-/** Of its own, because functions reach the table in different ways. */
-const table = once(openLeanTable)
 
 /** Subjects whose keys are being made, by digest. */
 const admissions = new Map<string, Promise<void>>()
@@ -48,7 +45,7 @@ export async function readTokenSubject(token: string): Promise<TokenSubject | un
   if (rule === undefined) {
     throw new NoIdentityRuleError()
   }
-  const tenantId = await tenantIdOf(table(), rule.tenant)
+  const tenantId = await tenantIdOf(openCallerTable(), rule.tenant)
   const limits = limitsOf(rule)
   const digest = digestOfSubject({ issuer: issuer.issuer, subject, tenantId })
   const admitted = { digest, issuer: issuer.issuer, subject, tenantId, rule: rule.name, limits }
@@ -59,7 +56,7 @@ export async function readTokenSubject(token: string): Promise<TokenSubject | un
       if (known?.caller.ruleLimits === writeLimits(limits)) {
         return known
       }
-      await admitOnce(table(), admitted)
+      await admitOnce(openCallerTable(), admitted)
       return await foundOrUndefined(lookUp)
     },
   }

@@ -9,7 +9,7 @@ const ROOT = join(import.meta.dirname, '..', '..')
 /** One process serves many requests at once. Everything that its modules keep, and why no request sees another one's. */
 const KEPT: Readonly<Record<string, string>> = {
   'lambdas/middleware/token-subject.ts verifier: once': 'the public keys of each issuer of the deployment',
-  'lambdas/middleware/token-subject.ts table: once': 'the table of the deployment',
+  'lambdas/middleware/caller-context.ts openCallerTable: once': 'the table of the deployment',
   'lambdas/middleware/token-subject.ts admissions: new Map': 'keys that are being made, by the digest of their subject',
   'lambdas/middleware/token-subject.ts tenantIds: new RecentValues': 'the ids of the tenants of at most 1,000 rules',
   'lambdas/upstream/guard/guarded-request.ts globalIpv6: new BlockList': 'address ranges of the internet',
