@@ -11,13 +11,12 @@ import {
   overlapField,
 } from '#core/admin/request-fields.ts'
 import type { Session } from '#core/admin/session.ts'
-import type { Budget, BudgetLimit } from '#core/budgets.ts'
+import type { Budget } from '#core/budgets.ts'
 import { InvalidRequestError } from '#core/errors.ts'
-import { readLimits, type SubjectLimits } from '#core/identity.ts'
 import { RATE_PER_MINUTE_DEFAULT, RATE_PER_MINUTE_MAX } from '#core/limits.ts'
 import type { Actor } from '#store/audit/audit-entry.ts'
 import { planKeyBudget, readKeyBudgets } from '#store/key-budgets.ts'
-import { type ApiKeyListing, getApiKey, restoreSubjectKey, revokeApiKey } from '#store/keys/api-keys.ts'
+import { type ApiKeyListing, getApiKey, revokeApiKey } from '#store/keys/api-keys.ts'
 import { generateApiKey, type KeySettings, setApiKey, storeApiKey } from '#store/keys/key-changes.ts'
 import { countForHolder } from '#store/limits/console-rates.ts'
 import { StoreRefusal } from '#store/store-refusal.ts'
@@ -137,40 +136,6 @@ function requireFuture(end: number | null | undefined, nowMilliseconds: number):
   }
 }
 
-type Wished = {
-  readonly models?: readonly string[] | null | undefined
-  readonly rate?: number | null | undefined
-  readonly budget?: BudgetLimit | null | undefined
-}
-
-/**
- * The key of a subject has at most what its rule allows. Undefined leaves a limit as it is.
- * @throws InvalidRequestError naming what would be more.
- */
-function requireWithinRule({ identity }: ApiKeyListing, { models, rate, budget }: Wished): void {
-  if (identity === undefined) {
-    return
-  }
-  const rule = readLimits(identity.limits)
-  const hasMoreModels = models === null || models?.some((model) => !rule.models?.includes(model))
-  const isBroader = {
-    models: rule.models !== null && models !== undefined && hasMoreModels,
-    rate_per_minute: rule.ratePerMinute !== null && rate !== undefined && (rate ?? Infinity) > rule.ratePerMinute,
-    budget: budget !== undefined && isBroaderBudget(rule, budget),
-  }
-  const issues = Object.entries(isBroader).flatMap(([path, isMore]) =>
-    isMore ? [{ path, message: `the rule "${identity.rule}" of its issuer allows less: change the rule` }] : [],
-  )
-  if (issues.length > 0) {
-    throw new InvalidRequestError(issues)
-  }
-}
-
-function isBroaderBudget({ budget: allowed, sharesBudget }: SubjectLimits, wished: BudgetLimit | null): boolean {
-  const isWithin = allowed === null || (wished?.kind === allowed.kind && wished.amount <= allowed.amount)
-  return sharesBudget || !isWithin
-}
-
 const MODELS_ALLOWED = 'use a list of 1 to 200 model ids, or null for all models'
 const RATE_ALLOWED = `use a whole number from 1 to ${RATE_PER_MINUTE_MAX}, or null for no limit`
 
@@ -259,7 +224,11 @@ export const changeKey = defineOperation({
     requireFuture(end, now)
     const { listing } = await getApiKey(table, keyId)
     await checkModels(models, async () => listing.models ?? [])
-    requireWithinRule(listing, { models, rate, budget })
+    if (listing.identity !== undefined) {
+      // Loaded for the keys of subjects alone.
+      const { requireWithinRule } = await import('./subject-limits.ts')
+      requireWithinRule(listing.identity, { models, rate, budget })
+    }
     const settings: KeySettings = {
       ...(name === undefined ? {} : { name }),
       ...(models === undefined ? {} : { models }),
@@ -339,6 +308,7 @@ export const restoreKey = defineOperation({
   conflicts: ['key_unusable', 'changed_meanwhile'],
   audit: 'key restore',
   async run({ key_id: keyId }, { table, actor }) {
+    const { restoreSubjectKey } = await import('#store/keys/subject-keys.ts')
     await restoreSubjectKey(table, keyId, actor)
     return { id: keyId, state: 'active' as const }
   },

@@ -9,7 +9,6 @@ import { parseCredits, parsePositiveCredits, parseSignedCredits, ZERO } from '#c
 import { USER_KEEPINGS } from '#core/named-users.ts'
 import { changeAlertSettings, readAlertView } from '#store/alerts/alert-settings.ts'
 import { StoreRefusal } from '#store/store-refusal.ts'
-import { changeTenant as change } from '#store/tenants/change-tenant.ts'
 import { adjustTenant, grantTenant } from '#store/tenants/credits.ts'
 import { makeTenant, resumeTenant as resume, suspendTenant as suspend } from '#store/tenants/tenant-lifecycle.ts'
 import { getTenant, listTenantNames, type Tenant } from '#store/tenants/tenants.ts'
@@ -95,6 +94,8 @@ export const changeTenant = defineOperation({
   },
   async run({ tenant_id: tenantId, name, open_jobs_max: openJobsMax, budget, users }, context) {
     const { table, actor, warn } = context
+    // Loaded when it is first asked for: nothing else needs it.
+    const { changeTenant: change } = await import('#store/tenants/change-tenant.ts')
     const { isChanged, isExact } = await change(table, {
       tenantId,
       settings: { name, openJobsMax, budget, users },

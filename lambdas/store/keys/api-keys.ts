@@ -226,28 +226,6 @@ export type ReplacedApiKey = Pick<ApiKeyListing, 'keyId' | 'expiresAt'> & {
 const TRIES_MAX = 5
 
 /**
- * Lets the subject of an issuer call again, whose key was revoked: in one transaction with the entry of the audit log. A key that is not revoked
- * stays as it is.
- * @throws StoreRefusal `not_found`, `key_unusable` for an API key, which stays revoked; `changed_meanwhile`.
- */
-export async function restoreSubjectKey(table: Table, keyId: string, actor: Actor): Promise<void> {
-  const { tenantId, state, identity } = (await getApiKey(table, keyId)).listing
-  if (identity === undefined) {
-    throw new StoreRefusal('key_unusable', `key ${keyId} is an API key, whose revocation is final: create a new one`)
-  }
-  if (state === 'active') {
-    return
-  }
-  const restoring = await updateKey(table, keyId, { set: { state: 'active' } }, [isStill('state', 'revoked')])
-  const target = { kind: 'key', id: keyId, tenantId } as const
-  const [before, after] = [{ state: 'revoked' }, { state: 'active' }]
-  const audit = auditEntry({ actor, action: 'key restore', target, before, after, at: Date.now() })
-  if ((await tryTransact(table, { ...restoring, audit })) !== undefined) {
-    throw new StoreRefusal('changed_meanwhile', `key ${keyId} is being changed by others: nothing was done`)
-  }
-}
-
-/**
  * Revokes a key, in one transaction with its listing, its playground keys and the entry of the audit log: its next request is refused, and
  * so is a reservation that is under way. A key that is revoked already stays as it is.
  * @throws StoreRefusal `not_found` when no key has this id.
