@@ -22,7 +22,7 @@ export const revealCallbackSecret = defineOperation({
   name: 'reveal-callback-secret',
   method: 'POST',
   path: '/admin/v1/tenants/{tenant_id}/callback-secret',
-  access: 'owner',
+  access: 'tenant-admin',
   conflicts: ['rotated_already', 'changed_meanwhile'],
   body: () =>
     requestObject({

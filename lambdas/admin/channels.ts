@@ -5,6 +5,7 @@ import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
 import { type Switches, switchesOf } from '#core/catalogue/switches.ts'
 import { credentialKind } from '#core/catalogue/upstream-auth.ts'
 import { type AllFigures, NO_CALLS } from '#core/measures.ts'
+import { isOfTenant } from '#core/roles.ts'
 import type { Clock } from '#platform/clock.ts'
 import { readApiKeyModels } from '#store/keys/api-keys.ts'
 import { readSwitches } from '#store/switches.ts'
@@ -153,7 +154,7 @@ function credentialOf(channel: Channel, figures: AllFigures | undefined) {
   return { kind: credentialKind(channel), expires_at: expiresAt === null ? null : isoTime(expiresAt) }
 }
 
-/** An API key sees the models that clients with it see, and no channel. Switches of a model that left would hold again if it came back. */
+/** A role of one tenant sees the models that its clients see, and no channel. Switches of a model that left would hold again if it came back. */
 export const listModels = defineOperation({
   name: 'list-models',
   method: 'GET',
@@ -161,10 +162,10 @@ export const listModels = defineOperation({
   access: 'tenant',
   async run(_, { table, session, config: open, nowMilliseconds }) {
     const config = await open()
-    const isTenant = session?.role === 'tenant'
+    const isTenant = session !== undefined && isOfTenant(session.role)
     const [{ switches }, allowed] = await Promise.all([
       readSwitches(table),
-      isTenant ? readApiKeyModels(table, session.keyId ?? '') : null,
+      session?.kind === 'api_key' ? readApiKeyModels(table, session.keyId ?? '') : null,
     ])
     const catalogue = createCatalogue(config, switches)
     const ids = isTenant ? catalogue.listModels(allowed).map(({ id }) => id) : idsOf(config.models, switches.models)

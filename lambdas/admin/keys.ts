@@ -1,7 +1,7 @@
 import { readPageLimit, readQueryTenant, readQueryText } from '#core/admin/page-query.ts'
 import type { Budget } from '#core/budgets.ts'
 import { readKeyBudgets } from '#store/key-budgets.ts'
-import { type ApiKeyListing, listApiKeyPage } from '#store/keys/api-keys.ts'
+import { type ApiKeyListing, getApiKey, listApiKeyPage } from '#store/keys/api-keys.ts'
 import { budgetJson } from './budgets.ts'
 import { allowedTenant, defineOperation, isoSeconds, isoTime } from './operation.ts'
 
@@ -55,7 +55,7 @@ export const listKeys = defineOperation({
   name: 'list-keys',
   method: 'GET',
   path: '/admin/v1/keys',
-  access: 'viewer',
+  access: 'tenant-viewer',
   query: { tenant: readQueryTenant, after: readQueryText, limit: readPageLimit },
   async run({ tenant, after, limit }, { table, session, nowMilliseconds }) {
     const now = nowMilliseconds()
@@ -71,5 +71,18 @@ export const listKeys = defineOperation({
   },
 })
 
+/** By two requests to the table. */
+export const getKey = defineOperation({
+  name: 'get-key',
+  method: 'GET',
+  path: '/admin/v1/keys/{key_id}',
+  access: 'tenant-viewer',
+  async run({ key_id: keyId }, { table, nowMilliseconds }) {
+    const { listing } = await getApiKey(table, keyId)
+    const budgets = await readKeyBudgets(table, [listing])
+    return keyJson(listing, budgets.get(listing.budget?.id ?? ''), nowMilliseconds())
+  },
+})
+
 /** The operations of keys that read. */
-export const KEY_READS = [listKeys] as const
+export const KEY_READS = [listKeys, getKey] as const

@@ -7,11 +7,12 @@ import {
   endField,
   idField,
   nameField,
+  newKeyIdField,
   OVERLAP_MILLISECONDS,
   overlapField,
 } from '#core/admin/request-fields.ts'
 import type { Session } from '#core/admin/session.ts'
-import type { Budget } from '#core/budgets.ts'
+import { type Budget, type BudgetLimit, formatBudgetLimit, PERIOD_KINDS } from '#core/budgets.ts'
 import { InvalidRequestError } from '#core/errors.ts'
 import { RATE_PER_MINUTE_DEFAULT, RATE_PER_MINUTE_MAX } from '#core/limits.ts'
 import type { Actor } from '#store/audit/audit-entry.ts'
@@ -19,12 +20,12 @@ import { planKeyBudget, readKeyBudgets } from '#store/key-budgets.ts'
 import { type ApiKeyListing, getApiKey, revokeApiKey } from '#store/keys/api-keys.ts'
 import { generateApiKey, type KeySettings, setApiKey, storeApiKey } from '#store/keys/key-changes.ts'
 import { countForHolder } from '#store/limits/console-rates.ts'
-import { StoreRefusal } from '#store/store-refusal.ts'
+import { isRefusal, StoreRefusal } from '#store/store-refusal.ts'
 import type { Table } from '#store/table/table.ts'
 import { getTenant } from '#store/tenants/tenants.ts'
 import { budgetJson } from './budgets.ts'
 import { keyJson, stateOf } from './keys.ts'
-import { defineOperation, isoSeconds, isoTime } from './operation.ts'
+import { defineOperation, isoSeconds, isoTime, type OperationContext } from './operation.ts'
 
 type Rotation = {
   /** How long the old key keeps working. Its end is never put off. */
@@ -92,7 +93,7 @@ function endOfSameLifetime({ expiresAt, endBeforeReplacement, createdAt }: ApiKe
 
 type NewKey = {
   readonly id: string
-  readonly key: string
+  readonly key: string | undefined
   readonly tenant: string
   readonly limits: RotatedKey['limits']
 }
@@ -100,13 +101,15 @@ type NewKey = {
 /** A new key with its limits. JSON leaves out those that it does not have. */
 type NewKeyJson = {
   readonly id: string
-  readonly key: string
+  /** Left out where an earlier request with the id made the key: only its digest is stored. */
+  readonly key?: string | undefined
   readonly tenant: string
   readonly models: readonly string[] | null
   readonly name?: string | undefined
   readonly expires_at?: string | undefined
   readonly rate_per_minute?: number | undefined
   readonly budget?: NonNullable<ReturnType<typeof budgetJson>> | undefined
+  readonly repeated?: boolean | undefined
 }
 
 async function newKeyJson(
@@ -136,6 +139,36 @@ function requireFuture(end: number | null | undefined, nowMilliseconds: number):
   }
 }
 
+type Limits = { readonly rate: number | null | undefined; readonly budget: BudgetLimit | null | undefined }
+
+/**
+ * Keeps what an admin of a tenant gives its keys within what the tenant has: the budget of the tenant, and the rate that keys have by default.
+ * A budget of a longer period may be larger, because that of the tenant begins again meanwhile.
+ * @throws InvalidRequestError naming the field.
+ */
+async function requireWithinTenant(
+  { rate, budget }: Limits,
+  { session, table }: Pick<OperationContext<'POST'>, 'session' | 'table'>,
+): Promise<void> {
+  if (session?.role !== 'tenant-admin') {
+    return
+  }
+  if (rate === null || (rate !== undefined && rate > RATE_PER_MINUTE_DEFAULT)) {
+    const message = `an admin of a tenant gives its keys at most ${RATE_PER_MINUTE_DEFAULT} requests per minute: ask an owner for more`
+    throw new InvalidRequestError([{ path: 'rate_per_minute', message }])
+  }
+  const bound = budget && (await getTenant(table, session.tenant?.id ?? '')).budget
+  if (budget && bound) {
+    const isNoLonger = PERIOD_KINDS.indexOf(budget.kind) <= PERIOD_KINDS.indexOf(bound.period.kind)
+    if (isNoLonger && budget.amount > bound.amount) {
+      const whole = formatBudgetLimit({ amount: bound.amount, kind: bound.period.kind })
+      throw new InvalidRequestError([
+        { path: 'budget', message: `the tenant itself has ${whole}: use no more than that` },
+      ])
+    }
+  }
+}
+
 const MODELS_ALLOWED = 'use a list of 1 to 200 model ids, or null for all models'
 const RATE_ALLOWED = `use a whole number from 1 to ${RATE_PER_MINUTE_MAX}, or null for no limit`
 
@@ -155,19 +188,38 @@ function keyFields() {
   }
 }
 
+type WishedKey = RotatedKey['limits'] & { readonly tenantId: string; readonly budgetLimit: BudgetLimit | undefined }
+
+/** Whether a key is what a request asks for: an earlier try of the request made it, and nobody has changed it since. */
+async function isSameKey(
+  table: Table,
+  keyId: string,
+  { tenantId, models, name, expiresAt, ratePerMinute, budgetLimit }: WishedKey,
+): Promise<boolean> {
+  const { listing } = await getApiKey(table, keyId)
+  const budget = await budgetOf(table, listing)
+  const limit = budget && { amount: budget.amount, kind: budget.period.kind }
+  const made = [listing.state, listing.tenantId, listing.models, listing.name, listing.expiresAt, listing.ratePerMinute]
+  const asked = ['active', tenantId, models, name ?? null, expiresAt ?? null, ratePerMinute ?? null]
+  const texts = [made, asked].map((fields) => JSON.stringify(fields))
+  const budgets = [limit, budgetLimit].map((each) => each && formatBudgetLimit(each))
+  return texts[0] === texts[1] && budgets[0] === budgets[1]
+}
+
 /** The key is in this response alone. The key of a suspended tenant is suspended too. */
 export const createKey = defineOperation({
   name: 'create-key',
   method: 'POST',
   path: '/admin/v1/keys',
-  access: 'owner',
+  access: 'tenant-admin',
   status: 201,
-  conflicts: ['changed_meanwhile'],
+  conflicts: ['id_taken', 'changed_meanwhile'],
   audit: 'key create',
   body() {
     const { name, models, rate_per_minute, budget, expires_at } = keyFields()
     return requestObject({
       tenant: idField().check(z.describe('The id of the tenant.')),
+      id: z.optional(newKeyIdField()),
       name: z._default(name, null),
       models: z._default(models, null),
       rate_per_minute: z._default(rate_per_minute, RATE_PER_MINUTE_DEFAULT),
@@ -175,26 +227,33 @@ export const createKey = defineOperation({
       expires_at: z._default(expires_at, null),
     })
   },
-  async run(
-    { tenant, name, models, budget, rate_per_minute: rate, expires_at: end },
-    { table, actor, nowMilliseconds, checkModels, warn },
-  ) {
+  async run({ tenant, id: wished, name, models, budget, rate_per_minute: rate, expires_at: end }, context) {
+    const { table, actor, nowMilliseconds, checkModels, warn } = context
     const now = nowMilliseconds()
     requireFuture(end, now)
+    await requireWithinTenant({ rate, budget }, context)
     await checkModels(models)
     const { id: tenantId, state } = await getTenant(table, tenant)
     if (state === 'suspended') {
       warn(`tenant ${tenantId} is suspended: the key is refused until \`tenant resume\``)
     }
-    const key = generateApiKey()
+    const key = generateApiKey(wished)
     const limits = {
       models,
       name: name ?? undefined,
       expiresAt: end ?? undefined,
       ratePerMinute: rate ?? undefined,
     }
-    const id = await storeApiKey(table, { key, tenantId, budgetLimit: budget ?? undefined, ...limits }, actor)
-    return await newKeyJson(table, { id, key, tenant: tenantId, limits }, now)
+    const wish = { tenantId, budgetLimit: budget ?? undefined, ...limits }
+    const id = await storeApiKey(table, { key, ...wish }, actor).catch(async (error: unknown) => {
+      if (wished !== undefined && isRefusal(error, 'id_taken') && (await isSameKey(table, wished, wish))) {
+        return undefined
+      }
+      throw error
+    })
+    const made = id === undefined ? { id: wished ?? '', key: undefined } : { id, key }
+    const json = await newKeyJson(table, { ...made, tenant: tenantId, limits }, now)
+    return id === undefined ? { ...json, repeated: true } : json
   },
 })
 
@@ -203,7 +262,7 @@ export const changeKey = defineOperation({
   name: 'change-key',
   method: 'PATCH',
   path: '/admin/v1/keys/{key_id}',
-  access: 'owner',
+  access: 'tenant-admin',
   conflicts: ['key_unusable', 'changed_meanwhile'],
   audit: 'key set',
   body() {
@@ -216,13 +275,12 @@ export const changeKey = defineOperation({
       expires_at: z.optional(expires_at),
     })
   },
-  async run(
-    { key_id: keyId, name, models, budget, rate_per_minute: rate, expires_at: end },
-    { table, actor, nowMilliseconds, checkModels, warn },
-  ) {
+  async run({ key_id: keyId, name, models, budget, rate_per_minute: rate, expires_at: end }, context) {
+    const { table, actor, nowMilliseconds, checkModels, warn } = context
     const now = nowMilliseconds()
     requireFuture(end, now)
     const { listing } = await getApiKey(table, keyId)
+    await requireWithinTenant({ rate, budget }, context)
     await checkModels(models, async () => listing.models ?? [])
     if (listing.identity !== undefined) {
       // Loaded for the keys of subjects alone.
@@ -249,7 +307,7 @@ export const rotateKey = defineOperation({
   name: 'rotate-key',
   method: 'POST',
   path: '/admin/v1/keys/{key_id}/rotation',
-  access: 'owner',
+  access: 'tenant-admin',
   status: 201,
   conflicts: ['rotated_already', 'key_unusable', 'changed_meanwhile'],
   audit: 'key rotate',
@@ -290,7 +348,7 @@ export const revokeKey = defineOperation({
   name: 'revoke-key',
   method: 'POST',
   path: '/admin/v1/keys/{key_id}/revocation',
-  access: 'owner',
+  access: 'tenant-admin',
   conflicts: ['changed_meanwhile'],
   audit: 'key revoke',
   async run({ key_id: keyId }, { table, actor }) {
@@ -304,7 +362,7 @@ export const restoreKey = defineOperation({
   name: 'restore-key',
   method: 'DELETE',
   path: '/admin/v1/keys/{key_id}/revocation',
-  access: 'owner',
+  access: 'tenant-admin',
   conflicts: ['key_unusable', 'changed_meanwhile'],
   audit: 'key restore',
   async run({ key_id: keyId }, { table, actor }) {
@@ -315,20 +373,21 @@ export const restoreKey = defineOperation({
 })
 
 /**
- * A key of 15 minutes, in this response alone. A session of an API key gets one with the limits of that key; an owner chooses a tenant.
+ * A key of 15 minutes, in this response alone. A session of an API key gets one with the limits of that key; an owner chooses a tenant, and an
+ * admin of a tenant has one.
  */
 export const createPlaygroundKey = defineOperation({
   name: 'create-playground-key',
   method: 'POST',
   path: '/admin/v1/playground/key',
-  access: 'tenant',
+  access: 'playground',
   status: 201,
   conflicts: ['tenant_suspended', 'key_unusable', 'changed_meanwhile'],
-  errors: [429],
+  needsSession: true,
   audit: 'playground-key create',
   body: () =>
     requestObject({
-      tenant: z.optional(idField()).check(z.describe('For owners: the id of the tenant. An API key has its own.')),
+      tenant: z.optional(idField()).check(z.describe('For owners: the id of the tenant. Other roles have their own.')),
     }),
   async run({ tenant }, { table, session, actor, nowMilliseconds }) {
     if (session === undefined) {
@@ -338,7 +397,7 @@ export const createPlaygroundKey = defineOperation({
     const now = nowMilliseconds()
     await countForHolder(table, 'playground-key', { holder: session.holder, nowMilliseconds: now })
     const wish = { sessionId: session.id, actor, nowMilliseconds: now }
-    // Loaded when it is first asked for: sign-ins and changes of keys do without it.
+    // Loaded when the playground is first used: no other operation makes such keys.
     const { createPlaygroundKey: storePlaygroundKey } = await import('#store/keys/playground-key.ts')
     const { key, expiresAt, tenantId } = await storePlaygroundKey(table, { ...parent, ...wish })
     return { key, expires_at: isoTime(expiresAt * 1000), tenant: tenantId }
@@ -350,18 +409,13 @@ function playgroundParent({ role, kind, keyId, tenant: own }: Session, asked: st
     if (kind !== 'api_key' || keyId === null || own === null) {
       throw new ForbiddenError('this session has no API key to make a key from: sign in with an API key')
     }
-    if (asked !== undefined && asked !== own.id) {
-      throw new ForbiddenError('this session sees its own tenant alone')
-    }
     return { tenantId: own.id, keyId }
   }
-  if (role !== 'owner') {
-    throw new ForbiddenError('the playground spends credits: this needs the role owner, or a session of an API key')
-  }
-  if (asked === undefined) {
+  const tenantId = own?.id ?? asked
+  if (tenantId === undefined) {
     throw new InvalidRequestError([{ path: 'tenant', message: 'name the tenant whose credits the key may spend' }])
   }
-  return { tenantId: asked, keyId: undefined }
+  return { tenantId, keyId: undefined }
 }
 
 /** The operations of keys that write. */

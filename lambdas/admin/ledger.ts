@@ -11,6 +11,7 @@ import {
 } from '#core/admin/page-query.ts'
 import type { Session } from '#core/admin/session.ts'
 import { LEDGER_KINDS } from '#core/pricing/usage.ts'
+import { isOfTenant } from '#core/roles.ts'
 import { readApiKeyNames } from '#store/keys/api-keys.ts'
 import { type LedgerPage, type LedgerPosition, readLedgerPage, readLedgerRowsOf } from './ledger-page.ts'
 import { defineOperation, isoTime, requireTenant } from './operation.ts'
@@ -35,7 +36,7 @@ export const listLedger = defineOperation({
   name: 'list-ledger',
   method: 'GET',
   path: '/admin/v1/ledger',
-  access: 'tenant',
+  access: 'everyone',
   readsTenant: true,
   query: {
     tenant: readQueryTenant,
@@ -68,9 +69,9 @@ export const listLedger = defineOperation({
   },
 })
 
-/** A row as a session may see it: an API key sees no channel and no note of an operator. */
+/** A row as a session may see it: a role of one tenant sees no channel and no note of an operator. */
 function visibleRow(session: Session | undefined, row: LedgerRow): LedgerRow {
-  return session?.role === 'tenant' ? { ...row, channel: null, reason: null } : row
+  return session && isOfTenant(session.role) ? { ...row, channel: null, reason: null } : row
 }
 
 function leftOut(tenantId: string): string {
@@ -82,8 +83,7 @@ export const verifyLedger = defineOperation({
   name: 'verify-ledger',
   method: 'GET',
   path: '/admin/v1/ledger/verification',
-  access: 'viewer',
-  errors: [429],
+  access: 'finance',
   readsTenant: true,
   query: { tenant: readQueryTenant },
   async run({ tenant }, context) {

@@ -1,12 +1,13 @@
 import type * as z from 'zod/mini'
 import { ForbiddenError } from '#core/admin/errors.ts'
 import type { PageQuery } from '#core/admin/page-query.ts'
-import type { Access, AdminRoute } from '#core/admin/routes.ts'
+import type { AdminRoute } from '#core/admin/routes.ts'
 import type { Session } from '#core/admin/session.ts'
 import type { Summary } from '#core/admin/summary.ts'
 import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
 import { InvalidRequestError } from '#core/errors.ts'
 import type { AllFigures } from '#core/measures.ts'
+import { type Access, isOfTenant } from '#core/roles.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Actor } from '#store/audit/audit-entry.ts'
 import type { FoundTenant } from '#store/sessions/find-session.ts'
@@ -97,6 +98,8 @@ type Head<Method extends string, Path extends string> = {
   readonly errors?: readonly number[]
   /** The tenant that `tenant` names is read in the same request to the table as the session. */
   readonly readsTenant?: true
+  /** Is for pages of the console alone: an admin key cannot call it. */
+  readonly needsSession?: true
   /** Its action in the audit log. */
   readonly audit?: string
 }
@@ -135,8 +138,8 @@ export function defineOperation<
   return definition
 }
 
-/** Statuses of every operation: 404 is for requests that do not come through the front door, too. */
-const READ_ERRORS = [400, 401, 403, 404, 500, 503] as const
+/** Statuses of every operation: 404 is for requests that do not come through the front door, too, and 429 for those of an admin key. */
+const READ_ERRORS = [400, 401, 403, 404, 429, 500, 503] as const
 
 /** The row of an operation for what routes and documents requests. */
 export function routeOf({ name, method, path, access, ...operation }: AdminOperation): AdminRoute {
@@ -147,17 +150,22 @@ export function routeOf({ name, method, path, access, ...operation }: AdminOpera
     errorStatuses: [...READ_ERRORS, ...(isRead ? [] : [413]), ...own].toSorted((left, right) => left - right),
     query: Object.keys(operation.query ?? {}),
     ...(operation.readsTenant && { readsTenant: true }),
+    ...(operation.needsSession && { needsSession: true }),
     function: isRead ? 'read' : 'write',
   }
 }
 
 /**
- * The tenant whose data a session may see if it asks for this one: of an API key its own, whatever the request says or leaves out.
- * @throws ForbiddenError for an API key that names another tenant; InvalidRequestError for what is no id.
+ * The tenant whose data a session may see if it asks for this one: of a role of one tenant its own, whatever the request says or leaves out.
+ * @throws ForbiddenError for a role of one tenant that names another; InvalidRequestError for what is no id.
  */
 export function allowedTenant(session: Session | undefined, asked: string | undefined): string | undefined {
-  if (session?.role === 'tenant' && (session.tenant === null || (asked !== undefined && asked !== session.tenant.id))) {
-    throw new ForbiddenError('an API key sees its own tenant alone')
+  if (
+    session &&
+    isOfTenant(session.role) &&
+    (session.tenant === null || (asked !== undefined && asked !== session.tenant.id))
+  ) {
+    throw new ForbiddenError('this role sees its own tenant alone')
   }
   const tenantId = session?.tenant?.id ?? asked
   if (tenantId !== undefined && !isSortKey(tenantId)) {

@@ -19,7 +19,7 @@ export const getOverview = defineOperation({
   name: 'get-overview',
   method: 'GET',
   path: '/admin/v1/overview',
-  access: 'tenant',
+  access: 'everyone',
   query: { tenant: readQueryTenant },
   async run({ tenant }, context) {
     const tenantId = allowedTenant(context.session, tenant)

@@ -11,6 +11,7 @@ import {
 import { firstIdAt, justBefore } from '#core/ids.ts'
 import { formatCredits, ZERO } from '#core/money.ts'
 import { usageView } from '#core/pricing/usage.ts'
+import { isOfTenant } from '#core/roles.ts'
 import { readApiKeyNames } from '#store/keys/api-keys.ts'
 import type { Item, TableQuery } from '#store/table/table.ts'
 import { tableKeys } from '#store/table/table-keys.ts'
@@ -54,7 +55,7 @@ export const listRequests = defineOperation({
         ...row,
         key_name: names.get(row.key ?? '') ?? null,
         // What served a request is for operators alone.
-        ...(session?.role === 'tenant' ? { channel: null, cause: null } : {}),
+        ...(session && isOfTenant(session.role) ? { channel: null, cause: null } : {}),
       })),
       has_more: next !== undefined,
       next: next === undefined ? null : writeCursor(next),

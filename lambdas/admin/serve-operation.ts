@@ -1,12 +1,15 @@
 import { AdminConflictError, AdminNotFoundError } from '#core/admin/errors.ts'
 import { emptyRequest, parseRequest } from '#core/admin/parse-request.ts'
+import type { Session } from '#core/admin/session.ts'
 import type { HttpError } from '#core/errors.ts'
+import { isOfTenant } from '#core/roles.ts'
 import { actorOf, type ServedOperation, sessionOf } from '#middleware/admin-chain.ts'
 import type { ApiEvent } from '#middleware/api-event.ts'
 import { once } from '#platform/cache.ts'
 import type { Clock } from '#platform/clock.ts'
+import { getApiKey, noKey } from '#store/keys/api-keys.ts'
 import { type RefusalCode, StoreRefusal } from '#store/store-refusal.ts'
-import { type AdminOperation, type ReadServices, routeOf, type WriteServices } from './operation.ts'
+import { type AdminOperation, allowedTenant, type ReadServices, routeOf, type WriteServices } from './operation.ts'
 
 /** Serves an operation that reads. @param openServices opens what the operation may use. */
 export function serveRead(
@@ -30,20 +33,42 @@ export function serveWrite(
 
 function served(
   operation: AdminOperation,
-  read: (event: ApiEvent) => { readonly input: object; readonly services: object },
+  read: (event: ApiEvent) => { readonly input: object; readonly services: Pick<ReadServices, 'table'> },
 ): ServedOperation {
   return {
     ...routeOf(operation),
     serve: async (event) => {
       const { input, services } = read(event)
       const { askedTenant } = event
-      const context = { ...services, session: sessionOf(event), askedTenant, warn: () => undefined }
+      const session = sessionOf(event)
+      const context = { ...services, session, askedTenant, warn: () => undefined }
       try {
+        await requireOwnTarget(session, input, services.table)
         return { body: await operation.run(input, context as unknown as Parameters<AdminOperation['run']>[1]) }
       } catch (error) {
         throw error instanceof StoreRefusal ? responseTo(error) : error
       }
     },
+  }
+}
+
+/**
+ * Keeps a role of one tenant to that tenant, whatever the operation: by `tenant_id` of the path, `tenant` of query or body, and the tenant of
+ * the key that the path names. `test/admin/roles.test.ts` requires one of them of every operation that serves such a role.
+ * @throws ForbiddenError for another tenant; StoreRefusal `not_found` for its key, as for one that does not exist.
+ */
+async function requireOwnTarget(
+  session: Session,
+  input: { readonly tenant_id?: string; readonly tenant?: string; readonly key_id?: string },
+  table: Pick<ReadServices['table'], 'readItem'>,
+): Promise<void> {
+  if (!isOfTenant(session.role)) {
+    return
+  }
+  const own = allowedTenant(session, input.tenant_id)
+  allowedTenant(session, input.tenant)
+  if (input.key_id !== undefined && (await getApiKey(table, input.key_id)).listing.tenantId !== own) {
+    throw noKey(input.key_id)
   }
 }
 

@@ -2,6 +2,7 @@ import { readPageLimit, readQueryText } from '#core/admin/page-query.ts'
 import type { Session } from '#core/admin/session.ts'
 import { balanceAmounts } from '#core/api/balance.ts'
 import { formatCredits } from '#core/money.ts'
+import { isOfTenant } from '#core/roles.ts'
 import { type AlertView, alertViewOf } from '#store/alerts/alert-settings.ts'
 import { tableKeys } from '#store/table/table-keys.ts'
 import { noTenant, readBalance, readTenantRecord, type Suspension, type TenantListing } from '#store/tenants/tenants.ts'
@@ -47,7 +48,7 @@ export function visibleTenant<Named extends { readonly suspension: Suspension | 
   session: Session | undefined,
   tenant: Named,
 ): Named {
-  return session?.role === 'tenant' ? { ...tenant, suspension: null } : tenant
+  return session && isOfTenant(session.role) ? { ...tenant, suspension: null } : tenant
 }
 
 /** How a tenant is alerted. The path of the url may hold a secret. */
@@ -64,7 +65,7 @@ export const listTenants = defineOperation({
   name: 'list-tenants',
   method: 'GET',
   path: '/admin/v1/tenants',
-  access: 'viewer',
+  access: 'finance',
   query: { after: readQueryText, limit: readPageLimit },
   async run({ after = '', limit }, { tenants: readTenants, nowMilliseconds }) {
     const { asOf, tenants } = await readTenants()
@@ -85,7 +86,7 @@ export const getTenant = defineOperation({
   name: 'get-tenant',
   method: 'GET',
   path: '/admin/v1/tenants/{tenant_id}',
-  access: 'tenant',
+  access: 'everyone',
   async run({ tenant_id: asked }, { table, session, nowMilliseconds }) {
     const tenantId = allowedTenant(session, asked) ?? asked
     const [tenant, balance] = await table.readItems([tableKeys.tenant(tenantId), tableKeys.balance(tenantId)])

@@ -1,6 +1,13 @@
 import * as z from 'zod/mini'
 import { changeObject, requestObject } from '#core/admin/parse-request.ts'
-import { amountField, budgetField, nameField, reasonField, rowIdField } from '#core/admin/request-fields.ts'
+import {
+  amountField,
+  budgetField,
+  nameField,
+  newTenantIdField,
+  reasonField,
+  rowIdField,
+} from '#core/admin/request-fields.ts'
 import { ALERT_THRESHOLD_PERCENT, ALERT_THRESHOLDS, ALERT_THRESHOLDS_MAX } from '#core/budgets.ts'
 import { InvalidRequestError } from '#core/errors.ts'
 import { checkCallbackUrl } from '#core/jobs/callback.ts'
@@ -10,7 +17,7 @@ import { USER_KEEPINGS } from '#core/named-users.ts'
 import { changeAlertSettings, readAlertView } from '#store/alerts/alert-settings.ts'
 import { StoreRefusal } from '#store/store-refusal.ts'
 import { adjustTenant, grantTenant } from '#store/tenants/credits.ts'
-import { makeTenant, resumeTenant as resume, suspendTenant as suspend } from '#store/tenants/tenant-lifecycle.ts'
+import { makeTenantOnce, resumeTenant as resume, suspendTenant as suspend } from '#store/tenants/tenant-lifecycle.ts'
 import { getTenant, listTenantNames, type Tenant } from '#store/tenants/tenants.ts'
 import { defineOperation, type OperationContext } from './operation.ts'
 import { alertsJson, tenantJson } from './tenants.ts'
@@ -44,12 +51,13 @@ export const createTenant = defineOperation({
   path: '/admin/v1/tenants',
   access: 'owner',
   status: 201,
-  conflicts: ['name_taken'],
+  conflicts: ['id_taken', 'name_taken'],
   audit: 'tenant create',
   body() {
     const { name, open_jobs_max, budget } = tenantFields()
     return requestObject({
       name,
+      id: z.optional(newTenantIdField()),
       allow_duplicate_name: z
         .optional(z.boolean())
         .check(z.describe('Take a name that another tenant has: commands then find both by their ids only.')),
@@ -59,17 +67,27 @@ export const createTenant = defineOperation({
     })
   },
   async run(input, { table, actor, nowMilliseconds }) {
-    const { name, allow_duplicate_name: isShared = false, credits = ZERO, open_jobs_max: openJobsMax, budget } = input
-    // An id counts before a name, so a name that is an id finds nobody either.
+    const {
+      name,
+      id,
+      allow_duplicate_name: isShared = false,
+      credits = ZERO,
+      open_jobs_max: openJobsMax,
+      budget,
+    } = input
+    const others = (await listTenantNames(table)).filter((other) => other.id !== id)
+    // An id counts before a name, so a name that is an id, or an id that is a name, finds nobody either.
     const namesake = isShared
       ? undefined
-      : (await listTenantNames(table)).find((other) => other.name === name || other.id === name)
+      : others.find((other) => other.name === name || other.id === name || other.name === id)
     if (namesake !== undefined) {
       const advice = 'use another name, or allow a duplicate name'
       throw new StoreRefusal('name_taken', `the name ${name} is taken by tenant ${namesake.id}: ${advice}`)
     }
-    const tenant = await makeTenant(table, { name, credits, openJobsMax, budgetLimit: budget }, actor)
-    return tenantJson(tenant, nowMilliseconds())
+    const wish = { name, credits, openJobsMax, budgetLimit: budget, ...(id === undefined ? {} : { id }) }
+    const { tenant, isNew } = await makeTenantOnce(table, wish, actor)
+    const json = tenantJson(tenant, nowMilliseconds())
+    return isNew ? json : { ...json, repeated: true }
   },
 })
 
@@ -121,7 +139,7 @@ export const changeAlerts = defineOperation({
   name: 'change-alerts',
   method: 'PATCH',
   path: '/admin/v1/tenants/{tenant_id}/alerts',
-  access: 'owner',
+  access: 'tenant-admin',
   audit: 'tenant alerts',
   body: () =>
     changeObject({

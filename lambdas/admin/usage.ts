@@ -19,7 +19,7 @@ export const getUsage = defineOperation({
   name: 'get-usage',
   method: 'GET',
   path: '/admin/v1/usage',
-  access: 'tenant',
+  access: 'everyone',
   query: { tenant: readQueryTenant, from: asGiven, to: asGiven, group_by: asGiven, after: asGiven, limit: asGiven },
   async run({ tenant, ...query }, context) {
     const { object: _, group_by: by, data, ...page } = await usagePage(tenant, query, context)

@@ -11,11 +11,12 @@ import {
 } from '#core/admin/console-site.ts'
 import { CrossSiteError, ForbiddenError, NotSignedInError } from '#core/admin/errors.ts'
 import type { AdminFunction, AdminRoute } from '#core/admin/routes.ts'
-import { mayAccess, type Session } from '#core/admin/session.ts'
+import type { Session } from '#core/admin/session.ts'
 import { matchPath } from '#core/api/paths.ts'
 import { InvalidRequestError, MethodNotAllowedError, RouteNotFoundError } from '#core/errors.ts'
 import { FRONT_DOOR_HEADER } from '#core/http.ts'
 import type { CountedFact } from '#core/measures.ts'
+import { mayAccess, servedRoles } from '#core/roles.ts'
 import { once } from '#platform/cache.ts'
 import { isFrontDoor } from '#platform/secrets.ts'
 import { count } from '#platform/telemetry/measures.ts'
@@ -23,6 +24,7 @@ import type { Actor } from '#store/audit/audit-entry.ts'
 import { type FoundSession, findSession } from '#store/sessions/find-session.ts'
 import { openTable } from '#store/table/sdk-table.ts'
 import type { Table } from '#store/table/table.ts'
+import { hasBearer, requireAdminKey } from './admin-key.ts'
 import {
   type ApiEvent,
   type ApiResult,
@@ -120,27 +122,42 @@ export async function readAdminBody(event: ApiEvent): Promise<unknown> {
 /** The header with the secret that the page holds on loopback. */
 const PAGE_HEADER = 'x-reelgate-page'
 
-type AskedRoute = Pick<AdminRoute, 'access' | 'readsTenant'>
+type AskedRoute = Pick<AdminRoute, 'access' | 'readsTenant' | 'needsSession'>
 
-type SessionContext = { readonly site: ConsoleSite; readonly table: () => Pick<Table, 'readItems'> }
+type ReadableTable = Pick<Table, 'readItems' | 'updateItem'>
+
+type SessionContext = {
+  readonly site: ConsoleSite
+  readonly table: () => ReadableTable
+  /** Whether the request comes with an admin key in place of a session. */
+  readonly isByKey: boolean
+}
 
 /**
- * Finds the session of a request, with the tenant that the page is about, and checks that its role may call the operation.
- * @throws NotSignedInError without a valid session; ForbiddenError for a role that may not call it.
+ * Finds the session or the admin key of a request, with the tenant that the page is about, and checks that its role may call the operation.
+ * @throws NotSignedInError without a valid session; ForbiddenError for a role that may not call it; and as {@link requireAdminKey}.
  */
 export async function requireSession(
   event: ApiEvent,
-  { access, readsTenant }: AskedRoute,
+  { access, readsTenant, needsSession }: AskedRoute,
   context: SessionContext,
 ): Promise<FoundSession> {
   const tenantId = readsTenant ? event.queryStringParameters?.tenant : undefined
-  const found = await readSession(event, tenantId, context)
+  const found = context.isByKey
+    ? await requireAdminKey(event, tenantId, context.table())
+    : await readSession(event, tenantId, context)
   if (found === undefined) {
     throw new NotSignedInError()
   }
   const { session } = found
   if (!mayAccess(session.role, access)) {
-    throw new ForbiddenError(`this needs the role ${access}, and this session has the role ${session.role}`)
+    const needed = servedRoles(access)?.join(' or ')
+    throw new ForbiddenError(
+      `this needs the role ${needed}, and this ${context.isByKey ? 'key' : 'session'} has the role ${session.role}`,
+    )
+  }
+  if (needsSession && context.isByKey) {
+    throw new ForbiddenError('this belongs to a session of the console: an admin key cannot call it')
   }
   return found
 }
@@ -177,7 +194,7 @@ export type AdminOperation = (event: ApiEvent, context: Context) => Promise<Admi
 export type ServedOperation = AdminRoute & { readonly serve: AdminOperation }
 
 /** What a function takes from outside. */
-type AdminContext = { readonly openTable?: () => Pick<Table, 'readItems'> }
+type AdminContext = { readonly openTable?: () => ReadableTable }
 
 type Handler = (event: ApiEvent, context: Context) => Promise<ApiResult>
 
@@ -190,8 +207,8 @@ type Handler = (event: ApiEvent, context: Context) => Promise<ApiResult>
  * 3. `requestLog` writes the one log line, and the headers of every response;
  * 4. `errorResponse` turns whatever is thrown into a status and a body;
  * 5. requests that did not come through the front door get a 404;
- * 6. requests that a page of another site may have sent get a 403, before a cookie is looked at;
- * 7. the session is read, unless the operation is public, and its role compared with the operation's;
+ * 6. requests that a page of another site may have sent get a 403, before a cookie is looked at; no page can send an admin key;
+ * 7. the session or the admin key is read, unless the operation is public, and its role compared with the operation's;
  * 8. unknown query parameters are refused, and the body is parsed;
  * 9. the operation responds.
  */
@@ -216,9 +233,12 @@ export function adminHandler(
   function served(row: ServedOperation): Handler {
     return async (event, context) => {
       await requireFrontDoor(event)
-      requireSameSite(event, site())
+      const isByKey = name !== 'sign-in' && hasBearer(event)
+      if (!isByKey) {
+        requireSameSite(event, site())
+      }
       if (row.access !== 'public') {
-        const found = await requireSession(event, row, { site: site(), table: open })
+        const found = await requireSession(event, row, { site: site(), table: open, isByKey })
         event.session = found.session
         event.askedTenant = found.tenant
       }

@@ -1,6 +1,7 @@
 import type { AdminFunction, AdminRoute } from '#core/admin/routes.ts'
 import { DOCUMENT_SERVER } from '#core/api/paths.ts'
 import { LISTED_STATUSES } from '#core/jobs/video-job.ts'
+import { type Access, isOfTenant, servedRoles } from '#core/roles.ts'
 import { VERSION } from '#core/version.ts'
 import { ALL_ADMIN_ROUTES } from '#lambdas/admin/routes.ts'
 import { ADMIN_DOCUMENTS, ADMIN_SCHEMAS, COMMANDS } from '../cli/admin/commands.ts'
@@ -98,11 +99,11 @@ const OF_OPERATION: Readonly<Record<string, Readonly<Record<string, Described>>>
   },
 }
 
-/** On every request that changes something: a page of another site cannot send this header. */
+/** On every request of a session that changes something: a page of another site cannot send this header. */
 const CONSOLE_HEADER: Parameter = {
   name: 'x-reelgate-console',
   in: 'header',
-  description: 'Always `1`.',
+  description: 'Always `1`. Required with a session; not needed with an admin key.',
   schema: { type: 'string', enum: ['1'] },
 }
 
@@ -110,7 +111,14 @@ const CONSOLE_HEADER: Parameter = {
  * The parameters of an operation, from its row.
  * @throws RangeError for a parameter without a description.
  */
-export function adminParameters({ operation, method, path, query = [] }: AdminRoute): readonly AdminParameter[] {
+export function adminParameters({
+  operation,
+  method,
+  path,
+  query = [],
+  function: name,
+  needsSession,
+}: AdminRoute): readonly AdminParameter[] {
   const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name)
   const described = (name: string, table: Readonly<Record<string, Described>>) => {
     const found = OF_OPERATION[operation]?.[name] ?? table[name]
@@ -122,21 +130,21 @@ export function adminParameters({ operation, method, path, query = [] }: AdminRo
   return [
     ...names.map((name) => ({ name, in: 'path' as const, required: true, ...described(name, PATH) })),
     ...query.map((name) => ({ name, in: 'query' as const, ...described(name, QUERY) })),
-    ...(method === 'GET' ? [] : [{ ...CONSOLE_HEADER, required: true }]),
+    ...(method === 'GET' ? [] : [{ ...CONSOLE_HEADER, required: name === 'sign-in' || needsSession === true }]),
   ]
 }
 
 /** Error statuses: their names in the document, and their causes. */
 const ERRORS: Readonly<Record<number, readonly [name: string, description: string]>> = {
   400: ['BadRequest', 'A wrong or unknown parameter or field. `param` names it.'],
-  401: ['NotSignedIn', 'No valid session; of a sign-in: a wrong, revoked or expired secret.'],
+  401: ['NotSignedIn', 'No valid session or admin key; of a sign-in: a wrong, revoked or expired secret.'],
   403: ['Forbidden', 'The role may not do this, or the request may come from a page of another site.'],
   404: ['NotFound', 'There is no such thing; or the request did not come through the front door.'],
   409: ['Conflict', 'The state of the target refuses the change. `code` says why.'],
   413: ['ContentTooLarge', 'The body is larger than 64 KiB.'],
   429: [
     'TooManyRequests',
-    'Too often: failed sign-ins of an address, or sign-ins, playground keys or verifications of a key or user. Retry after `Retry-After`.',
+    'Too often: failed sign-ins or wrong admin keys of an address, requests of an admin key, or sign-ins, playground keys or verifications of a key or user. Retry after `Retry-After`.',
   ],
   500: ['InternalError', 'A fault of the gateway.'],
   502: ['BadGateway', 'The OpenID provider failed.'],
@@ -224,17 +232,20 @@ function schemaName(operation: string, kind: 'Request' | 'Response'): string {
 const TAGS: Readonly<Record<AdminFunction, string>> = {
   'sign-in': 'Sessions of the console.',
   read: 'What the console shows. Nothing is written.',
-  write: 'What owners change. Every effect is in the audit log.',
+  write: 'What owners change, and admins of a tenant within it. Every effect is in the audit log.',
 }
 
-const ROLES = {
-  public: 'Anyone may call it.',
-  tenant: 'Every session may call it. An API key sees its own tenant.',
-  viewer: 'Needs the role `viewer` or `owner`.',
-  owner: 'Needs the role `owner`.',
-} as const
+/** Whom an operation serves, in words. */
+function rolesOf(access: Access): string {
+  const roles = servedRoles(access)
+  return roles === undefined
+    ? 'Anyone may call it.'
+    : `Roles: ${roles.map((role) => `\`${role}\``).join(', ')}.${roles.some(isOfTenant) ? ' A role of a tenant sees and changes its own alone.' : ''}`
+}
 
-const DESCRIPTION = `The API of the console. The console and its operations are of one version, so fields may change with any release.
+const DESCRIPTION = `The API for administration, which the console uses too. Programs call it with an admin key: \`Authorization: Bearer rg_admin_...\`. The console and its operations are of one version, so fields may change with any release.
+
+What moves money, and what makes tenants and keys, takes an \`id\`, with which a request can be repeated.
 
 Amounts are credits, as decimal strings. Times are ISO 8601 in UTC, or Unix seconds where the schema says so. Unknown parameters and fields are a 400. No response may be stored.
 
@@ -252,10 +263,16 @@ export function adminDocument(): OpenapiDocument {
     },
     servers: [{ url: DOCUMENT_SERVER, description: 'The origin of the console.' }],
     tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
-    security: [{ session: [] }],
+    security: [{ session: [] }, { adminKey: [] }],
     paths: paths(),
     components: {
       securitySchemes: {
+        adminKey: {
+          type: 'http',
+          scheme: 'bearer',
+          description:
+            'An admin key, `rg_admin_...`, as `npm run admin -- console key create` makes it. It needs no cookie and no other header, and has 300 requests a minute.',
+        },
         session: {
           type: 'apiKey',
           in: 'cookie',
@@ -300,6 +317,14 @@ function paths(): OpenapiDocument['paths'] {
   return byPath
 }
 
+/** Pages of the console alone may call what signs in and out, and the playground. */
+function securityOf({ access, function: name, needsSession }: AdminRoute): Pick<OperationObject, 'security'> {
+  if (access === 'public') {
+    return { security: [] }
+  }
+  return name === 'sign-in' || needsSession === true ? { security: [{ session: [] }] } : {}
+}
+
 /** @throws RangeError for a row without a description. */
 function operationObject(route: AdminRoute): OperationObject {
   const document = OPERATIONS[route.operation]
@@ -311,8 +336,8 @@ function operationObject(route: AdminRoute): OperationObject {
     operationId: operationId(route.operation),
     tags: [route.function],
     summary,
-    description: [description, ROLES[route.access]].filter(Boolean).join(' '),
-    ...(route.access === 'public' ? { security: [] } : {}),
+    description: [description, rolesOf(route.access)].filter(Boolean).join(' '),
+    ...securityOf(route),
     parameters: adminParameters(route),
     ...(request === undefined
       ? {}

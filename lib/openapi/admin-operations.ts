@@ -5,7 +5,7 @@ import {
   videoListResponse,
 } from '#core/admin/read-responses.ts'
 import type { AdminOperationOf } from '#core/admin/routes.ts'
-import { createSessionRequest } from '#core/admin/sign-in.ts'
+import { createSessionRequest, switchSessionRequest } from '#core/admin/sign-in.ts'
 import {
   sessionListResponse,
   sessionResponse,
@@ -46,6 +46,12 @@ export const ADMIN_SIGN_IN_OPERATIONS = {
   'get-session': {
     summary: 'The session',
     description: 'Notes, at most every five minutes, that the session is in use.',
+    response: { description: 'The session.', schema: 'Session' },
+  },
+  'switch-session': {
+    summary: 'Switch to another tenant',
+    description: 'To the role of one of the `assignments` of the session.',
+    request: 'SwitchSession',
     response: { description: 'The session.', schema: 'Session' },
   },
   'sign-out': { summary: 'Sign out', response: { description: 'The session is ended.' } },
@@ -112,6 +118,7 @@ export const ADMIN_WRITE_OPERATIONS = {
 /** The request bodies of the admin API, by their names in the document. */
 export const ADMIN_REQUEST_SCHEMAS = {
   CreateSession: createSessionRequest,
+  SwitchSession: switchSessionRequest,
 } as const
 
 /** The responses of the admin API and their common parts, by their names in the document. */

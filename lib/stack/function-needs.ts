@@ -162,7 +162,7 @@ const admin = {
 } as const
 
 /**
- * The needs of each function of the admin API. A function that shows things cannot write. `JobTable.grant` denies the changes of `AUDIT` that
+ * The needs of each function of the admin API. A function that shows things writes nothing but what limits rates. `JobTable.grant` denies the changes of `AUDIT` that
  * the shared lists of transactions would allow.
  */
 export const ADMIN_NEEDS: Readonly<Record<AdminFunction, SizedNeeds>> = {
@@ -170,7 +170,7 @@ export const ADMIN_NEEDS: Readonly<Record<AdminFunction, SizedNeeds>> = {
     ...admin,
     table: [
       { actions: ['BatchGetItem', 'GetItem'], partitions: ['ADMINKEYS', 'K#*', 'KEYS', 'SESSIONS', 'TENANTS'] },
-      { actions: ['Query'], partitions: ['SESSIONS'] },
+      { actions: ['Query'], partitions: ['SESSIONS', 'TENANTS'] },
       { actions: ['UpdateItem'], partitions: ['SESSIONS', 'SIGNIN#*'] },
       { actions: ['PutItem'], partitions: ['AUDIT', 'SESSIONS'] },
       // The deletion of a session shares a transaction with its entry of the audit log. Links are used on loopback alone.
@@ -200,6 +200,8 @@ export const ADMIN_NEEDS: Readonly<Record<AdminFunction, SizedNeeds>> = {
           'U#*',
         ],
       },
+      // The rates of admin keys, and of addresses that show wrong ones.
+      { actions: ['UpdateItem'], partitions: ['SIGNIN#*'] },
     ],
     objects: { 'requests/': ['GetObject'], 'texts/': ['GetObject'] },
     readsConfiguration: true,

@@ -30,8 +30,9 @@ const DERIVED: readonly [string, Read][] = READS.flatMap(({ name, path, query = 
     return []
   }
   const isAsked = command.options?.tenant?.required === true || readsTenant === true
-  const asked = path.replace('/admin/v1', '').replace('{tenant_id}', 'demo')
-  const line = isAsked ? `${command.name} --tenant demo` : command.name
+  const asked = path.replace('/admin/v1', '').replace('{tenant_id}', 'demo').replace('{key_id}', 'ShownKey')
+  const ofKey = path.includes('{key_id}') ? ' --key ShownKey' : ''
+  const line = isAsked ? `${command.name} --tenant demo` : `${command.name}${ofKey}`
   return [[name, { command: line, path: isAsked && 'tenant' in query ? `${asked}?tenant=demo` : asked }]]
 })
 
@@ -54,17 +55,13 @@ describe('the admin API and the command line, at one local host', () => {
 
   beforeAll(async () => {
     gateway = await startGateway()
-    const [, link] = Object(await admin('console link')).link.split('#link=')
-    const own = { origin: gateway.url, 'x-reelgate-console': '1', 'content-type': 'application/json' }
-    const signIn = { method: 'POST', headers: own, body: JSON.stringify({ link }) }
-    const session = await fetch(`${gateway.url}/admin/v1/session`, signIn)
-    const cookie = session.headers.getSetCookie()[0]?.split(';', 1).join('') ?? ''
-    headers = { ...own, cookie, 'x-reelgate-page': Object(await session.json()).page_secret }
+    const { key: adminKey } = Object(await admin('console key create --name terraform --role owner'))
+    headers = { authorization: `Bearer ${adminKey}`, 'content-type': 'application/json' }
     acme = Object(await admin('tenant create --name Acme --credits 5')).id
     await admin('tenant budget --tenant Acme --amount 2 --period month')
     await admin('tenant suspend --tenant Acme --reason unpaid --yes')
     await admin('tenant alerts --tenant demo --low-balance 1')
-    await admin('key create --tenant Acme --name web --models famA-2 --budget 1/day --expires 90d')
+    await admin('key create --tenant Acme --name web --models famA-2 --budget 1/day --expires 90d --id ShownKey')
     await admin('channel disable p1-main')
     await admin('tenant grant --tenant Acme --credits 1 --id again')
     const { key } = Object(await admin('key create --tenant demo --name chats'))

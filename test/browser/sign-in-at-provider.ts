@@ -1,14 +1,19 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import type { Page } from 'playwright-core'
 import type { RealProvider } from '../admin-api/sign-in/real-provider.ts'
-import { type ConsoleHost, signedIn } from './console-host.ts'
+import { accessibilityViolations, type ConsoleHost, signedIn } from './console-host.ts'
 
 let host: ConsoleHost
 
-/** Lines of a configuration in which a provider signs in `ada` as owner and `bob` as viewer. */
+/** Lines of a configuration in which a provider signs in `ada` as owner, `bob` as viewer, and `lea` for two tenants. */
 export function providerConfig({ issuer }: RealProvider): string {
-  const roles = '{ claim: groups, owner: [ada], viewer: [bob] }'
-  return `\nconsole: { oidc: { issuer: "${issuer}", client_id: console, label: "Sign in with Acme", roles: ${roles} } }\n`
+  const rules = [
+    { name: 'owners', when: { groups: 'ada' }, role: 'owner' },
+    { name: 'viewers', when: { groups: 'bob' }, role: 'viewer' },
+    { name: 'leads', when: { groups: 'le*' }, role: 'tenant-admin', tenant: 'demo' },
+    { name: 'guests', when: { groups: 'lea' }, role: 'tenant-viewer', tenant: 'Second' },
+  ]
+  return `\nconsole: { oidc: { issuer: "${issuer}", client_id: console, label: "Sign in with Acme", rules: ${JSON.stringify(rules)} } }\n`
 }
 
 /** Signs in on the provider's pages, from a page of the console. */
@@ -58,6 +63,27 @@ export function testSignInAtProvider(shared: () => { readonly host: ConsoleHost 
       await page.goto('/console/tenants/demo')
       await page.getByRole('heading', { level: 1, name: 'Demo' }).waitFor()
       expect(await page.getByRole('button', { name: /grant|correct|suspend/i }).count()).toBe(0)
+    })
+
+    it('switches between the tenants of a person, and shows nothing of the one before', async () => {
+      await host.gateway.admin('tenant', 'create', '--name', 'Second', '--credits', '7')
+      const page = await host.visitor()
+      await signInAtProvider(page, 'lea', '/console/keys')
+      await signedIn(page)
+      await page.getByText('tenant-admin', { exact: true }).waitFor()
+      await page.getByRole('button', { name: 'New key' }).first().waitFor()
+      await page.getByRole('cell', { name: 'Demo' }).first().waitFor()
+      await page.getByLabel('Tenant').selectOption({ label: 'Second (tenant-viewer)' })
+      await page.getByText('tenant-viewer', { exact: true }).waitFor()
+      await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
+      await page.getByRole('link', { name: 'Keys' }).click()
+      await page.getByText('There is no key yet').waitFor()
+      expect(await page.getByRole('button', { name: 'New key' }).count()).toBe(0)
+      expect(await accessibilityViolations(page)).toEqual([])
+      await page.getByRole('link', { name: 'Second' }).click()
+      await page.getByRole('heading', { level: 1, name: 'Second' }).waitFor()
+      await page.reload()
+      await page.getByText('tenant-viewer', { exact: true }).waitFor()
     })
 
     it('says to a user without a role what the provider said, and signs nobody in', async () => {

@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, it } from '@jest/globals'
 import { parse } from 'yaml'
 import { identitySettings } from '#core/catalogue/identity-settings.ts'
-import { matchingRule, meetsConditions } from '#core/identity.ts'
+import { meetsConditions } from '#core/claims.ts'
+import { matchingRule } from '#core/identity.ts'
 
 const page = readFileSync('docs/identity.md', 'utf8')
 

@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeEach, describe, expect, it, jest } from '@je
 import type { AdminRoute } from '#core/admin/routes.ts'
 import type { Session } from '#core/admin/session.ts'
 import { ServiceUnavailableError } from '#core/errors.ts'
+import { GIVEN_ROLES, isOfTenant, mayAccess, type Role } from '#core/roles.ts'
 import { ALL_ADMIN_ROUTES } from '#lambdas/admin/routes.ts'
 import { VerificationRate } from '#lambdas/admin/verification-rate.ts'
 import { readOperations } from '#lambdas/admin-api/read/read-operations.ts'
@@ -11,7 +12,7 @@ import { adminHandler } from '#middleware/admin-chain.ts'
 import { requestOf } from '../admin-api/admin-requests.ts'
 import { testCatalogue } from '../engines/test-catalogue.ts'
 import { useSecretsManager } from '../platform/fake-secrets-manager.ts'
-import { adminEvent, tableWithSession } from './admin-exchange.ts'
+import { adminEvent, keyEvent, tableWithAdminKey, tableWithSession } from './admin-exchange.ts'
 import { captureLog, context } from './api-exchange.ts'
 
 const { newSecret } = useSecretsManager()
@@ -29,6 +30,8 @@ afterAll(() => {
   process.env = environment
 })
 
+const ROLES: readonly Role[] = [...GIVEN_ROLES, 'tenant']
+
 const ROWS = ALL_ADMIN_ROUTES.filter((route) => route.function !== 'sign-in')
 
 type Sent = {
@@ -43,7 +46,8 @@ type Sent = {
 /** The status of a request through the chain of its function. */
 async function statusOf(route: AdminRoute, { fault, session, headers = {}, query, body }: Sent): Promise<number> {
   const request = requestOf(route)
-  const handler = handlerOf(route, { fault: fault ?? new Error('the test reads no table'), session })
+  const openTable = tableWithSession(session)
+  const handler = handlerOf(route, { fault: fault ?? new Error('the test reads no table'), openTable })
   const sent = body ?? request.body
   const event = adminEvent(route.method, request.path, {
     ...(sent === undefined ? {} : { body: sent }),
@@ -53,12 +57,14 @@ async function statusOf(route: AdminRoute, { fault, session, headers = {}, query
   return (await handler(event, context)).statusCode
 }
 
-function handlerOf(route: AdminRoute, { fault, session }: { fault: Error; session: Partial<Session> | undefined }) {
+type Opened = { readonly fault: Error; readonly openTable: ReturnType<typeof tableWithSession> }
+
+function handlerOf(route: AdminRoute, { fault, openTable }: Opened) {
   const fail = async () => {
     throw fault
   }
   const table = { readItem: fail, readItems: fail, queryPage: fail, updateItem: fail, transact: fail }
-  const signedIn = { openTable: tableWithSession(session) }
+  const signedIn = { openTable }
   if (route.function === 'write') {
     const operations = writeOperations({
       table,
@@ -83,8 +89,6 @@ function handlerOf(route: AdminRoute, { fault, session }: { fault: Error; sessio
   return adminHandler('read', operations, signedIn)
 }
 
-const LESSER = { owner: ['viewer', 'tenant'], viewer: ['tenant'], tenant: [], public: [] } as const
-
 describe.each(ROWS.map((route) => [route.operation, route] as const))('%s through its chain', (_, route) => {
   it('400: an unknown query parameter', async () => {
     expect(await statusOf(route, { query: { nothing: '1' } })).toBe(400)
@@ -95,8 +99,8 @@ describe.each(ROWS.map((route) => [route.operation, route] as const))('%s throug
   })
 
   it('403: a lesser role, a page of another site, and a name that only points to this machine', async () => {
-    for (const role of LESSER[route.access]) {
-      const session = { role, tenant: role === 'tenant' ? { id: 'acme', name: 'Acme' } : null }
+    for (const role of ROLES.filter((each) => !mayAccess(each, route.access))) {
+      const session = { role, tenant: isOfTenant(role) ? { id: 'acme', name: 'Acme' } : null }
       expect([role, await statusOf(route, { session })]).toEqual([role, 403])
       // A role is judged before a body.
       expect([role, await statusOf(route, { session, body: '{' })]).toEqual([role, 403])
@@ -113,6 +117,14 @@ describe.each(ROWS.map((route) => [route.operation, route] as const))('%s throug
     expect(await statusOf(route, { headers: { 'x-reelgate-front-door': 'wrong' } })).toBe(404)
   })
 
+  it('429: an admin key beyond its rate', async () => {
+    const spent = { isWritten: false, item: { windowEnds: Date.now() + 60_000, uses: 300 } }
+    const openTable = tableWithAdminKey({ role: 'owner' }, async () => spent)
+    const handler = handlerOf(route, { fault: new Error('the test reads no table'), openTable })
+    const response = await handler(keyEvent(route.method, requestOf(route).path), context)
+    expect(response).toMatchObject({ statusCode: 429, headers: { 'retry-after': '60' } })
+  })
+
   it('500: a fault, whose cause stays in the log', async () => {
     expect(await statusOf(route, { fault: new Error('broken') })).toBe(500)
   })
@@ -122,7 +134,7 @@ describe.each(ROWS.map((route) => [route.operation, route] as const))('%s throug
   })
 
   it('declares each of these statuses, and 413 where it takes a body', async () => {
-    expect(route.errorStatuses).toEqual(expect.arrayContaining([400, 401, 403, 404, 500, 503]))
+    expect(route.errorStatuses).toEqual(expect.arrayContaining([400, 401, 403, 404, 429, 500, 503]))
     expect(route.errorStatuses.includes(413)).toBe(route.method !== 'GET')
     if (route.method !== 'GET') {
       expect(await statusOf(route, { body: JSON.stringify({ name: 'x'.repeat(70_000) }) })).toBe(413)

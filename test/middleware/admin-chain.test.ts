@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals'
 import middy from '@middy/core'
+import { formatAdminKey, formatApiKey } from '#core/api-key.ts'
 import { RouteNotFoundError, ServiceUnavailableError } from '#core/errors.ts'
 import {
   type AdminOperation,
@@ -14,7 +15,7 @@ import { type ApiEvent, type ApiResult, MiddlewareOrderError } from '#middleware
 import { errorResponse } from '#middleware/responses.ts'
 import { captureTelemetry } from '../engines/emitted-metrics.ts'
 import { useSecretsManager } from '../platform/fake-secrets-manager.ts'
-import { adminEvent, servingAll, tableWithSession } from './admin-exchange.ts'
+import { ADMIN_KEY, adminEvent, keyEvent, servingAll, tableWithAdminKey, tableWithSession } from './admin-exchange.ts'
 import { apiEvent, captureLog, context, REQUEST_ID } from './api-exchange.ts'
 
 describe('adminHandler', () => {
@@ -139,6 +140,77 @@ describe('adminHandler', () => {
     const large = await handler(adminEvent('POST', KEYS, { body: `"${'x'.repeat(65_536)}"` }), context)
     const broken = await handler(adminEvent('POST', KEYS, { body: '{' }), context)
     expect([large.statusCode, broken.statusCode]).toEqual([413, 400])
+  })
+})
+
+describe('adminHandler: a request with an admin key', () => {
+  const environment = { ...process.env }
+  beforeEach(() => {
+    process.env.CONSOLE_ORIGIN = 'https://console.example.com'
+    captureLog()
+    serve.mockReset().mockResolvedValue({ body: {} })
+  })
+  afterEach(() => {
+    jest.restoreAllMocks()
+  })
+  afterAll(() => {
+    process.env = environment
+  })
+
+  const serve: jest.MockedFunction<AdminOperation> = jest.fn()
+  const KEYS = '/admin/v1/keys'
+  const send = async (event: ApiEvent, openTable = tableWithAdminKey({ role: 'owner' })) => {
+    const { statusCode, body } = await adminHandler('write', servingAll(serve), { openTable })(event, context)
+    return { status: statusCode, code: JSON.parse(body).error?.code }
+  }
+
+  it('needs no cookie, no page secret, no header of the console and no origin, and acts under the name of the key', async () => {
+    expect(await send(keyEvent('POST', KEYS, { body: '{}' }))).toMatchObject({ status: 201 })
+    const event = serve.mock.calls[0]?.[0]
+    expect(event && actorOf(event)).toMatchObject({ name: 'ci (adminkey)', role: 'owner' })
+  })
+
+  it('has the tenant of a key of a tenant', async () => {
+    const tenant = { id: 'acme', name: 'Acme' }
+    await send(keyEvent('POST', KEYS, { body: '{}' }), tableWithAdminKey({ role: 'tenant-admin', tenant }))
+    expect(serve.mock.calls[0]?.[0].session).toMatchObject({ role: 'tenant-admin', tenant })
+  })
+
+  it('does not count as its cookie, whoever is signed in', async () => {
+    const bearer = { authorization: 'Bearer rg_admin_x' }
+    expect(await send(adminEvent('POST', KEYS, { body: '{}', headers: bearer }))).toEqual({
+      status: 401,
+      code: 'invalid_admin_key',
+    })
+  })
+
+  it.each([
+    ['a mistyped key', `${ADMIN_KEY.slice(0, -1)}#`],
+    ['a key with another secret', formatAdminKey('adminkey', 'y'.repeat(32))],
+    ['an API key', formatApiKey('adminkey', 'x'.repeat(32))],
+    ['something else', 'eyJhbGciOiJub25lIn0.e30.'],
+    ['a key of two words', `${ADMIN_KEY} ${ADMIN_KEY}`],
+  ])('is refused for %s, and nothing of it is repeated', async (_, key) => {
+    expect(await send(keyEvent('POST', KEYS, { body: '{}' }, key))).toEqual({ status: 401, code: 'invalid_admin_key' })
+    expect(serve).not.toHaveBeenCalled()
+  })
+
+  it('is refused with 429 after ten wrong keys of the address within a minute', async () => {
+    const spent = async () => ({ isWritten: false, item: { windowEnds: Date.now() + 60_000, uses: 10 } })
+    const wrong = keyEvent('POST', KEYS, { body: '{}' }, formatAdminKey('adminkey', 'y'.repeat(32)))
+    expect(await send(wrong, tableWithAdminKey({ role: 'owner' }, spent))).toMatchObject({ status: 429 })
+  })
+
+  it('is refused where a session of the console is needed', async () => {
+    expect(await send(keyEvent('POST', '/admin/v1/playground/key', { body: '{}' }))).toEqual({
+      status: 403,
+      code: 'forbidden',
+    })
+  })
+
+  it('of a role that the operation does not serve is refused', async () => {
+    const openTable = tableWithAdminKey({ role: 'finance' })
+    expect(await send(keyEvent('POST', KEYS, { body: '{}' }), openTable)).toEqual({ status: 403, code: 'forbidden' })
   })
 })
 

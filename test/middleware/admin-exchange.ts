@@ -1,4 +1,6 @@
 import type { Session } from '#core/admin/session.ts'
+import { formatAdminKey } from '#core/api-key.ts'
+import type { GivenRole } from '#core/roles.ts'
 import { ALL_ADMIN_ROUTES } from '#lambdas/admin/routes.ts'
 import type { AdminOperation, ServedOperation } from '#middleware/admin-chain.ts'
 import type { ApiEvent } from '#middleware/api-event.ts'
@@ -23,7 +25,7 @@ const HOST = 'localhost:8787'
 export function tableWithSession(
   fields: Partial<Session> = {},
   table: Pick<Table, 'readItems'> = { readItems: async (keys) => keys.map(tenantItemOf) },
-): () => Pick<Table, 'readItems'> {
+): () => Pick<Table, 'readItems' | 'updateItem'> {
   const session: Session = {
     id: SESSION_ID,
     kind: 'local',
@@ -39,11 +41,42 @@ export function tableWithSession(
   }
   const item: Item = sessionItemOf({ session, digest: sha256Hex(TOKEN), pageDigest: sha256Hex('page') })
   return () => ({
+    updateItem: () => Promise.reject(new Error('a session counts no requests')),
     readItems: async ([key, ...others]) => [
       key?.SK === SESSION_ID ? item : undefined,
       ...(others.length === 0 ? [] : await table.readItems(others)),
     ],
   })
+}
+
+/** An admin key of {@link tableWithAdminKey}. */
+export const ADMIN_KEY = formatAdminKey('adminkey', 'x'.repeat(32))
+
+/** A table that holds one admin key, and counts requests as `updateItem` says; by default each is the first one. */
+export function tableWithAdminKey(
+  fields: { readonly role: GivenRole; readonly tenant?: Session['tenant'] },
+  updateItem: Table['updateItem'] = async () => ({
+    isWritten: true,
+    item: { windowEnds: Date.now() + 60_000, uses: 1 },
+  }),
+): () => Pick<Table, 'readItems' | 'updateItem'> {
+  const item = { SK: 'adminkey', name: 'ci', state: 'active', createdAt: 0, digest: sha256Hex(ADMIN_KEY), ...fields }
+  return () => ({
+    updateItem,
+    readItems: async ([, ...others]) => [item, ...others.map(tenantItemOf)],
+  })
+}
+
+/** A request of a program with an admin key: no cookie, no origin, no header of the console. */
+export function keyEvent(method: string, path: string, members: Partial<ApiEvent> = {}, key = ADMIN_KEY): ApiEvent {
+  const nothing = {
+    origin: undefined,
+    cookie: undefined,
+    'x-reelgate-page': undefined,
+    'x-reelgate-console': undefined,
+  }
+  const headers = { ...nothing, host: 'gateway.example.com', authorization: `Bearer ${key}` }
+  return adminEvent(method, path, { ...members, headers })
 }
 
 function tenantItemOf({ SK }: TableKey): Item {

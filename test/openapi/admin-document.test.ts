@@ -25,12 +25,14 @@ describe('adminDocument', () => {
     expect(references.filter(([, kind = '', name = '']) => components[kind]?.[name] === undefined)).toEqual([])
   })
 
-  test('asks for the cookie of a session, but not to sign in', () => {
-    expect(document.security).toEqual([{ session: [] }])
-    const open = ALL_ADMIN_ROUTES.filter(
-      ({ path, method }) => document.paths[path]?.[method.toLowerCase()]?.security !== undefined,
-    )
-    expect(open.map(({ access }) => access)).toEqual(open.map(() => 'public'))
-    expect(open.length).toBeGreaterThan(0)
+  test('takes the cookie of a session or an admin key, nothing to sign in, and no admin key for sessions and the playground', () => {
+    expect(document.security).toEqual([{ session: [] }, { adminKey: [] }])
+    for (const { path, method, access, function: name, needsSession } of ALL_ADMIN_ROUTES) {
+      const { security, parameters = [] } = document.paths[path]?.[method.toLowerCase()] ?? {}
+      const isOfSessions = name === 'sign-in' || needsSession === true
+      expect([path, security]).toEqual([path, access === 'public' ? [] : isOfSessions ? [{ session: [] }] : undefined])
+      const header = parameters.find((each) => each.name === 'x-reelgate-console')
+      expect([path, header?.required]).toEqual([path, method === 'GET' ? undefined : isOfSessions])
+    }
   })
 })

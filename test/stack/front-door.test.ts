@@ -15,7 +15,7 @@ const oidc = {
   issuer: 'https://login.example.com',
   client_id: 'console',
   scope: 'openid email profile',
-  roles: { claim: 'groups', owner: ['admins'], viewer: [] },
+  rules: [{ name: 'admins', when: { groups: 'admins' }, role: 'owner' as const }],
 }
 const everything = Template.fromStack(
   createStack({

@@ -213,8 +213,8 @@ describe('function-needs: table permissions', () => {
     expect(writesOf(folder)).toEqual([{ actions: ['UpdateItem'], partitions: ['RL#*'] }])
   })
 
-  it('admin-api/read: writes nothing', () => {
-    expect(writesOf('admin-api/read')).toEqual([])
+  it('admin-api/read: writes nothing but the counts of admin keys and of addresses', () => {
+    expect(writesOf('admin-api/read')).toEqual([{ actions: ['UpdateItem'], partitions: ['SIGNIN#*'] }])
   })
 
   it.each(folders)(

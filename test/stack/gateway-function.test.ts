@@ -174,8 +174,8 @@ const LONGEST_ORIGINS = Array.from({ length: 20 }, (_, index) => `https://${'o'.
 /** A provider whose groups have ids such as `0198b3a0-0000-7000-8000-000000000001`. */
 function oidcOf(groups: number): OidcSettings {
   const ids = Array.from({ length: groups }, () => randomUUID())
-  const roles = { claim: 'groups', owner: ids.slice(0, groups / 2), viewer: ids.slice(groups / 2) }
-  return { issuer: 'https://login.example.com', client_id: randomUUID(), scope: 'openid email profile', roles }
+  const rules = [{ name: 'staff', when: { groups: ids }, role: 'viewer' as const }]
+  return { issuer: 'https://login.example.com', client_id: randomUUID(), scope: 'openid email profile', rules }
 }
 
 function templateOf(change: (config: GatewayConfig) => GatewayConfig) {

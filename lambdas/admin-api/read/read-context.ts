@@ -4,6 +4,7 @@ import type { Summary } from '#core/admin/summary.ts'
 import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
 import { InvalidRequestError } from '#core/errors.ts'
 import type { AllFigures } from '#core/measures.ts'
+import { isOfTenant } from '#core/roles.ts'
 import { allowedTenant } from '#lambdas/admin/operation.ts'
 import type { VerificationRate } from '#lambdas/admin/verification-rate.ts'
 import { sessionOf } from '#middleware/admin-chain.ts'
@@ -65,9 +66,9 @@ export function tenantOf(event: ApiEvent): FoundTenant {
   return { id: found.id, name: found.name }
 }
 
-/** A row as a session may see it: an API key sees no channel. */
+/** A row as a session may see it: a role of one tenant sees no channel. */
 export function visibleRow<Row extends { readonly channel: string | null }>({ role }: Session, row: Row): Row {
-  return role === 'tenant' ? { ...row, channel: null } : row
+  return isOfTenant(role) ? { ...row, channel: null } : row
 }
 
 /** No tenant has this id. */

@@ -8,6 +8,7 @@ import { exceededBound } from '#core/json/json-scanner.ts'
 import { parseJsonText } from '#core/json/parse-json-text.ts'
 import { formatCredits } from '#core/money.ts'
 import { videoReceipt } from '#core/pricing/video-settlement.ts'
+import { isOfTenant } from '#core/roles.ts'
 import { callbackOf, mayResend } from '#lambdas/admin/callback-attempts.ts'
 import { type AdminResponse, sessionOf } from '#middleware/admin-chain.ts'
 import type { ApiEvent } from '#middleware/api-event.ts'
@@ -82,7 +83,7 @@ export async function getVideo(event: ApiEvent, context: ReadContext): Promise<A
     body: {
       object: 'video.detail',
       ...visibleRow(session, videoRow(job, { id: tenantId, name: tenantName }, nowSeconds)),
-      failure_cause: session.role === 'tenant' ? null : (job.failureCause ?? null),
+      failure_cause: isOfTenant(session.role) ? null : (job.failureCause ?? null),
       upstream_task: job.taskId ?? null,
       request_id: job.requestId ?? null,
       request: parsed(request),

@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto'
 import * as oauth from 'oauth4webapi'
 import * as z from 'zod/mini'
 import { type ConsoleSite, cookieValues, setCookie } from '#core/admin/console-site.ts'
-import type { OidcClaims } from '#core/admin/sign-in.ts'
 import type { OidcSettings } from '#core/catalogue/gateway-config.ts'
+import type { Claims } from '#core/claims.ts'
 import { parseJsonText } from '#core/json/parse-json-text.ts'
 import { type ApiEvent, headerLinesOf } from '#middleware/api-event.ts'
 import { once } from '#platform/cache.ts'
@@ -66,7 +66,7 @@ export class OidcClient {
    * are checked. A client secret that the provider refuses is read again, and a new one is tried once.
    * @throws errors of oauth4webapi and of the network.
    */
-  async claimsOf(parameters: URLSearchParams, pending: PendingSignIn): Promise<OidcClaims> {
+  async claimsOf(parameters: URLSearchParams, pending: PendingSignIn): Promise<Claims> {
     const server = await this.#server()
     const checked = oauth.validateAuthResponse(server, this.#client, parameters, pending.state)
     const secret = await clientSecret('cached')
@@ -87,7 +87,7 @@ export class OidcClient {
     checked: URLSearchParams,
     { nonce, verifier, redirectUri }: PendingSignIn,
     secret: string | undefined,
-  ): Promise<OidcClaims> {
+  ): Promise<Claims> {
     const response = await oauth.authorizationCodeGrantRequest(
       server,
       this.#client,

@@ -1,23 +1,25 @@
 import { AuthorizationResponseError, OperationProcessingError, ResponseBodyError } from 'oauth4webapi'
 import { type ConsoleSite, isConsoleTarget, originOf } from '#core/admin/console-site.ts'
 import { HolderRateExceededError, TooManySignInsError } from '#core/admin/errors.ts'
-import { SESSION_MILLISECONDS } from '#core/admin/session.ts'
+import { type Assignment, SESSION_MILLISECONDS } from '#core/admin/session.ts'
 import {
   actorOfClaims,
+  givenByRules,
   lacksVerification,
   OIDC_PAGE_HEADERS,
-  type OidcClaims,
   refusedPage,
-  roleOfClaims,
   signedInPage,
 } from '#core/admin/sign-in.ts'
 import type { OidcSettings } from '#core/catalogue/gateway-config.ts'
+import { type Claims, claimOf } from '#core/claims.ts'
 import { InvalidRequestError, RouteNotFoundError } from '#core/errors.ts'
 import { type AdminOperation, type AdminResponse, currentSite } from '#middleware/admin-chain.ts'
 import { type ApiEvent, headerOf } from '#middleware/api-event.ts'
 import { isSameString, sha256Hex } from '#platform/crypto.ts'
 import { logger } from '#platform/telemetry/logger.ts'
 import { openSession, randomSecret, type SignedInUser } from '#store/sessions/sessions.ts'
+import type { Table } from '#store/table/table.ts'
+import { findNamedTenant } from '#store/tenants/tenants.ts'
 import {
   describeOidcFailure,
   noPendingCookie,
@@ -114,6 +116,7 @@ async function signIn(event: ApiEvent, { table: open, settings, site }: Provider
   }
   const attempt = await beginSignIn(table, event, now)
   const user = await findUser(event, {
+    table,
     settings,
     claims: (given) => new OidcClient(settings).claimsOf(given, pending),
   }).catch(async (error: unknown) => {
@@ -141,35 +144,70 @@ function belongsTo({ queryStringParameters }: ApiEvent, { state }: PendingSignIn
 }
 
 type Finding = {
+  readonly table: Pick<Table, 'readItem' | 'queryPage'>
   readonly settings: OidcSettings
-  readonly claims: (parameters: URLSearchParams) => Promise<OidcClaims>
+  readonly claims: (parameters: URLSearchParams) => Promise<Claims>
 }
 
 /** @throws OidcRefusedError for a user without a role; the errors of the provider. */
-async function findUser(event: ApiEvent, { settings, claims: read }: Finding): Promise<SignedInUser> {
-  const given = new URLSearchParams()
+async function findUser(event: ApiEvent, { table, settings, claims: read }: Finding): Promise<SignedInUser> {
+  const parameters = new URLSearchParams()
   for (const [name, value = ''] of Object.entries(event.queryStringParameters ?? {})) {
-    given.set(name, value)
+    parameters.set(name, value)
   }
-  const claims = await read(given)
-  const role = roleOfClaims(claims, settings.roles)
-  if (role === undefined) {
+  const claims = await read(parameters)
+  const given = givenByRules(claims, settings)
+  if (given.length === 0) {
     throw new OidcRefusedError(403, noRoleLines(claims, settings))
   }
+  const assignments = await withTenants(table, given)
+  const [first] = assignments
+  if (first === undefined) {
+    throw new OidcRefusedError(503, [
+      'Your role is of a tenant that this gateway does not have, or has twice by this name. Show this page to its operator.',
+      ...given.map(({ tenant }) => `tenant: ${tenant}`),
+    ])
+  }
   const holder = `oidc:${sha256Hex(`${settings.issuer}\n${claims.sub}`).slice(0, 32)}`
-  return { kind: 'oidc', actor: actorOfClaims(claims), role, tenant: null, keyId: null, holder }
+  return { kind: 'oidc', actor: actorOfClaims(claims), ...first, assignments, keyId: null, holder }
+}
+
+/** With the tenants of the table, all tenants first and then by name. A rule whose tenant is missing, or one of several of this name, gives nothing. */
+async function withTenants(
+  table: Finding['table'],
+  given: ReturnType<typeof givenByRules>,
+): Promise<readonly Assignment[]> {
+  const found: Assignment[] = []
+  for (const { role, tenant: named } of given) {
+    const tenant = named === null ? null : await findNamedTenant(table, named)
+    if (tenant === undefined) {
+      logger.warn('a rule of the console names a tenant that is not there, or not by this name alone', {
+        tenant: named,
+      })
+    } else if (!found.some((each) => each.tenant?.id === tenant?.id)) {
+      found.push({ role, tenant })
+    }
+  }
+  return found.toSorted((left, right) => (left.tenant?.name ?? '').localeCompare(right.tenant?.name ?? ''))
 }
 
 const CLAIM_CHARACTERS_MAX = 500
+const CLAIMS_SHOWN_MAX = 10
 
 /** What an operator needs to write into the configuration. */
-function noRoleLines(claims: OidcClaims, { roles }: OidcSettings): readonly string[] {
+function noRoleLines(claims: Claims, settings: OidcSettings): readonly string[] {
+  const asked = [...new Set(settings.rules.flatMap(({ when }) => Object.keys(when)))]
   return [
-    lacksVerification(claims, roles)
+    lacksVerification(claims, settings)
       ? 'This gateway gives roles by address, and the provider does not say that yours is verified (email_verified). Show this page to its operator.'
-      : `You signed in, but ${roles.claim === 'email' ? 'your address has no access' : `none of your ${roles.claim} has access`}. Show this page to the operator of this gateway.`,
+      : 'You signed in, but no rule of this gateway gives you a role. Show this page to its operator.',
     `sub: ${String(claims.sub).slice(0, CLAIM_CHARACTERS_MAX)}`,
-    `${roles.claim}: ${(JSON.stringify(claims[roles.claim]) ?? 'not in the token').slice(0, CLAIM_CHARACTERS_MAX)}`,
+    ...asked
+      .slice(0, CLAIMS_SHOWN_MAX)
+      .map(
+        (name) =>
+          `${name}: ${(JSON.stringify(claimOf(claims, name)) ?? 'not in the token').slice(0, CLAIM_CHARACTERS_MAX)}`,
+      ),
     `claims in the token: ${Object.keys(claims).join(', ').slice(0, CLAIM_CHARACTERS_MAX)}`,
   ]
 }

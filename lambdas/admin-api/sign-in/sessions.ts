@@ -1,6 +1,8 @@
 import { type ConsoleSite, sessionCookieName, setCookie } from '#core/admin/console-site.ts'
 import {
+  ForbiddenError,
   HolderRateExceededError,
+  NotSignedInError,
   SessionNotFoundError,
   SignInRefusedError,
   TooManySignInsError,
@@ -14,16 +16,17 @@ import {
   sessionView,
   visibleHolder,
 } from '#core/admin/session.ts'
-import { addressOfSignIn, createSessionRequest } from '#core/admin/sign-in.ts'
+import { createSessionRequest, switchSessionRequest } from '#core/admin/sign-in.ts'
 import { parseBody } from '#core/api/request-issues.ts'
 import { InvalidRequestError } from '#core/errors.ts'
-import { VIEWER_ADDRESS_HEADER } from '#core/http.ts'
 import { type AdminOperation, actorOf, currentSite, sessionOf } from '#middleware/admin-chain.ts'
+import { addressOf } from '#middleware/admin-key.ts'
 import { type ApiEvent, headerOf } from '#middleware/api-event.ts'
 import { count } from '#platform/telemetry/measures.ts'
 import { recordAudit } from '#store/audit/audit-entry.ts'
 import { countForHolder, takeSignInPlace } from '#store/limits/console-rates.ts'
 import {
+  switchSession as change,
   endSession as end,
   endSessionsOf,
   findSignInLink,
@@ -83,11 +86,6 @@ export async function countSignIn(
     }
     throw error
   }
-}
-
-function addressOf(event: ApiEvent): string {
-  const viewer = process.env.FRONT_DOOR_SECRET_ARN ? headerOf(event, VIEWER_ADDRESS_HEADER) : undefined
-  return addressOfSignIn(viewer ?? event.requestContext.identity.sourceIp)
 }
 
 type Refusal = {
@@ -198,6 +196,22 @@ export function getSession({ table }: SignInContext): AdminOperation {
       await markSessionSeen(table(), session, now)
     }
     return { body: sessionView(session) }
+  }
+}
+
+/** PATCH /admin/v1/session: gives the session the role that its user has for a tenant, or for all. */
+export function switchSession({ table }: SignInContext): AdminOperation {
+  return async (event) => {
+    const session = sessionOf(event)
+    const { tenant } = parseBody(switchSessionRequest, event.json)
+    const to = session.assignments?.find((each) => (each.tenant?.id ?? null) === tenant)
+    if (to === undefined) {
+      throw new ForbiddenError('your provider and the configuration give you no role there')
+    }
+    if (!(await change(table(), session, { actor: actorOf(event), to }))) {
+      throw new NotSignedInError()
+    }
+    return { body: sessionView({ ...session, ...to }) }
   }
 }
 

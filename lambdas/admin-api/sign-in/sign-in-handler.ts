@@ -10,6 +10,7 @@ import {
   type SignInContext,
   signOut,
   signOutEverywhere,
+  switchSession,
 } from './sessions.ts'
 
 /** The handler of every operation that makes or ends sessions of the console. */
@@ -18,6 +19,7 @@ export function signInHandler(context: SignInContext) {
     'get-sign-in': getSignIn(context),
     'create-session': createSession(context),
     'get-session': getSession(context),
+    'switch-session': switchSession(context),
     'sign-out': signOut(context),
     'list-sessions': listSessions(context),
     'sign-out-everywhere': signOutEverywhere(context),

@@ -2,9 +2,10 @@ import type { Catalogue } from '#core/catalogue/catalogue.ts'
 import { InvalidRequestError, VideoJobNotFoundError } from '#core/errors.ts'
 import { isJobId } from '#core/ids.ts'
 import type { VideoJob } from '#core/jobs/video-job.ts'
+import { allowedTenant } from '#lambdas/admin/operation.ts'
 import { ID_CHARACTERS_MAX, pathId } from '#lambdas/admin/serve-operation.ts'
 import type { StepContext } from '#lambdas/pipeline/step-context.ts'
-import type { AdminResponse } from '#middleware/admin-chain.ts'
+import { type AdminResponse, sessionOf } from '#middleware/admin-chain.ts'
 import type { ApiEvent } from '#middleware/api-event.ts'
 import type { OpenUrlSigner } from '#platform/cdn/video-urls.ts'
 import type { Clock } from '#platform/clock.ts'
@@ -28,10 +29,10 @@ export type WriteOperation = (event: ApiEvent, context: WriteContext) => Promise
 
 /**
  * The job that a request names, in the path and by its tenant: jobs are stored by tenant.
- * @throws InvalidRequestError without a tenant; VideoJobNotFoundError for a malformed id.
+ * @throws InvalidRequestError without a tenant; ForbiddenError for a role of another tenant; VideoJobNotFoundError for a malformed id.
  */
 export function jobKeyOf(event: ApiEvent): Pick<VideoJob, 'tenantId' | 'jobId'> {
-  const tenantId = event.queryStringParameters?.tenant
+  const tenantId = allowedTenant(sessionOf(event), event.queryStringParameters?.tenant)
   if (tenantId === undefined || tenantId === '' || tenantId.length > ID_CHARACTERS_MAX) {
     throw new InvalidRequestError([{ path: 'tenant', message: 'name the tenant of the job: ?tenant=<id>' }])
   }

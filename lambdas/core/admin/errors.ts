@@ -10,6 +10,16 @@ export class NotSignedInError extends HttpError {
   }
 }
 
+/** The request has a bearer that is no admin key that works; the response does not tell why. */
+export class AdminKeyRefusedError extends HttpError {
+  override readonly name = 'AdminKeyRefusedError'
+  readonly statusCode = 401
+  override readonly kind = { type: 'invalid_request_error', code: 'invalid_admin_key' }
+  constructor() {
+    super('this is no admin key that works: `Authorization` takes `Bearer rg_admin_...`')
+  }
+}
+
 /** The key or link does not sign in: unknown, mistyped, used, over, revoked or suspended; the response does not tell which. */
 export class SignInRefusedError extends HttpError {
   override readonly name = 'SignInRefusedError'
@@ -20,7 +30,7 @@ export class SignInRefusedError extends HttpError {
   }
 }
 
-/** An address failed to sign in too often. */
+/** An address failed to sign in, or showed wrong admin keys, too often. */
 export class TooManySignInsError extends HttpError {
   override readonly name = 'TooManySignInsError'
   readonly statusCode = 429

@@ -98,6 +98,30 @@ export function againField() {
     .check(z.describe('Permits a second rotation while the first one is under way; without it that is a 409.'))
 }
 
+const TENANT_ID_ALLOWED = 'use 1 to 64 letters, digits, and . : _ -'
+
+/** The id of a new tenant, so that a repeated request makes one tenant. */
+export function newTenantIdField() {
+  return z
+    .string(TENANT_ID_ALLOWED)
+    .check(
+      z.regex(/^[\w.:-]{1,64}$/, TENANT_ID_ALLOWED),
+      z.describe('The id of the tenant, which makes the request safe to repeat. Default: a generated id.'),
+    )
+}
+
+const KEY_ID_ALLOWED = 'use 8 letters and digits'
+
+/** The public id of a new key, so that a repeated request makes one key. */
+export function newKeyIdField() {
+  return z
+    .string(KEY_ID_ALLOWED)
+    .check(
+      z.regex(/^[0-9A-Za-z]{8}$/, KEY_ID_ALLOWED),
+      z.describe('The public id of the key, which makes the request safe to repeat. Default: a generated id.'),
+    )
+}
+
 const TIME_ALLOWED = 'use a time such as 2027-01-31T12:00:00Z'
 
 /** A time with its zone, in whole seconds of Unix milliseconds. The year 2500 is far enough for every end. */

@@ -1,6 +1,7 @@
 import { matchPath } from '../api/paths.ts'
+import type { Access } from '../roles.ts'
 
-const READ_ERRORS = [400, 401, 403, 404, 500, 503] as const
+const READ_ERRORS = [400, 401, 403, 404, 429, 500, 503] as const
 
 /** Operations of the function that shows things and writes nothing. */
 export const READ_ROUTES = [
@@ -25,6 +26,8 @@ export const READ_ROUTES = [
   },
 ] as const satisfies readonly AdminRow[]
 
+const SESSION_ERRORS = [400, 401, 403, 404, 500, 503] as const
+
 /** Operations of the function that makes and ends sessions. */
 export const SIGN_IN_ROUTES = [
   {
@@ -47,42 +50,50 @@ export const SIGN_IN_ROUTES = [
     operation: 'get-session',
     method: 'GET',
     path: '/admin/v1/session',
-    access: 'tenant',
+    access: 'everyone',
     successStatus: 200,
-    errorStatuses: READ_ERRORS,
+    errorStatuses: SESSION_ERRORS,
+  },
+  {
+    operation: 'switch-session',
+    method: 'PATCH',
+    path: '/admin/v1/session',
+    access: 'everyone',
+    successStatus: 200,
+    errorStatuses: [400, 401, 403, 404, 413, 500, 503],
   },
   {
     operation: 'sign-out',
     method: 'DELETE',
     path: '/admin/v1/session',
-    access: 'tenant',
+    access: 'everyone',
     successStatus: 204,
-    errorStatuses: READ_ERRORS,
+    errorStatuses: SESSION_ERRORS,
   },
   {
     operation: 'list-sessions',
     method: 'GET',
     path: '/admin/v1/sessions',
-    access: 'tenant',
+    access: 'everyone',
     successStatus: 200,
-    errorStatuses: READ_ERRORS,
+    errorStatuses: SESSION_ERRORS,
     query: ['limit', 'after'],
   },
   {
     operation: 'sign-out-everywhere',
     method: 'DELETE',
     path: '/admin/v1/sessions',
-    access: 'tenant',
+    access: 'everyone',
     successStatus: 204,
-    errorStatuses: READ_ERRORS,
+    errorStatuses: SESSION_ERRORS,
   },
   {
     operation: 'end-session',
     method: 'DELETE',
     path: '/admin/v1/sessions/{session_id}',
-    access: 'tenant',
+    access: 'everyone',
     successStatus: 204,
-    errorStatuses: READ_ERRORS,
+    errorStatuses: SESSION_ERRORS,
   },
   {
     operation: 'start-oidc',
@@ -105,10 +116,10 @@ export const SIGN_IN_ROUTES = [
   },
 ] as const satisfies readonly AdminRow[]
 
-const WRITE_ERRORS = [400, 401, 403, 404, 409, 413, 500, 503] as const
+const WRITE_ERRORS = [400, 401, 403, 404, 409, 413, 429, 500, 503] as const
 
 /** These operations cannot conflict, so they have no 409. */
-const ERRORS_WITHOUT_CONFLICT = [400, 401, 403, 404, 413, 500, 503] as const
+const ERRORS_WITHOUT_CONFLICT = [400, 401, 403, 404, 413, 429, 500, 503] as const
 
 /** Operations of the function that changes things. */
 export const WRITE_ROUTES = [
@@ -134,7 +145,7 @@ export const WRITE_ROUTES = [
     operation: 'resend-callback',
     method: 'POST',
     path: '/admin/v1/videos/{job_id}/callback',
-    access: 'owner',
+    access: 'tenant-admin',
     successStatus: 200,
     errorStatuses: WRITE_ERRORS,
     query: ['tenant'],
@@ -185,12 +196,6 @@ export function routeAdminRequest(method: string, path: string): RoutedAdminRequ
   return undefined
 }
 
-/** The role of a session. `tenant` is an API key, which sees its own tenant alone. */
-export type Role = 'tenant' | 'viewer' | 'owner'
-
-/** Who may call an operation: everybody, or sessions with at least this role. */
-export type Access = 'public' | Role
-
 /** The functions of the admin API, each with a role of its own on AWS. */
 export type AdminFunction = 'sign-in' | 'read' | 'write'
 
@@ -209,6 +214,8 @@ export type AdminRow = {
   readonly query?: readonly string[]
   /** The tenant that `tenant` names is read in the same request to the table as the session. */
   readonly readsTenant?: true
+  /** Is for pages of the console alone: an admin key cannot call it. */
+  readonly needsSession?: true
   /** Takes other query parameters too, and ignores them: an OpenID provider adds its own. */
   readonly isQueryOpen?: true
 }

@@ -1,11 +1,11 @@
 import type * as z from 'zod'
-import type { Access, Role } from './routes.ts'
+import type { GivenRole, Role } from '../roles.ts'
 import type { sessionListResponse, sessionResponse } from './write-responses.ts'
 
 /** How somebody signed in: with an admin key, an API key, an OpenID provider, or the one-time link of a local host. */
 type SessionKind = 'admin_key' | 'api_key' | 'oidc' | 'local'
 
-/** A signed-in user of the console. Times are Unix milliseconds. */
+/** A signed-in user of the console, or an admin key that calls the admin API. Times are Unix milliseconds. */
 export type Session = {
   /** Public: it names the session in lists and cannot be used to sign in. */
   readonly id: string
@@ -13,8 +13,10 @@ export type Session = {
   /** The name of the admin key, the public id of the API key, the name that the provider gives, or `user@host`. */
   readonly actor: string
   readonly role: Role
-  /** The tenant of the API key; null for the other kinds, which see every tenant. */
+  /** The tenant of a role of one tenant; null for the others, which see every tenant. */
   readonly tenant: SessionTenant | null
+  /** What a user of an OpenID provider may switch to, with what the session has now; undefined for the other kinds. */
+  readonly assignments?: readonly Assignment[] | undefined
   /** The public id of the admin key or API key, whose end is the end of the session; null for the other kinds. */
   readonly keyId: string | null
   /** Names everybody who can be signed out together: one key, one user of the provider, or the users of the local host. */
@@ -23,6 +25,9 @@ export type Session = {
   readonly seenAt: number
   readonly expiresAt: number
 }
+
+/** A role that rules give to a user: of one tenant, or of all for null. */
+export type Assignment = { readonly role: GivenRole; readonly tenant: SessionTenant | null }
 
 /** A tenant as a session shows it. */
 type SessionTenant = { readonly id: string; readonly name: string }
@@ -36,13 +41,6 @@ const SEEN_MILLISECONDS = 5 * 60 * 1000
 /** Whether the table should learn that the session is in use. */
 export function isDueToBeSeen({ seenAt }: Pick<Session, 'seenAt'>, nowMilliseconds: number): boolean {
   return nowMilliseconds - seenAt >= SEEN_MILLISECONDS
-}
-
-const RANK: Readonly<Record<Access, number>> = { public: 0, tenant: 1, viewer: 2, owner: 3 }
-
-/** Whether a session with this role may call operations with this access. */
-export function mayAccess(role: Role, access: Access): boolean {
-  return RANK[role] >= RANK[access]
 }
 
 /** Whose sessions a user may see and end: owners everybody's, which is undefined, and others those of their own holder. */
@@ -94,7 +92,7 @@ export function formatSessionToken({ sessionId, key }: TokenParts, secret: strin
 
 /** A session as its user sees it. @param pageSecret in the response to a sign-in alone. */
 export function sessionView(session: Session, pageSecret?: string): z.infer<typeof sessionResponse> {
-  const shown = { object: 'session', ...fieldsOf(session) } as const
+  const shown = { object: 'session' as const, ...fieldsOf(session), assignments: [...(session.assignments ?? [])] }
   return pageSecret === undefined ? shown : { ...shown, page_secret: pageSecret }
 }
 

@@ -1,5 +1,7 @@
 import * as z from 'zod'
 import type { OidcSettings } from '../catalogue/gateway-config.ts'
+import { type Claims, meetsConditions } from '../claims.ts'
+import { GIVEN_ROLES, type GivenRole } from '../roles.ts'
 
 /** Longer than any key or link; a longer string is refused before it is hashed. */
 const CREDENTIAL_CHARACTERS_MAX = 512
@@ -14,38 +16,42 @@ export const createSessionRequest = z
   ])
   .meta({ description: 'What signs in: exactly one of `key` and `link`.' })
 
-/** Claims of an ID token that was checked. */
-export type OidcClaims = Readonly<Record<string, unknown>>
+/** The body of PATCH /admin/v1/session. */
+export const switchSessionRequest = z.strictObject({
+  tenant: z
+    .string()
+    .min(1)
+    .max(200)
+    .nullable()
+    .describe('The tenant of one of the `assignments` of the session; null for all tenants.'),
+})
 
-/** Whether a role depends on an address that the provider does not call verified: anybody may have entered it. */
-export function lacksVerification(claims: OidcClaims, { claim }: Pick<OidcSettings['roles'], 'claim'>): boolean {
-  return claim === 'email' && !isEmailVerified(claims)
+type Rules = Pick<OidcSettings, 'rules'>
+
+/** Whether a rule asks for an address that the provider does not call verified: anybody may have entered it. */
+export function lacksVerification(claims: Claims, { rules }: Rules): boolean {
+  return !isEmailVerified(claims) && rules.some(({ when }) => Object.hasOwn(when, 'email'))
 }
 
 /** A boolean by OpenID Connect Core, 5.1; some providers send the string. A token without the claim verifies nothing. */
-function isEmailVerified({ email_verified: verified }: OidcClaims): boolean {
+function isEmailVerified({ email_verified: verified }: Claims): boolean {
   return verified === true || verified === 'true'
 }
 
-/**
- * The role of a user of the OpenID provider; undefined for a user whom the configuration does not name, or names by an
- * unverified address.
- */
-export function roleOfClaims(claims: OidcClaims, roles: OidcSettings['roles']): 'owner' | 'viewer' | undefined {
-  if (lacksVerification(claims, roles)) {
-    return undefined
-  }
-  const { claim, owner, viewer } = roles
-  const values = valuesOf(claims[claim])
-  if (values.some((value) => owner.includes(value))) {
-    return 'owner'
-  }
-  return values.some((value) => viewer.includes(value)) ? 'viewer' : undefined
-}
+/** What a rule gives: a role, and for some roles a tenant, by its id or its name. */
+type GivenByRule = { readonly role: GivenRole; readonly tenant: string | null }
 
-function valuesOf(claim: unknown): readonly string[] {
-  const values: readonly unknown[] = Array.isArray(claim) ? claim : [claim]
-  return values.filter((value) => typeof value === 'string')
+/**
+ * What the rules give a user of the OpenID provider: for all tenants, and for each tenant that they name, the role that may most. An
+ * address that is not verified matches no rule.
+ */
+export function givenByRules({ email, ...claims }: Claims, { rules }: Rules): readonly GivenByRule[] {
+  const trusted = isEmailVerified(claims) ? { ...claims, email } : claims
+  const matching = rules
+    .filter(({ when }) => meetsConditions(when, trusted))
+    .map(({ role, tenant = null }) => ({ role, tenant }))
+    .toSorted((left, right) => GIVEN_ROLES.indexOf(left.role) - GIVEN_ROLES.indexOf(right.role))
+  return [...Map.groupBy(matching, ({ tenant }) => tenant).values()].flatMap(([most]) => most ?? [])
 }
 
 const NAME_CHARACTERS_MAX = 100
@@ -54,7 +60,7 @@ const NAME_CHARACTERS_MAX = 100
  * What the audit log calls a user: the verified address, which people know, and the subject, which is unique. Users may choose
  * their other names themselves, so nobody is recorded under one.
  */
-export function actorOfClaims(claims: OidcClaims): string {
+export function actorOfClaims(claims: Claims): string {
   const { email } = claims
   const subject = printable(claims.sub)
   return typeof email === 'string' && email !== '' && isEmailVerified(claims)
@@ -129,37 +135,4 @@ const ENTITIES: Readonly<Record<string, string>> = {
 
 function escaped(text: string): string {
   return text.replaceAll(/[&<>"']/g, (character) => ENTITIES[character] ?? '')
-}
-
-/** Groups of an IPv6 address that name a network, of which one person has the whole rest. */
-const NETWORK_GROUPS = 4
-
-const IPV4 = /^(?:::ffff:)?(\d{1,3}(?:\.\d{1,3}){3})$/i
-
-/** An address as sign-ins are counted: an IPv4 address as it is, an IPv6 address by its network of 64 bits. */
-export function addressOfSignIn(address: string): string {
-  const ipv4 = IPV4.exec(address)?.[1]
-  if (ipv4 !== undefined) {
-    return ipv4
-  }
-  return address.includes(':') ? `${networkOf(address)}::/64` : address.slice(0, ADDRESS_CHARACTERS_MAX)
-}
-
-/** Longer than any address. */
-const ADDRESS_CHARACTERS_MAX = 64
-
-function networkOf(address: string): string {
-  const [front = '', back] = address.toLowerCase().split('%', 1).join('').split('::', 2)
-  const head = groupsOf(front)
-  const tail = back === undefined ? [] : groupsOf(back)
-  const missing = Math.max(0, 8 - head.length - tail.length)
-  const groups = [...head, ...Array.from({ length: missing }, () => '0'), ...tail]
-  return groups
-    .slice(0, NETWORK_GROUPS)
-    .map((group) => group.slice(0, 4).replace(/^0+(?=.)/, ''))
-    .join(':')
-}
-
-function groupsOf(part: string): string[] {
-  return part === '' ? [] : part.split(':')
 }

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { GIVEN_ROLES } from '../roles.ts'
 import { pageOf, tenantName, timeField } from './read-responses.ts'
 
 /** The end of a job by an owner. */
@@ -36,8 +37,8 @@ const session = {
   id: z.string(),
   kind: z.enum(['admin_key', 'api_key', 'oidc', 'local']),
   actor: z.string().describe('As the audit log names the user.'),
-  role: z.enum(['owner', 'viewer', 'tenant']),
-  tenant: tenantName.nullable().describe('Of an API key.'),
+  role: z.enum([...GIVEN_ROLES, 'tenant']),
+  tenant: tenantName.nullable().describe('Of a role of one tenant.'),
   created_at: timeField,
   expires_at: timeField,
 }
@@ -46,6 +47,11 @@ const session = {
 export const sessionResponse = z.strictObject({
   object: z.literal('session'),
   ...session,
+  assignments: z
+    .array(z.strictObject({ role: z.enum(GIVEN_ROLES), tenant: tenantName.nullable() }))
+    .describe(
+      'What `switch-session` can switch to: of one tenant, or of all for null. Empty but for users of an OpenID provider.',
+    ),
   page_secret: z
     .string()
     .optional()

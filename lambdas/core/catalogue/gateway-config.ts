@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { type Channel, channelSchema, FIELD_PATH } from './channel.ts'
+import { consoleRule } from './claim-rules.ts'
 import { identitySettings, isIssuer, LOOPBACK_NAMES } from './identity-settings.ts'
 import {
   type ChatModel,
@@ -13,8 +14,7 @@ import { findImagePrice, findVideoPrice, imagePriceTiers } from './price-rows.ts
 import { strictObject } from './schema-parts.ts'
 import { foreignTokenPlaces } from './upstream-auth.ts'
 
-const GROUPS_MAX = 50
-const groups = z.array(z.string().min(1).max(200)).max(GROUPS_MAX).default([])
+const RULES_MAX = 200
 
 const oidc = strictObject({
   issuer: z
@@ -32,15 +32,8 @@ const oidc = strictObject({
     .optional()
     .meta({ description: 'The text of the sign-in button. Default: `Sign in with`, and the host of the issuer.' }),
   scope: z.string().max(200).default('openid email profile').meta({ description: 'The scopes that are asked for.' }),
-  roles: strictObject({
-    claim: z.string().min(1).max(200).default('groups').meta({
-      description:
-        'The claim of the ID token that decides: a string or a list, such as `groups` or `cognito:groups`; `email` needs `email_verified`.',
-    }),
-    owner: groups.meta({ description: 'Values of the claim whose users see and change everything.' }),
-    viewer: groups.meta({ description: 'Values of the claim whose users see everything and change nothing.' }),
-  }).refine(({ owner, viewer }) => owner.length + viewer.length > 0, {
-    message: 'name at least one value in `owner` or `viewer`, or nobody can sign in',
+  rules: z.array(consoleRule).min(1, 'write at least one rule, or nobody can sign in').max(RULES_MAX).meta({
+    description: 'Who has which role. Every rule that matches the ID token counts; `email` needs `email_verified`.',
   }),
 })
 

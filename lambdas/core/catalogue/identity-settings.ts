@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { parseBudgetLimit } from '../budgets.ts'
 import { RATE_PER_MINUTE_DEFAULT, RATE_PER_MINUTE_MAX } from '../limits.ts'
+import { claimConditions } from './claim-rules.ts'
 import { strictObject } from './schema-parts.ts'
 
 /** Hosts of this machine, which only a local host can mean. */
@@ -17,17 +18,6 @@ export function isIssuer(text: string): boolean {
 
 const ISSUER_MESSAGE =
   'use the issuer exactly as its tokens name it, such as https://login.example.com, without a query'
-
-const scalar = z.union([z.string().min(1).max(500), z.number(), z.boolean()])
-
-/** What the claims of a token must be. */
-export const claimConditions = z
-  .record(z.string().min(1).max(200), z.union([scalar, z.array(scalar).min(1).max(100)]))
-  .refine((when) => Object.keys(when).length > 0, { message: 'name at least one claim, or every token would match' })
-  .meta({
-    description:
-      'Claims and what they must be: a string in which `*` stands for any characters, a number, a boolean, or a list of which one must match. A name that begins with `/` is a JSON pointer.',
-  })
 
 function isBudget(text: string): boolean {
   try {

@@ -1,13 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { withoutSecrets } from '#core/redaction.ts'
+import type { Role } from '#core/roles.ts'
 import { type Table, type TableWrite, tryTransact } from '../table/table.ts'
 import { dueSortKey, tableKeys } from '../table/table-keys.ts'
 
 /**
- * What an actor may do. `operator`: runs the admin commands. `owner` and `viewer`: users of the console. `tenant`: an API key of a tenant.
- * `service`: a function that acts by itself. `anonymous`: an actor who was refused.
+ * What an actor may do. `operator`: runs the admin commands. `service`: a function that acts by itself. `anonymous`: an actor who was refused.
+ * The others are the roles of the console and of admin keys.
  */
-type ActorRole = 'operator' | 'owner' | 'viewer' | 'tenant' | 'service' | 'anonymous'
+type ActorRole = 'operator' | Role | 'service' | 'anonymous'
 
 /** Who causes an effect. */
 export type Actor = {

@@ -191,12 +191,17 @@ type StoredListing = {
 }
 
 /** A key by its public id, strongly consistent. @throws StoreRefusal `not_found`. */
-export async function getApiKey(table: Table, keyId: string): Promise<StoredListing> {
+export async function getApiKey(table: Pick<Table, 'readItem'>, keyId: string): Promise<StoredListing> {
   const item = isSortKey(keyId) ? await table.readItem(tableKeys.apiKeyListing(keyId)) : undefined
   if (item === undefined) {
-    throw new StoreRefusal('not_found', `no key ${keyId}`)
+    throw noKey(keyId)
   }
   return readListing(item)
+}
+
+/** The refusal of a change, or a read, of a key that does not exist, or not for somebody of another tenant. */
+export function noKey(keyId: string): StoreRefusal {
+  return new StoreRefusal('not_found', `no key ${keyId}`)
 }
 
 function readListing(item: unknown): StoredListing {

@@ -46,7 +46,8 @@ const TRIES_MAX = 5
  * the new limits, and writes nothing if it has them. The key of a suspended tenant is suspended too: the same transaction proves the
  * tenant's state, so that a suspension cannot miss a key that is made meanwhile.
  * @throws RangeError for a rate that no limit can keep.
- * @throws StoreRefusal `not_found`, `changed_meanwhile` when the key that it replaces does not exist, or was changed since it was read.
+ * @throws StoreRefusal `not_found`, `changed_meanwhile` when the key that it replaces does not exist, or was changed since it was read;
+ *   `id_taken` when another key has the id.
  */
 export async function putApiKey(table: Table, key: NewApiKey, actor: Actor): Promise<void> {
   const { keyId, tenantId, digest, name, createdAt, replaces } = key
@@ -62,13 +63,21 @@ export async function putApiKey(table: Table, key: NewApiKey, actor: Actor): Pro
     const refusal = await tryTransact(table, {
       tenant: { ConditionCheck: isTenantInState(tenantId, tenantState) },
       newKey: { Put: { Item: { ...tableKeys.apiKey(digest), ...record }, ...conditionFor(stored) } },
-      newListing: { Put: { Item: { ...tableKeys.apiKeyListing(keyId), ...record, name, createdAt, digest } } },
+      newListing: {
+        Put: {
+          Item: { ...tableKeys.apiKeyListing(keyId), ...record, name, createdAt, digest },
+          ...(stored === undefined ? { ConditionExpression: 'attribute_not_exists(PK)' } : {}),
+        },
+      },
       keyBudget: key.newBudget?.write,
       ...ending,
       audit: describePut(key, actor),
     })
     if (refusal === undefined) {
       return
+    }
+    if (refusal.failed.has('newListing')) {
+      throw new StoreRefusal('id_taken', `key ${keyId} exists`)
     }
     if (refusal.failed.has('keyBudget')) {
       throw refusal
@@ -161,9 +170,9 @@ function isoTime(milliseconds: number | null | undefined): string | null {
 const KEY_ID_CHARACTERS = 8
 const SECRET_CHARACTERS = 32
 
-/** A new API key, with 190 random bits in its secret. */
-export function generateApiKey(): string {
-  return formatApiKey(randomBase62(KEY_ID_CHARACTERS), randomBase62(SECRET_CHARACTERS))
+/** A new API key, with 190 random bits in its secret. @param keyId 8 letters and digits; random when left out. */
+export function generateApiKey(keyId = randomBase62(KEY_ID_CHARACTERS)): string {
+  return formatApiKey(keyId, randomBase62(SECRET_CHARACTERS))
 }
 
 type KeyToStore = {
@@ -189,7 +198,7 @@ type KeyToStore = {
  * already with the same limits stays as it is.
  * @returns its public id.
  * @throws RangeError for a rate that is not a whole number from 1 to 60,000.
- * @throws StoreRefusal `not_found`, `changed_meanwhile` for the key that it replaces.
+ * @throws StoreRefusal `not_found`, `changed_meanwhile` for the key that it replaces; `id_taken` when another key has the id.
  */
 export async function storeApiKey(
   table: Table,

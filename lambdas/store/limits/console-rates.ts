@@ -79,10 +79,11 @@ export async function takeSignInPlace(
   return await takeMinutePlace(table, { key: tableKeys.signInFailures(address), max: FAILURES_MAX }, nowMilliseconds)
 }
 
-/** What a holder may do so often in a minute: each time writes a session or a key, and an entry of the audit log. */
+/** What a holder may do so often in a minute: most of it writes a session or a key, and an entry of the audit log. */
 const OF_HOLDER = {
   'sign-in': { max: 20, name: 'sign-ins' },
   'playground-key': { max: 20, name: 'playground keys' },
+  'admin-request': { max: 300, name: 'requests' },
 } as const
 
 /**

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini'
 import { type KeyOfSession, readSessionToken, type Session } from '#core/admin/session.ts'
+import { GIVEN_ROLES } from '#core/roles.ts'
 import { isSameString, sha256Hex } from '../../platform/crypto.ts'
 import { readCaller } from '../callers.ts'
 import type { Item, Table } from '../table/table.ts'
@@ -20,8 +21,13 @@ const sessionItem = z.object({
   SK: z.string(),
   kind: z.enum(['admin_key', 'api_key', 'oidc', 'local']),
   actor: z.string(),
-  role: z.enum(['tenant', 'viewer', 'owner']),
+  role: z.enum([...GIVEN_ROLES, 'tenant']),
   tenant: z.nullable(z.object({ id: z.string(), name: z.string() })),
+  assignments: z.optional(
+    z.array(
+      z.object({ role: z.enum(GIVEN_ROLES), tenant: z.nullable(z.object({ id: z.string(), name: z.string() })) }),
+    ),
+  ),
   keyId: z.nullable(z.string()),
   holder: z.string(),
   createdAt: z.number(),
@@ -92,7 +98,8 @@ export async function findSession(
   return { session, tenant: tenantItem === undefined ? undefined : nameOf(tenantItem) }
 }
 
-function nameOf(item: unknown): FoundTenant {
+/** The name of a tenant that was read along. */
+export function nameOf(item: unknown): FoundTenant {
   const { id, name } = readTenantRecord(item)
   return { id, name }
 }

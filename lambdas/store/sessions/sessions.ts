@@ -1,15 +1,21 @@
 import { randomBytes } from 'node:crypto'
 import * as z from 'zod/mini'
-import { formatSessionToken, type KeyOfSession, SESSION_MILLISECONDS, type Session } from '#core/admin/session.ts'
-import { adminKeyIdOf, isLikeAdminKey, isPlausibleKey } from '#core/api-key.ts'
-import { isSameString, randomBase62, sha256Hex } from '../../platform/crypto.ts'
+import {
+  type Assignment,
+  formatSessionToken,
+  type KeyOfSession,
+  SESSION_MILLISECONDS,
+  type Session,
+} from '#core/admin/session.ts'
+import { isLikeAdminKey, isPlausibleKey } from '#core/api-key.ts'
+import { randomBase62, sha256Hex } from '../../platform/crypto.ts'
 import { type Actor, type AuditedFields, auditEntry } from '../audit/audit-entry.ts'
 import { callerOf, readApiKeyRecord } from '../callers.ts'
 import { allOf, change, isStill } from '../table/expressions.ts'
 import { type NamedWrites, type Table, tryTransact } from '../table/table.ts'
 import { tableKeys } from '../table/table-keys.ts'
 import { readTenantRecord } from '../tenants/tenants.ts'
-import { readAdminKeyRecord } from './admin-keys.ts'
+import { findAdminKey } from './admin-keys.ts'
 import { readSessionRecord, sessionItemOf } from './find-session.ts'
 
 /** Which sessions to list. */
@@ -63,6 +69,29 @@ export async function markSessionSeen(
 ): Promise<void> {
   const seen = { set: { seenAt: nowMilliseconds } }
   await table.updateItem(change(tableKeys.session(id), seen, [isStill('seenAt', seenAt)]))
+}
+
+/**
+ * Gives a session another of its roles, in one transaction with the entry of the audit log.
+ * @returns false if the session has ended meanwhile.
+ */
+export async function switchSession(
+  table: Pick<Table, 'transact'>,
+  { id, role, tenant }: Pick<Session, 'id' | 'role' | 'tenant'>,
+  { actor, to }: { readonly actor: Actor; readonly to: Assignment },
+): Promise<boolean> {
+  const refusal = await tryTransact(table, {
+    session: { Update: change(tableKeys.session(id), { set: to }, ['attribute_exists(PK)']) },
+    audit: auditEntry({
+      actor,
+      action: 'session switch',
+      target: { kind: 'console', id, tenantId: to.tenant?.id },
+      before: { role, name: tenant?.name ?? null },
+      after: { role: to.role, name: to.tenant?.name ?? null },
+      at: Date.now(),
+    }),
+  })
+  return refusal === undefined
 }
 
 /** Who ends sessions, and whose. */
@@ -127,7 +156,7 @@ const SESSION_ID_CHARACTERS = 16
 const SECRET_BYTES = 32
 
 /** Who signs in. */
-export type SignedInUser = Pick<Session, 'kind' | 'actor' | 'role' | 'tenant' | 'keyId' | 'holder'> & {
+export type SignedInUser = Pick<Session, 'kind' | 'actor' | 'role' | 'tenant' | 'assignments' | 'keyId' | 'holder'> & {
   /** The end of the key, in Unix milliseconds, if it is earlier than that of a session. */
   readonly endsAt?: number | undefined
 }
@@ -195,30 +224,8 @@ export async function findUserOfKey(
   key: string,
   nowMilliseconds: number,
 ): Promise<SignedInUser | undefined> {
-  return isLikeAdminKey(key) ? await userOfAdminKey(table, key) : await userOfApiKey(table, key, nowMilliseconds)
+  return isLikeAdminKey(key) ? (await findAdminKey(table, key)).user : await userOfApiKey(table, key, nowMilliseconds)
 }
-
-async function userOfAdminKey(table: Table, key: string): Promise<SignedInUser | undefined> {
-  const keyId = adminKeyIdOf(key)
-  const item = keyId === undefined ? undefined : await table.readItem(tableKeys.adminKey(keyId))
-  const stored = item === undefined ? undefined : readAdminKeyRecord(item)
-  const isSame = isSameString(stored?.digest ?? NO_DIGEST, sha256Hex(key))
-  if (keyId === undefined || stored === undefined || !isSame || stored.key.state !== 'active') {
-    return undefined
-  }
-  const { name, role } = stored.key
-  return {
-    kind: 'admin_key',
-    actor: `${name} (${keyId})`,
-    role,
-    tenant: null,
-    keyId,
-    holder: `admin_key:${keyId}`,
-  }
-}
-
-/** As long as a digest, and none. */
-const NO_DIGEST = '-'.repeat(64)
 
 const listed = z.object({ digest: z.string() })
 

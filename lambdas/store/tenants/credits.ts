@@ -121,6 +121,16 @@ export function putCreditEntry(tenantId: string, { kind, id, amount, reason, at 
   }
 }
 
+/** The amount of a grant or an adjustment; undefined without one of this id. */
+export async function readCreditEntry(
+  table: Pick<Table, 'readItem'>,
+  tenantId: string,
+  { kind, id }: Pick<CreditEntry, 'kind' | 'id'>,
+): Promise<Microcredits | undefined> {
+  const item = await table.readItem(KINDS[kind].keyOf(tenantId, id))
+  return item === undefined ? undefined : rowItem.parse(item).amount
+}
+
 const rowItem = z.object({ amount: storedAmount })
 const balanceItem = z.object({ available: storedAmount })
 
@@ -131,10 +141,10 @@ async function explain(
   { kind, id, amount }: CreditEntry,
   refusal: ConditionsNotMetError,
 ): Promise<void> {
-  const { name, keyOf } = KINDS[kind]
+  const { name } = KINDS[kind]
   if (refusal.failed.has('row')) {
-    const made = rowItem.parse(await table.readItem(keyOf(tenantId, id))).amount
-    if (made !== amount) {
+    const made = await readCreditEntry(table, tenantId, { kind, id })
+    if (made !== undefined && made !== amount) {
       const message = `${name} ${id} of tenant ${tenantId} was made with ${formatCredits(made)} credits`
       throw new StoreRefusal('id_taken', `${message}: use another id for another amount`)
     }

@@ -5,11 +5,11 @@ import { createWebhookSecret } from '../../platform/callback-signature.ts'
 import { type Actor, auditEntry } from '../audit/audit-entry.ts'
 import { newTenantBudget } from '../budgets.ts'
 import { type ApiKeyListing, endPlaygroundKeys, listApiKeys, readPlaygroundKeys, updateKey } from '../keys/api-keys.ts'
-import { StoreRefusal } from '../store-refusal.ts'
+import { isRefusal, StoreRefusal } from '../store-refusal.ts'
 import { change, isStill } from '../table/expressions.ts'
 import { type ConditionsNotMetError, type NamedWrites, type Table, tryTransact } from '../table/table.ts'
 import { tableKeys } from '../table/table-keys.ts'
-import { putCreditEntry } from './credits.ts'
+import { putCreditEntry, readCreditEntry } from './credits.ts'
 import {
   getTenant,
   isTenantInState,
@@ -39,6 +39,36 @@ export async function makeTenant(
   const generated = { webhookSecret: createWebhookSecret(), grantId: uuidv7(), nowMilliseconds: Date.now() }
   await createTenant(table, { id, ...tenant, ...generated }, actor)
   return await getTenant(table, id)
+}
+
+/** Names the first grant of a tenant whose id was chosen, so that a repeat finds it. */
+const FIRST_GRANT = 'first'
+
+/**
+ * The same once for each id: a repeat with the same name and the same first grant makes nothing, and reads the tenant as it is now.
+ * @throws StoreRefusal `id_taken` for an id that was used for something else.
+ */
+export async function makeTenantOnce(
+  table: Table,
+  tenant: TenantToMake,
+  actor: Actor,
+): Promise<{ readonly tenant: Tenant; readonly isNew: boolean }> {
+  const { id, name, credits } = tenant
+  if (id === undefined) {
+    return { tenant: await makeTenant(table, tenant, actor), isNew: true }
+  }
+  const generated = { webhookSecret: createWebhookSecret(), grantId: FIRST_GRANT, nowMilliseconds: Date.now() }
+  try {
+    await createTenant(table, { ...tenant, id, ...generated }, actor)
+    return { tenant: await getTenant(table, id), isNew: true }
+  } catch (error) {
+    const made = isRefusal(error, 'id_taken') ? await getTenant(table, id) : undefined
+    const granted = made && (await readCreditEntry(table, id, { kind: 'grant', id: FIRST_GRANT }))
+    if (made?.name !== name || granted !== credits) {
+      throw error
+    }
+    return { tenant: made, isNew: false }
+  }
 }
 
 type NewTenant = TenantToMake & {

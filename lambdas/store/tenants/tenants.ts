@@ -128,13 +128,31 @@ export async function readTenantName(
   return item === undefined ? undefined : { id: tenantId, name: tenantItem.parse(item).name }
 }
 
+/** Id and name of a tenant by its id, or by a name that no other tenant has; undefined if there is none, or more than one. */
+export async function findNamedTenant(
+  table: Pick<Table, 'readItem' | 'queryPage'>,
+  idOrName: string,
+): Promise<Pick<Tenant, 'id' | 'name'> | undefined> {
+  const withId = await readTenantName(table, idOrName)
+  const [found, ...others] = withId === undefined ? await tenantsNamed(table, idOrName) : [withId]
+  return others.length === 0 ? found : undefined
+}
+
+/** Every tenant with this name. */
+export async function tenantsNamed(
+  table: Pick<Table, 'queryPage'>,
+  name: string,
+): Promise<Pick<Tenant, 'id' | 'name'>[]> {
+  return (await listTenantNames(table)).filter((tenant) => tenant.name === name)
+}
+
 /** Ids of all tenants. */
 export async function listTenantIds(table: Table): Promise<string[]> {
   return (await listTenantNames(table)).map(({ id }) => id)
 }
 
 /** Ids and names of all tenants, sorted by id. */
-export async function listTenantNames(table: Table): Promise<Pick<Tenant, 'id' | 'name'>[]> {
+export async function listTenantNames(table: Pick<Table, 'queryPage'>): Promise<Pick<Tenant, 'id' | 'name'>[]> {
   const records = await Array.fromAsync(queryPartition(table, tableKeys.tenant('').PK), readTenantRecord)
   return records.map(({ id, name }) => ({ id, name }))
 }

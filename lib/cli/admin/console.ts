@@ -1,3 +1,4 @@
+import { GIVEN_ROLES, isOfTenant } from '#core/roles.ts'
 import { createAdminKey, listAdminKeys, revokeAdminKey } from '#store/sessions/admin-keys.ts'
 import { makeSignInLink } from '#store/sessions/sessions.ts'
 import { CommandFailedError } from '../failures.ts'
@@ -6,35 +7,48 @@ import { UsageError } from '../terminal.ts'
 import { recordEffect } from './audit.ts'
 import type { AdminContext, Command } from './command.ts'
 import { frontDoorSecret } from './front-door.ts'
-import { readName } from './read-options.ts'
+import { findTenant, readName } from './read-options.ts'
 import { changeSecretEntries, readSecretEntries, readSecretValue, type SecretInput } from './secrets.ts'
 
 /** Makes an admin key and shows it, which happens only once. */
 export const consoleKeyCreate: Command = {
   name: 'console key create',
-  summary: 'create an admin key, with which somebody signs in to the console; it is shown only once',
-  details: `An owner sees and changes everything. A viewer sees everything and changes nothing. Give every person a key of their own: the audit
-log names the key.`,
+  summary: 'create an admin key, for the console and for the admin API; it is shown only once',
+  details: `An owner sees and changes everything. A viewer sees everything and changes nothing. Finance sees the money and the usage of all tenants.
+A tenant-admin manages the keys, alerts and webhooks of one tenant, and a tenant-viewer sees that tenant. The key signs in to the console, and calls the
+admin API as \`Authorization: Bearer\`. Give every person and every program a key of their own: the audit log names the key.`,
   options: {
     name: { value: 'NAME', summary: 'whose key it is, for the audit log', required: true },
-    role: { value: 'owner|viewer', summary: 'what it may do', required: true },
+    role: { value: GIVEN_ROLES.join('|'), summary: 'what it may do', required: true },
+    tenant: { value: 'ID|NAME', summary: 'the tenant of a tenant-admin or a tenant-viewer' },
   },
   examples: [
     'console key create --name ada --role owner --stage prod',
     'console key create --name "night shift" --role viewer --local --json',
+    'console key create --name terraform --role tenant-admin --tenant demo --stage prod',
   ],
   async run(context, values) {
     const name = readName(values.text('name') ?? '')
-    const role = values.required('role')
-    if (role !== 'owner' && role !== 'viewer') {
-      throw new UsageError(`--role ${role}: use owner or viewer`)
+    const role = GIVEN_ROLES.find((each) => each === values.required('role'))
+    if (role === undefined) {
+      throw new UsageError(`--role ${values.required('role')}: use ${GIVEN_ROLES.join(', ')}`)
     }
     if (name === '') {
       throw new UsageError('--name is empty: say whose key it is')
     }
-    const { key, listing } = await createAdminKey(await context.table(), { name, role }, await context.actor())
+    const named = values.text('tenant')
+    if (isOfTenant(role) !== (named !== undefined)) {
+      throw new UsageError(`--role ${role} ${isOfTenant(role) ? 'needs' : 'takes no'} --tenant`)
+    }
+    const table = await context.table()
+    const found = named === undefined ? null : await findTenant(table, named)
+    const tenant = found && { id: found.id, name: found.name }
+    const { key, listing } = await createAdminKey(table, { name, role, tenant }, await context.actor())
     const { keyId: id } = listing
-    return { json: { id, key, name, role }, text: `${key}\nKey ${id} is shown only this once.` }
+    return {
+      json: { id, key, name, role, tenant: tenant?.id ?? null },
+      text: `${key}\nKey ${id} is shown only this once.`,
+    }
   },
 }
 
@@ -45,15 +59,16 @@ export const consoleKeyList: Command = {
   examples: ['console key list --local', 'console key list --stage prod --json'],
   async run(context) {
     const keys = await listAdminKeys(await context.table())
-    const rows = keys.map(({ keyId: id, name, role, state, createdAt }) => ({
+    const rows = keys.map(({ keyId: id, name, role, tenant, state, createdAt }) => ({
       id,
       name,
       role,
+      tenant: tenant?.id ?? null,
       state,
       created_at: new Date(createdAt).toISOString(),
     }))
     const text = formatTable(
-      ['ID', 'NAME', 'ROLE', 'STATE', 'CREATED'],
+      ['ID', 'NAME', 'ROLE', 'TENANT', 'STATE', 'CREATED'],
       rows.map((row) => Object.values(row)),
     )
     return { json: { keys: rows }, text: rows.length === 0 ? 'no admin keys: use `console key create`' : text }
@@ -63,7 +78,7 @@ export const consoleKeyList: Command = {
 /** Revokes an admin key. @throws StoreRefusal `not_found`. */
 export const consoleKeyRevoke: Command = {
   name: 'console key revoke',
-  summary: 'revoke an admin key: its sessions end at their next request',
+  summary: 'revoke an admin key: it and its sessions are refused from the next request on',
   details:
     'Asks for confirmation on a terminal. Without a terminal, or with --json, it does not ask, because scripts run it without --yes.',
   options: { key: { value: 'ID', summary: 'the public id of the admin key', required: true } },

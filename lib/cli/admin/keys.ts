@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { amountField, isoTimeField, pageFields } from '#core/admin/read-responses.ts'
 import { PERIOD_KINDS } from '#core/budgets.ts'
 import { RATE_PER_MINUTE_DEFAULT, RATE_PER_MINUTE_MAX } from '#core/limits.ts'
-import { type keyJson, listKeys, stateOf } from '#lambdas/admin/keys.ts'
+import { getKey, type keyJson, listKeys, stateOf } from '#lambdas/admin/keys.ts'
 import {
   changeKey,
   createKey,
@@ -71,10 +71,23 @@ export const KEY_DOCUMENTS = {
     returns: 'Keys by id.',
     output: z.strictObject({ keys: z.array(keyRow), ...pageFields }),
   }),
+  getKey: documentOperation(getKey, {
+    summary: 'show a key by its public id; the key itself is never shown',
+    returns: 'The key.',
+    output: keyRow,
+  }),
   createKey: documentOperation(createKey, {
     summary: 'create a key; it is shown only once',
+    description:
+      'Once for each `id`. A repeat has no `key`, because only its digest is stored: rotate the key if the first response was lost. The same `id` with other fields is a 409 with code `id_taken`. An admin of a tenant gives at most what the tenant has.',
     returns: 'The key, shown once.',
-    output: newKey,
+    output: newKey.extend({
+      key: key.optional(),
+      repeated: z
+        .boolean()
+        .optional()
+        .describe('True for an `id` whose key was made before with the same fields; else left out.'),
+    }),
   }),
   changeKey: documentOperation(changeKey, {
     summary: 'change the name, models, rate, expiry or budget of a key; the change holds from the next request on',
@@ -208,7 +221,8 @@ function newKeyText({ id, key, tenant, ...limits }: NewKeyOutput): string {
     ...(budget === undefined ? [] : [`budget ${budgetLine(budget)}`]),
   ]
   const called = name === undefined ? '' : ` "${name}"`
-  return `key ${id}${called} for tenant ${tenant}, ${told.join(', ')}\n\n${key}\n\nIt is not shown again.`
+  const shown = key === undefined ? 'It was made before and is not shown again.' : `${key}\n\nIt is not shown again.`
+  return `key ${id}${called} for tenant ${tenant}, ${told.join(', ')}\n\n${shown}`
 }
 
 type NewKeyOutput = Awaited<ReturnType<typeof KEY_DOCUMENTS.createKey.operation.run>>
@@ -247,6 +261,14 @@ export const keyList: Command = commandOf(KEY_DOCUMENTS.listKeys, {
   options: { tenant: { value: 'ID|NAME', summary: 'only the keys of this tenant', find: findTenantId } },
   examples: ['key list --local', 'key list --tenant demo --json'],
   format: ({ keys }) => formatTable(KEY_COLUMNS, keys.map(keyCells)),
+})
+
+/** One key by its public id or its name. @throws StoreRefusal `not_found`. */
+export const keyShow: Command = commandOf(KEY_DOCUMENTS.getKey, {
+  name: 'key show',
+  options: { key: KEY },
+  examples: ['key show --key 8fK2mQ0z --local', 'key show --key "web shop" --stage prod --json'],
+  format: (key) => formatTable(KEY_COLUMNS, [keyCells(key)]),
 })
 
 const KEY_COLUMNS = ['KEY', 'TENANT', 'NAME', 'STATE', 'EXPIRES', 'RATE', 'BUDGET', 'LEFT', 'MODELS', 'CREATED']

@@ -3,7 +3,7 @@ import { InvalidAmountError, type Microcredits, parseCredits } from '#core/money
 import { isPrintable, withoutSecrets } from '#core/redaction.ts'
 import { StoreRefusal } from '#store/store-refusal.ts'
 import type { Table } from '#store/table/table.ts'
-import { listTenantNames, readTenantName, type Tenant } from '#store/tenants/tenants.ts'
+import { readTenantName, type Tenant, tenantsNamed } from '#store/tenants/tenants.ts'
 import { UsageError } from '../terminal.ts'
 import type { AdminContext, CommandOption, CommandValues } from './command.ts'
 
@@ -42,7 +42,7 @@ export async function findTenant(table: Table, idOrName: string): Promise<Pick<T
   if (withId !== undefined) {
     return withId
   }
-  const [found, ...others] = (await listTenantNames(table)).filter(({ name }) => name === idOrName)
+  const [found, ...others] = await tenantsNamed(table, idOrName)
   if (found === undefined) {
     throw new StoreRefusal('not_found', `no tenant ${idOrName}`)
   }

@@ -83,8 +83,11 @@ export const TENANT_DOCUMENTS = {
   }),
   createTenant: documentOperation(createTenant, {
     summary: 'create a tenant, its callback secret and its first grant',
+    description: 'Once for each `id`. The same `id` with another name or other credits is a 409 with code `id_taken`.',
     returns,
-    output: tenantFields,
+    output: tenantFields.extend({
+      repeated: z.boolean().optional().describe('True for an `id` whose tenant was made before; else left out.'),
+    }),
   }),
   changeTenant: documentOperation(changeTenant, {
     summary: 'change the name, the limit of open jobs or the budget of a tenant',
@@ -190,7 +193,7 @@ export const tenantCreate: Command = withSecret(
   commandOf(TENANT_DOCUMENTS.createTenant, {
     name: 'tenant create',
     options: {
-      name: { value: 'NAME', summary: 'name for people; the id is generated', required: true, read: readName },
+      name: { value: 'NAME', summary: 'name for people', required: true, read: readName },
       credits: {
         value: 'CREDITS',
         summary: 'first grant, such as 10.00; up to six decimal places',

@@ -57,6 +57,21 @@ describe('read operations', () => {
     ['list-keys 200', '/keys', KEY_DOCUMENTS.listKeys.output, false],
   ] as const
 
+  it('get-key 200: the key without the key itself, for those who see keys', async () => {
+    const keyId = tenant.keyDigest.slice(0, 8)
+    const { status, body, requests } = await read(`/keys/${keyId}`)
+    expect([status, KEY_DOCUMENTS.getKey.output.parse(body).id, requests <= 3]).toEqual([200, keyId, true])
+    const own = { role: 'tenant-viewer', tenant: { id: tenant.tenantId, name: 'T' } } as const
+    expect((await read(`/keys/${keyId}`, {}, own)).status).toBe(200)
+  })
+
+  it('get-key 404: an unknown key, and for a role of a tenant that of another tenant', async () => {
+    const keyId = tenant.keyDigest.slice(0, 8)
+    const other = { role: 'tenant-admin', tenant: { id: 'other', name: 'O' } } as const
+    const refused = [await read('/keys/nobody00'), await read(`/keys/${keyId}`, {}, other)]
+    expect(refused.map(({ status }) => status)).toEqual([404, 404])
+  })
+
   describe.each(PAGES)('%s', (_, path, schema, mayTenant) => {
     it('is what the document says, with at most three requests to the table, and one for the names of keys', async () => {
       await settledJob(engine.table, tenant, { bill: '0.1' })

@@ -13,7 +13,12 @@ beforeAll(async () => {
   engine = await startTestTable()
   provider = await startRealProvider(`http://localhost:8787${CALLBACK}`)
   process.env.CONSOLE_ORIGIN = 'loopback'
-  process.env.CONSOLE_OIDC = JSON.stringify(settingsFor(provider.issuer, { owner: ['ada'], viewer: ['bob'] }))
+  process.env.CONSOLE_OIDC = JSON.stringify(
+    settingsFor(provider.issuer, [
+      { name: 'owners', when: { groups: 'ada' }, role: 'owner' },
+      { name: 'viewers', when: { groups: 'bob' }, role: 'viewer' },
+    ]),
+  )
 })
 afterAll(async () => {
   process.env = environment

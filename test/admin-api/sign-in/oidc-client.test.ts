@@ -74,12 +74,13 @@ describe('oidc client: the client secret', () => {
 })
 
 describe('console settings', () => {
-  const oidc = { issuer: 'https://login.example.com/a', client_id: 'c', roles: { owner: ['admins'] } }
+  const RULE = { name: 'admins', when: { groups: 'admins' }, role: 'owner' }
+  const oidc = { issuer: 'https://login.example.com/a', client_id: 'c', rules: [RULE] }
 
   it('fill in what most providers need', () => {
     expect(consoleSettings.parse({ oidc }).oidc).toMatchObject({
       scope: 'openid email profile',
-      roles: { claim: 'groups', owner: ['admins'], viewer: [] },
+      rules: [RULE],
     })
     expect(consoleSettings.parse({})).toEqual({})
   })
@@ -91,6 +92,15 @@ describe('console settings', () => {
     { issuer: 'login.example.com' },
     { client_id: '' },
     { roles: {} },
+    { rules: [] },
+    { rules: [{ ...RULE, when: {} }] },
+    { rules: [{ ...RULE, when: { groups: [] } }] },
+    { rules: [{ ...RULE, when: { groups: { a: 'b' } } }] },
+    { rules: [{ ...RULE, role: 'tenant' }] },
+    { rules: [{ ...RULE, role: 'operator' }] },
+    { rules: [{ ...RULE, role: 'tenant-admin' }] },
+    { rules: [{ ...RULE, tenant: 'acme' }] },
+    { rules: [{ ...RULE, models: ['a'] }] },
     { client_secret: 'x' },
   ])('refuse %j', (fields) => {
     expect(consoleSettings.safeParse({ oidc: { ...oidc, ...fields } }).success).toBe(false)

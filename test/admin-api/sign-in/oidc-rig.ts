@@ -9,8 +9,14 @@ export const CALLBACK = '/admin/v1/oidc/callback'
 const NAVIGATION = { origin: undefined, 'x-reelgate-console': undefined, 'x-reelgate-page': undefined }
 
 /** The settings of a provider whose group `admins` are owners, as `CONSOLE_OIDC` has them. */
-export function settingsFor(issuer: string, roles: object = { owner: ['admins'], viewer: ['readers'] }): OidcSettings {
-  const { oidc } = consoleSettings.parse({ oidc: { issuer, client_id: 'console', roles } })
+export function settingsFor(
+  issuer: string,
+  rules: readonly object[] = [
+    { name: 'viewers', when: { groups: 'readers' }, role: 'viewer' },
+    { name: 'owners', when: { groups: 'admins' }, role: 'owner' },
+  ],
+): OidcSettings {
+  const { oidc } = consoleSettings.parse({ oidc: { issuer, client_id: 'console', rules } })
   if (oidc === undefined) {
     throw new Error('the test has no provider')
   }

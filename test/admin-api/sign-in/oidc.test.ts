@@ -1,9 +1,12 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals'
 import { consoleSite } from '#core/admin/console-site.ts'
+import { ZERO } from '#core/money.ts'
 import { type PendingSignIn, pendingCookie, readPendingSignIn } from '#lambdas/admin-api/sign-in/oidc-client.ts'
 import { readAudit } from '#store/audit/read-audit.ts'
 import type { Table } from '#store/table/table.ts'
+import { makeTenant } from '#store/tenants/tenant-lifecycle.ts'
 import { startTestTable, type TestTable } from '../../engines/test-table.ts'
+import { TESTER } from '../../engines/video-jobs.ts'
 import { adminEvent } from '../../middleware/admin-exchange.ts'
 import { captureLog } from '../../middleware/api-exchange.ts'
 import { pass, useSecretsManager } from '../../platform/fake-secrets-manager.ts'
@@ -152,7 +155,7 @@ describe('finish-oidc', () => {
     return { page, parameters, received: await comeBack(page, parameters) }
   }
 
-  const ROLES_BY_ADDRESS = { claim: 'email', owner: ['ada@example.com'] }
+  const RULES_BY_ADDRESS = [{ name: 'ada', when: { email: 'ada@*' }, role: 'owner' }]
 
   const role = async (page: Browser) => (await page.send('GET', '/admin/v1/session')).body.role
   const html = ({ body }: { body: Record<string, unknown> }) => String(body.text)
@@ -192,6 +195,88 @@ describe('finish-oidc', () => {
     expect(await role(page)).toBe(expected)
   })
 
+  const LEADS = ['acme', 'beta', 'nowhere', 'Twins'].map((tenant) => ({
+    ...{ name: `leads of ${tenant}`, when: { groups: `leads-${tenant.toLowerCase()}` }, role: 'tenant-admin', tenant },
+  }))
+  const RULES = [
+    ...LEADS,
+    { name: 'all of acme', when: { groups: '*-acme' }, role: 'tenant-viewer', tenant: 'Acme' },
+    { name: 'money', when: { groups: 'money' }, role: 'finance' },
+  ]
+
+  /** Signs in by rules of tenants: `acme` and `beta`, and two of one name. */
+  async function signInWith(groups: readonly string[]) {
+    for (const [id, name] of Object.entries({ acme: 'Acme', beta: 'Beta', one: 'Twins', two: 'Twins' })) {
+      await makeTenant(table, { id, name, credits: ZERO }, TESTER)
+    }
+    process.env.CONSOLE_OIDC = JSON.stringify(settingsFor(provider.issuer, RULES))
+    const { page, received } = await signIn({ claims: { groups } })
+    takePageSecret(page, html(received))
+    return { page, received }
+  }
+
+  it('gives every role of the rules that match, of each tenant the one that may most, and switch-session 200: switches', async () => {
+    const { page } = await signInWith(['leads-beta', 'leads-acme', 'money'])
+    const [acme, beta] = [
+      { id: 'acme', name: 'Acme' },
+      { id: 'beta', name: 'Beta' },
+    ]
+    const { body } = await page.send('GET', '/admin/v1/session')
+    expect(body).toMatchObject({
+      ...{ role: 'finance', tenant: null },
+      assignments: [
+        { role: 'finance', tenant: null },
+        { role: 'tenant-admin', tenant: acme },
+        { role: 'tenant-admin', tenant: beta },
+      ],
+    })
+    const switched = await page.send('PATCH', '/admin/v1/session', { body: { tenant: 'beta' } })
+    expect(switched).toMatchObject({ status: 200, body: { role: 'tenant-admin', tenant: beta } })
+    expect((await page.send('GET', '/admin/v1/session')).body).toMatchObject({ role: 'tenant-admin', tenant: beta })
+    await page.send('PATCH', '/admin/v1/session', { body: { tenant: null } })
+    expect(await role(page)).toBe('finance')
+    const { entries } = await readAudit(table, { limit: 9, action: 'session switch' })
+    expect(entries.map(({ tenant, role: as }) => [tenant, as])).toEqual([
+      [null, 'tenant-admin'],
+      ['beta', 'finance'],
+    ])
+  })
+
+  it('switch-session 403: no rule gives a role there', async () => {
+    const { page } = await signInWith(['leads-acme'])
+    for (const tenant of ['beta', 'nowhere', null]) {
+      expect(await page.send('PATCH', '/admin/v1/session', { body: { tenant } })).toMatchObject({ status: 403 })
+    }
+    expect(await role(page)).toBe('tenant-admin')
+  })
+
+  it.each([{}, { tenant: 1 }, { tenant: 'acme', role: 'owner' }])(
+    'switch-session 400: %j is no tenant',
+    async (wrong) => {
+      const { page } = await signInWith(['leads-acme'])
+      expect(await page.send('PATCH', '/admin/v1/session', { body: wrong })).toMatchObject({ status: 400 })
+    },
+  )
+
+  it('switch-session 413: a body above the limit', async () => {
+    const { page } = await signInWith(['leads-acme'])
+    const sent = { body: { tenant: 'x'.repeat(70_000) } }
+    expect(await page.send('PATCH', '/admin/v1/session', sent)).toMatchObject({ status: 413 })
+  })
+
+  it('ignores rules whose tenant is missing or one of several of the name, as long as others match', async () => {
+    const { page } = await signInWith(['leads-nowhere', 'leads-twins', 'leads-acme'])
+    expect((await page.send('GET', '/admin/v1/session')).body.assignments).toHaveLength(1)
+  })
+
+  it.each([['leads-nowhere'], ['leads-twins']])(
+    'finish-oidc 503: %s alone, whose tenant is not there or not one',
+    async (group) => {
+      const { received } = await signInWith([group])
+      expect(received).toMatchObject({ status: 503, cookies: [expect.stringContaining('rg_oidc=;')] })
+    },
+  )
+
   it('finish-oidc 403: a user without a role sees the subject and the claims, escaped', async () => {
     const claims = { groups: ['<img src=x onerror=alert(1)>'], sub: '"><script>alert(1)</script>', email: undefined }
     const { received } = await signIn({ claims })
@@ -214,7 +299,7 @@ describe('finish-oidc', () => {
   it.each([undefined, false, 'false', null, 1])(
     'finish-oidc 403: an address that gives the role, with email_verified %j, and the page says what is missing',
     async (verified) => {
-      process.env.CONSOLE_OIDC = JSON.stringify(settingsFor(provider.issuer, ROLES_BY_ADDRESS))
+      process.env.CONSOLE_OIDC = JSON.stringify(settingsFor(provider.issuer, RULES_BY_ADDRESS))
       const { received } = await signIn({ claims: { email_verified: verified } })
       expect(received).toMatchObject({ status: 403, cookies: [expect.stringContaining('rg_oidc=;')] })
       expect(html(received)).toContain('email_verified')
@@ -224,7 +309,7 @@ describe('finish-oidc', () => {
   it.each([true, 'true'])(
     'finish-oidc 200: an address that gives the role, with email_verified %j',
     async (verified) => {
-      process.env.CONSOLE_OIDC = JSON.stringify(settingsFor(provider.issuer, ROLES_BY_ADDRESS))
+      process.env.CONSOLE_OIDC = JSON.stringify(settingsFor(provider.issuer, RULES_BY_ADDRESS))
       const { page, received } = await signIn({ claims: { email_verified: verified } })
       takePageSecret(page, html(received))
       expect((await page.send('GET', '/admin/v1/session')).body).toMatchObject({

@@ -128,9 +128,9 @@ describe('create-session', () => {
     const asked: string[] = []
     const watched: Table = {
       ...table,
-      readItem: (at) => {
-        asked.push(at.PK)
-        return table.readItem(at)
+      readItems: (keys) => {
+        asked.push(...keys.map(({ PK }) => PK))
+        return table.readItems(keys)
       },
     }
     await new Browser(() => watched).signIn({ key })

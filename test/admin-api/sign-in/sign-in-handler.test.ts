@@ -166,6 +166,7 @@ describe('sign-in handler', () => {
 
   it.each([
     ['sign-out 401', 'DELETE', SESSION],
+    ['switch-session 401', 'PATCH', SESSION],
     ['sign-out-everywhere 401', 'DELETE', SESSIONS],
     ['list-sessions 401', 'GET', SESSIONS],
     ['end-session 401', 'DELETE', `${SESSIONS}/0123456789abcdef`],
@@ -207,6 +208,7 @@ describe('statuses of sign-in', () => {
     'get-sign-in': ['GET', '/admin/v1/sign-in'],
     'create-session': ['POST', '/admin/v1/session'],
     'get-session': ['GET', '/admin/v1/session'],
+    'switch-session': ['PATCH', '/admin/v1/session'],
     'sign-out': ['DELETE', '/admin/v1/session'],
     'list-sessions': ['GET', '/admin/v1/sessions'],
     'sign-out-everywhere': ['DELETE', '/admin/v1/sessions'],
@@ -220,7 +222,9 @@ describe('statuses of sign-in', () => {
     const fail = async () => {
       throw error
     }
-    const readItems = isSessionRead ? tableWithSession({ seenAt: 0 })().readItems : fail
+    const readItems = isSessionRead
+      ? tableWithSession({ seenAt: 0, assignments: [{ role: 'owner', tenant: null }] })().readItems
+      : fail
     return () => ({ readItem: fail, readItems, queryPage: fail, updateItem: fail, transact: fail })
   }
 
@@ -230,7 +234,8 @@ describe('statuses of sign-in', () => {
     const [operation = ''] = name.split(' ')
     const [method = '', path = ''] = REQUESTS[operation] ?? []
     const handler = signInHandler({ table, environment: process.env })
-    const body = operation === 'create-session' ? { body: '{"key":"nothing"}' } : {}
+    const bodies = { 'create-session': { body: '{"key":"nothing"}' }, 'switch-session': { body: '{"tenant":null}' } }
+    const body = Object(bodies)[operation] ?? {}
     return (await handler(adminEvent(method, path, { ...body, ...sent }), context)).statusCode
   }
 
@@ -254,6 +259,7 @@ describe('statuses of sign-in', () => {
     'get-sign-in 404',
     'create-session 404',
     'get-session 404',
+    'switch-session 404',
     'sign-out 404',
     'list-sessions 404',
     'sign-out-everywhere 404',
@@ -266,6 +272,7 @@ describe('statuses of sign-in', () => {
   it.each([
     'create-session 500',
     'get-session 500',
+    'switch-session 500',
     'sign-out 500',
     'list-sessions 500',
     'sign-out-everywhere 500',
@@ -285,6 +292,7 @@ describe('statuses of sign-in', () => {
   it.each([
     'create-session 503',
     'get-session 503',
+    'switch-session 503',
     'sign-out 503',
     'list-sessions 503',
     'sign-out-everywhere 503',

@@ -52,6 +52,44 @@ describe('write operations keys', () => {
       expect(await create({ rate_per_minute: null })).toEqual(made)
     })
 
+    it('create-key 201: one key for an id, however often it is asked for, and shown once', async () => {
+      const budget = { amount: '5', period: 'month' }
+      const body = { id: 'Shop0001', name: 'shop', models: [PER_SECOND_MODEL], budget, expires_at: inADay() }
+      const tries = await Promise.all([1, 2, 3].map(() => create(body)))
+      expect(tries.map(({ id }) => id)).toEqual(['Shop0001', 'Shop0001', 'Shop0001'])
+      expect(tries.filter(({ key }) => key !== undefined)).toEqual([
+        expect.objectContaining({ key: expect.stringMatching(/^rg_live_Shop0001_/) }),
+      ])
+      expect(tries.filter(({ repeated }) => repeated)).toHaveLength(2)
+      expect((await rig.audit('Shop0001')).map(({ action }) => action)).toEqual(['key create'])
+    })
+
+    it('create-key 409: an id whose key is another, was changed, is revoked, or is of another tenant', async () => {
+      const body = { id: 'Taken001', name: 'shop', budget: { amount: '5', period: 'month' } }
+      await create(body)
+      const other = (await openTenant(rig.table)).tenantId
+      const budget = { amount: '6', period: 'month' }
+      for (const change of [
+        { name: 'x' },
+        { models: [PER_SECOND_MODEL] },
+        { rate_per_minute: 1 },
+        { budget },
+        { budget: null },
+        { tenant: other },
+      ]) {
+        expect(await call('POST', '/keys', { body: { tenant, ...body, ...change } })).toMatchObject({
+          status: 409,
+          body: { error: { code: 'id_taken', param: 'id' } },
+        })
+      }
+      await call('POST', '/keys/Taken001/revocation')
+      expect(await call('POST', '/keys', { body: { tenant, ...body } })).toMatchObject({ status: 409 })
+    })
+
+    it.each(['', 'short', 'NineChars', 'a#b#c#d#', 8])('create-key 400: %j is no id of a key', async (id) => {
+      expect(await call('POST', '/keys', { body: { tenant, id } })).toMatchObject({ status: 400 })
+    })
+
     it('create-key 404: a tenant that does not exist', async () => {
       for (const nobody of ['nobody', '__proto__', 'a#b']) {
         expect(await call('POST', '/keys', { body: { tenant: nobody } })).toMatchObject({ status: 404 })
@@ -240,5 +278,58 @@ describe('write operations keys', () => {
         expect(await call('PATCH', `/keys/${id}`, { body: { name: 'a' } })).toMatchObject({ status: 404 })
       }
     })
+  })
+
+  describe('an admin of a tenant', () => {
+    const lead = () => ({ session: { role: 'tenant-admin', tenant: { id: tenant, name: 'T' } } as const })
+    const limit = (budget: object | null) => call('PATCH', `/tenants/${tenant}`, { body: { budget } })
+
+    it('creates, changes, rotates and revokes the keys of the tenant', async () => {
+      const body = { tenant, name: 'mine', budget: { amount: '5', period: 'day' } }
+      const { id } = (await call('POST', '/keys', { ...lead(), body })).body
+      expect(await call('PATCH', `/keys/${id}`, { ...lead(), body: { rate_per_minute: 9 } })).toMatchObject({
+        status: 200,
+      })
+      expect(await call('POST', `/keys/${id}/rotation`, lead())).toMatchObject({ status: 201 })
+      expect(await call('POST', `/keys/${id}/revocation`, lead())).toMatchObject({ status: 200 })
+    })
+
+    it.each([[{ amount: '101', period: 'month' }], [{ amount: '100.000001', period: 'day' }]])(
+      'create-key 400, change-key 400: the budget %j is above that of the tenant',
+      async (budget) => {
+        await limit({ amount: '100', period: 'month' })
+        const { id } = (await call('POST', '/keys', { ...lead(), body: { tenant } })).body
+        const refused = {
+          status: 400,
+          body: { error: { param: 'budget', message: expect.stringContaining('100/month') } },
+        }
+        expect(await call('POST', '/keys', { ...lead(), body: { tenant, budget } })).toMatchObject(refused)
+        expect(await call('PATCH', `/keys/${id}`, { ...lead(), body: { budget } })).toMatchObject(refused)
+      },
+    )
+
+    it.each([
+      [{ amount: '100', period: 'month' }],
+      [{ amount: '100', period: 'day' }],
+      [{ amount: '900', period: 'total' }],
+      [null],
+    ])('may give a key the budget %j, which that of the tenant bounds', async (budget) => {
+      await limit({ amount: '100', period: 'month' })
+      expect(await call('POST', '/keys', { ...lead(), body: { tenant, budget } })).toMatchObject({ status: 201 })
+    })
+
+    it.each([301, null])(
+      'create-key 400, change-key 400: %j requests a minute are more than keys have by default',
+      async (rate) => {
+        const { id } = (await call('POST', '/keys', { ...lead(), body: { tenant } })).body
+        const refused = { status: 400, body: { error: { param: 'rate_per_minute' } } }
+        expect(await call('POST', '/keys', { ...lead(), body: { tenant, rate_per_minute: rate } })).toMatchObject(
+          refused,
+        )
+        expect(await call('PATCH', `/keys/${id}`, { ...lead(), body: { rate_per_minute: rate } })).toMatchObject(
+          refused,
+        )
+      },
+    )
   })
 })

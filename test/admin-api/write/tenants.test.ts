@@ -1,7 +1,9 @@
 import { describe, expect, it } from '@jest/globals'
+import type { Session } from '#core/admin/session.ts'
 import { formatCredits } from '#core/money.ts'
 import { pathId } from '#lambdas/admin/serve-operation.ts'
 import { jobKeyOf } from '#lambdas/admin-api/write/write-context.ts'
+import type { ApiEvent } from '#middleware/api-event.ts'
 import { findCaller } from '#store/callers.ts'
 import { createPlaygroundKey } from '#store/keys/playground-key.ts'
 import { getTenant } from '#store/tenants/tenants.ts'
@@ -46,6 +48,27 @@ describe('write operations tenants', () => {
       expect(made.body).toMatchObject({ open_jobs_max: 10, budget: null })
       const unlimited = await call('POST', '/tenants', { body: { name: 'Unlimited', open_jobs_max: null } })
       expect(unlimited.body.open_jobs_max).toBeNull()
+    })
+
+    it('create-tenant 201: one tenant for an id, with one first grant, however often it is asked for', async () => {
+      const body = { id: 'team-a', name: 'Team A', credits: '5' }
+      const tries = await Promise.all([1, 2, 3].map(() => call('POST', '/tenants', { body })))
+      expect(tries.map(({ status }) => status)).toEqual([201, 201, 201])
+      expect(tries.filter(({ body: { repeated } }) => repeated)).toHaveLength(2)
+      expect(tries[2]?.body).toMatchObject({ id: 'team-a', available: '5', granted: '5' })
+      expect((await rig.audit('team-a')).map(({ action }) => action)).toEqual(['tenant create'])
+    })
+
+    it('create-tenant 409: an id that was used with another name or other credits, or that is a name', async () => {
+      const body = { id: 'team-b', name: 'Team B', credits: '5' }
+      await call('POST', '/tenants', { body })
+      for (const change of [{ name: 'Other' }, { credits: '6' }]) {
+        const refused = { status: 409, body: { error: { code: 'id_taken', param: 'id' } } }
+        expect(await call('POST', '/tenants', { body: { ...body, ...change } })).toMatchObject(refused)
+      }
+      const named = { id: 'Team-C', name: 'C' }
+      await call('POST', '/tenants', { body: { name: 'Team-C' } })
+      expect(await call('POST', '/tenants', { body: named })).toMatchObject({ status: 409 })
     })
 
     it('create-tenant 409: a name that another tenant has, unless a duplicate is allowed', async () => {
@@ -337,8 +360,11 @@ describe('write operations credits', () => {
 })
 
 const JOB = '01980000-0000-7000-8000-000000000000'
-const event = (job_id: string, tenant?: string) =>
-  apiEvent({ pathParameters: { job_id }, queryStringParameters: tenant === undefined ? null : { tenant } })
+const OWNER = { role: 'owner', tenant: null } as Session
+const event = (job_id: string, tenant?: string): ApiEvent => ({
+  ...apiEvent({ pathParameters: { job_id }, queryStringParameters: tenant === undefined ? null : { tenant } }),
+  session: OWNER,
+})
 
 describe('named-target', () => {
   it.each(['', 'x'.repeat(201), '\ud800'])('an id that no table holds does not exist: %j', (id) => {

@@ -1,6 +1,8 @@
 import { PassThrough } from 'node:stream'
 import { beforeEach, describe, expect, it } from '@jest/globals'
+import { ZERO } from '#core/money.ts'
 import { findSignInLink } from '#store/sessions/sessions.ts'
+import { makeTenant } from '#store/tenants/tenant-lifecycle.ts'
 import {
   consoleKeyCreate,
   consoleKeyList,
@@ -11,6 +13,7 @@ import {
 } from '../../../lib/cli/admin/console.ts'
 import { FakeSecret } from '../../cdn-signing-key/key-services.ts'
 import { useTestTable } from '../../engines/use-test-table.ts'
+import { TESTER } from '../../engines/video-jobs.ts'
 import { recordingTable, runCommand } from './run-command.ts'
 
 describe('console key', () => {
@@ -25,7 +28,7 @@ describe('console key', () => {
     expect(text).toContain(key)
     const listed = await run(consoleKeyList)
     expect(listed.json).toEqual({
-      keys: [{ id, name: 'ada', role: 'viewer', state: 'active', created_at: expect.any(String) }],
+      keys: [{ id, name: 'ada', role: 'viewer', tenant: null, state: 'active', created_at: expect.any(String) }],
     })
     expect(listed.text).not.toContain(key)
     await run(consoleKeyRevoke, { key: id })
@@ -33,11 +36,22 @@ describe('console key', () => {
   })
 
   it.each([
-    [{ name: 'ada', role: 'root' }, /owner or viewer/],
+    [{ name: 'ada', role: 'root' }, /use owner, viewer, finance, tenant-admin, tenant-viewer/],
     [{ name: '', role: 'owner' }, /--name is empty/],
+    [{ name: 'ada', role: 'owner', tenant: 'demo' }, /takes no --tenant/],
+    [{ name: 'ada', role: 'tenant-admin' }, /needs --tenant/],
+    [{ name: 'ada', role: 'tenant-viewer', tenant: 'nobody' }, /no tenant nobody/],
     [{ name: `rg_admin_8fK2mQ0z_${'x'.repeat(38)}`, role: 'owner' }, /contains a key/],
   ])('create refuses %j', async (options, message) => {
     await expect(run(consoleKeyCreate, options)).rejects.toThrow(message)
+  })
+
+  it('create gives a key of a tenant its tenant, by id or by name', async () => {
+    const { id } = await makeTenant(engine.table, { name: 'Acme', credits: ZERO }, TESTER)
+    for (const tenant of [id, 'Acme']) {
+      const { json } = await run(consoleKeyCreate, { name: 'ci', role: 'tenant-admin', tenant })
+      expect(json).toMatchObject({ role: 'tenant-admin', tenant: id })
+    }
   })
 
   it('revoke names an unknown key', async () => {

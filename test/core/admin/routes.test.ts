@@ -16,9 +16,16 @@ describe('ALL_ADMIN_ROUTES', () => {
     }
   })
 
-  it('lets nobody change anything without the role of an owner, but for the playground', () => {
+  it('lets only owners change anything, and admins of a tenant what is within it, but for the playground', () => {
     const open = ALL_ADMIN_ROUTES.filter((route) => route.function === 'write' && route.access !== 'owner')
-    expect(open.map(({ operation }) => operation)).toEqual(['create-playground-key'])
+    const [playground, ...others] = open.toSorted((left, right) => (left.access < right.access ? -1 : 1))
+    expect(playground).toMatchObject({ operation: 'create-playground-key', access: 'playground' })
+    expect(new Set(others.map(({ access }) => access))).toEqual(new Set(['tenant-admin']))
+  })
+
+  it('refuses admin keys only where a session of the console is needed', () => {
+    const closed = ALL_ADMIN_ROUTES.filter((route) => route.needsSession === true)
+    expect(closed.map(({ operation }) => operation)).toEqual(['create-playground-key'])
   })
 
   it('opens to everybody only what signs in', () => {
@@ -56,7 +63,7 @@ describe('routeAdminRequest', () => {
 const FOLDER = join(import.meta.dirname, '../../admin-api')
 
 /** Statuses that `admin-chain.statuses.test.ts` produces for every operation that reads or writes. */
-const OF_THE_CHAIN: readonly number[] = [400, 401, 403, 404, 413, 500, 503]
+const OF_THE_CHAIN: readonly number[] = [400, 401, 403, 404, 413, 429, 500, 503]
 
 describe('operations of the admin API', () => {
   const tests = readdirSync(FOLDER, { recursive: true })

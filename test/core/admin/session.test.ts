@@ -1,10 +1,8 @@
 import { describe, expect, it } from '@jest/globals'
-import type { Access, Role } from '#core/admin/routes.ts'
 import {
   formatSessionToken,
   isDueToBeSeen,
   isSessionId,
-  mayAccess,
   readSessionToken,
   type Session,
   sessionRow,
@@ -13,14 +11,20 @@ import {
   visibleHolder,
 } from '#core/admin/session.ts'
 import { sessionListResponse, sessionResponse } from '#core/admin/write-responses.ts'
+import { type Access, mayAccess, type Role, SERVED_ROLES } from '#core/roles.ts'
+
+const ALL = Object.keys(SERVED_ROLES) as (keyof typeof SERVED_ROLES)[]
 
 describe('session', () => {
   it.each<[Role, readonly Access[]]>([
-    ['tenant', ['public', 'tenant']],
-    ['viewer', ['public', 'tenant', 'viewer']],
-    ['owner', ['public', 'tenant', 'viewer', 'owner']],
+    ['tenant', ['public', 'everyone', 'tenant', 'playground']],
+    ['tenant-viewer', ['public', 'everyone', 'tenant', 'tenant-viewer']],
+    ['tenant-admin', ['public', 'everyone', 'tenant', 'tenant-viewer', 'tenant-admin', 'playground']],
+    ['finance', ['public', 'finance', 'everyone']],
+    ['viewer', ['public', 'viewer', 'finance', 'everyone', 'tenant', 'tenant-viewer']],
+    ['owner', ['public', ...ALL]],
   ])('with the role %s may do %j and nothing else', (role, allowed) => {
-    const all: readonly Access[] = ['public', 'tenant', 'viewer', 'owner']
+    const all: readonly Access[] = ['public', ...ALL]
     expect(all.filter((access) => mayAccess(role, access))).toEqual(allowed)
   })
 

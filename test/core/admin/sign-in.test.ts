@@ -1,47 +1,57 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, it } from '@jest/globals'
-import {
-  actorOfClaims,
-  addressOfSignIn,
-  OIDC_PAGE_HEADERS,
-  refusedPage,
-  roleOfClaims,
-  signedInPage,
-} from '#core/admin/sign-in.ts'
+import { actorOfClaims, givenByRules, OIDC_PAGE_HEADERS, refusedPage, signedInPage } from '#core/admin/sign-in.ts'
+import { addressOfSignIn } from '#core/admin/sign-in-address.ts'
+import type { Claims } from '#core/claims.ts'
 
-const ROLES = { claim: 'cognito:groups', owner: ['admins'], viewer: ['readers', 'admins'] }
+const RULES = [
+  { name: 'readers', when: { 'cognito:groups': ['readers', 'admins'] }, role: 'viewer' as const },
+  { name: 'admins', when: { 'cognito:groups': 'admins' }, role: 'owner' as const },
+  { name: 'leads', when: { '/org/team': 'leads-*' }, role: 'tenant-admin' as const, tenant: 'acme' },
+  { name: 'staff', when: { email: '*@example.com' }, role: 'tenant-viewer' as const, tenant: 'acme' },
+]
+const given = (claims: Claims) => givenByRules(claims, { rules: RULES }).map(({ role, tenant }) => [role, tenant])
 
-describe('roleOfClaims', () => {
+describe('givenByRules', () => {
   it.each([
-    [['admins'], 'owner'],
-    ['readers', 'viewer'],
-    [['readers', 'admins'], 'owner'],
-    [['Admins'], undefined],
-    [[], undefined],
-    [undefined, undefined],
-    [{ 0: 'admins', length: 1 }, undefined],
-  ])('of %j is %s', (groups, role) => {
-    expect(roleOfClaims({ 'cognito:groups': groups }, ROLES)).toBe(role)
+    [['admins'], [['owner', null]]],
+    ['readers', [['viewer', null]]],
+    [['readers', 'admins'], [['owner', null]]],
+    [['Admins'], []],
+    [[], []],
+    [undefined, []],
+    [{ 0: 'admins', length: 1 }, []],
+  ])('of the groups %j is %j', (groups, roles) => {
+    expect(given({ 'cognito:groups': groups })).toEqual(roles)
   })
 
   it('reads no other claim', () => {
-    expect(roleOfClaims({ groups: ['admins'], role: 'owner' }, ROLES)).toBeUndefined()
+    expect(given({ groups: ['admins'], role: 'owner', team: 'leads-a' })).toEqual([])
   })
-})
 
-describe('roleOfClaims, by the email address', () => {
-  const roles = { claim: 'email', owner: ['ada@example.com'], viewer: [] }
+  it('gives what may most for all tenants and for each tenant', () => {
+    const claims = {
+      'cognito:groups': 'readers',
+      org: { team: 'leads-a' },
+      email: 'a@example.com',
+      email_verified: true,
+    }
+    expect(given(claims)).toEqual([
+      ['viewer', null],
+      ['tenant-admin', 'acme'],
+    ])
+  })
 
   it.each([
-    [true, 'owner'],
-    ['true', 'owner'],
-    [false, undefined],
-    ['false', undefined],
-    ['', undefined],
-    [1, undefined],
-    [undefined, undefined],
-  ])('with email_verified %j is %s', (verified, role) => {
-    expect(roleOfClaims({ email: 'ada@example.com', email_verified: verified }, roles)).toBe(role)
+    [true, [['tenant-viewer', 'acme']]],
+    ['true', [['tenant-viewer', 'acme']]],
+    [false, []],
+    ['false', []],
+    ['', []],
+    [1, []],
+    [undefined, []],
+  ])('by the email address, with email_verified %j, is %j', (verified, roles) => {
+    expect(given({ email: 'ada@example.com', email_verified: verified })).toEqual(roles)
   })
 })
 

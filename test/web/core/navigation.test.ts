@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
-import { CONSOLE_PAGES, pageNameOf, pagePath, pagesOf, reaches } from '#web/core/console-page.ts'
+import { SERVED_ROLES } from '#core/roles.ts'
+import { CONSOLE_PAGES, mayDo, pageNameOf, pagePath, pagesOf, ROLES_BY_ACCESS } from '#web/core/console-page.ts'
 import { ledgerUrl, tenantUrl, videoUrl } from '#web/core/console-url.ts'
 import { fillPath } from '#web/core/fill-path.ts'
 import { readHotkey } from '#web/core/hotkey.ts'
@@ -15,12 +16,16 @@ describe('console-page', () => {
     expect(pagesOf('owner')).toEqual(CONSOLE_PAGES)
   })
 
-  it('orders the roles', () => {
-    expect([reaches('owner', 'viewer'), reaches('viewer', 'owner'), reaches('tenant', 'tenant')]).toEqual([
-      true,
-      false,
-      true,
-    ])
+  it('shows finance the pages of money, and roles of a tenant what they may see', () => {
+    const titles = (role: Parameters<typeof pagesOf>[0]) => pagesOf(role).map(({ title }) => title)
+    expect(titles('finance')).toEqual(['Overview', 'Usage', 'Ledger', 'Tenants', 'Sessions'])
+    expect(titles('tenant-admin')).toEqual([...titles('tenant').slice(0, -1), 'Keys', 'Sessions'])
+    expect(titles('tenant-viewer')).toEqual(titles('tenant-admin'))
+  })
+
+  it('gives roles what the gateway gives them', () => {
+    expect(ROLES_BY_ACCESS).toEqual(SERVED_ROLES)
+    expect([mayDo('owner', 'playground'), mayDo('viewer', 'playground')]).toEqual([true, false])
   })
 
   it('gives each page a letter and a path of its own', () => {

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/preact-query'
-import { type Role, reaches } from '../core/console-page.ts'
+import { type Access, mayDo } from '../core/console-page.ts'
 import { adminRequest, whenSignedOut } from './admin-request.ts'
 import type { SignedInSession } from './admin-types.ts'
 import { ApiError } from './api-error.ts'
@@ -40,9 +40,9 @@ export function useSession(): Session {
   return session
 }
 
-/** Whether the person may do what the role allows. The server decides again. */
-export function useMay(least: Role): boolean {
-  return reaches(useSession().role, least)
+/** Whether the role of the person may do this. The server decides again. */
+export function useMay(access: Access): boolean {
+  return mayDo(useSession().role, access)
 }
 
 /** Signs in and forgets everything that was shown to somebody else. @throws ApiError */
@@ -53,6 +53,15 @@ export async function signIn(credential: Credential): Promise<void> {
   })) as SignedInSession
   keepPageSecret(page_secret)
   await queryClient.cancelQueries()
+  forgetPages()
+  queryClient.setQueryData<Session | null>(SESSION, session)
+}
+
+/** Takes the role that the person has for a tenant, or for all of them. What was shown of another one is forgotten. @throws ApiError */
+export async function switchTenant(tenant: string | null): Promise<void> {
+  const session = (await adminRequest('/session', { method: 'PATCH', body: { tenant } })) as Session
+  await queryClient.cancelQueries()
+  forgetPlaygroundKeys()
   forgetPages()
   queryClient.setQueryData<Session | null>(SESSION, session)
 }

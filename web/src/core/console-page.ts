@@ -1,11 +1,32 @@
-/** The role of a session; each may see what the one before it sees, and more. */
-export type Role = 'tenant' | 'viewer' | 'owner'
+/** The role of a session. */
+export type Role = 'owner' | 'viewer' | 'finance' | 'tenant-admin' | 'tenant-viewer' | 'tenant'
 
-const ROLES: readonly Role[] = ['tenant', 'viewer', 'owner']
+/** Roles by what they may do, as the gateway names it. The gateway decides; this hides what it would refuse. */
+export const ROLES_BY_ACCESS = {
+  /** Changes everything. */
+  owner: ['owner'],
+  /** Sees everything. */
+  viewer: ['owner', 'viewer'],
+  /** Sees the money of all tenants. */
+  finance: ['owner', 'viewer', 'finance'],
+  everyone: ['owner', 'viewer', 'finance', 'tenant-admin', 'tenant-viewer', 'tenant'],
+  /** Sees requests and jobs. */
+  tenant: ['owner', 'viewer', 'tenant-admin', 'tenant-viewer', 'tenant'],
+  /** Sees keys. */
+  'tenant-viewer': ['owner', 'viewer', 'tenant-admin', 'tenant-viewer'],
+  /** Changes keys, alerts and webhooks. */
+  'tenant-admin': ['owner', 'tenant-admin'],
+  /** Spends credits. */
+  playground: ['owner', 'tenant-admin', 'tenant'],
+} as const satisfies Readonly<Record<string, readonly Role[]>>
 
-/** Whether a role reaches at least another one. */
-export function reaches(role: Role, least: Role): boolean {
-  return ROLES.indexOf(role) >= ROLES.indexOf(least)
+/** What a role may do. */
+export type Access = keyof typeof ROLES_BY_ACCESS
+
+/** Whether a role may do this. */
+export function mayDo(role: Role, access: Access): boolean {
+  const roles: readonly Role[] = ROLES_BY_ACCESS[access]
+  return roles.includes(role)
 }
 
 /** An entry of the navigation. */
@@ -16,26 +37,26 @@ export type ConsolePage = {
   readonly group: 'Monitor' | 'Build' | 'Manage'
   /** Typed after `g`. */
   readonly letter: string
-  /** The least role that sees the page. The server decides; this hides links that it would refuse. */
-  readonly access: Role
+  /** Who sees the page. */
+  readonly access: Access
   /** Whether the page shows one tenant if its url names one. */
   readonly isScoped: boolean
 }
 
 /** Every page of the navigation, in its order. Routes and icons follow it. */
 export const CONSOLE_PAGES = [
-  { name: 'overview', title: 'Overview', group: 'Monitor', letter: 'o', access: 'tenant', isScoped: true },
-  { name: 'usage', title: 'Usage', group: 'Monitor', letter: 'u', access: 'tenant', isScoped: true },
+  { name: 'overview', title: 'Overview', group: 'Monitor', letter: 'o', access: 'everyone', isScoped: true },
+  { name: 'usage', title: 'Usage', group: 'Monitor', letter: 'u', access: 'everyone', isScoped: true },
   { name: 'videos', title: 'Videos', group: 'Monitor', letter: 'v', access: 'tenant', isScoped: true },
   { name: 'requests', title: 'Requests', group: 'Monitor', letter: 'r', access: 'tenant', isScoped: true },
-  { name: 'ledger', title: 'Ledger', group: 'Monitor', letter: 'l', access: 'tenant', isScoped: true },
+  { name: 'ledger', title: 'Ledger', group: 'Monitor', letter: 'l', access: 'everyone', isScoped: true },
   { name: 'playground', title: 'Playground', group: 'Build', letter: 'p', access: 'tenant', isScoped: true },
   { name: 'webhooks', title: 'Webhooks', group: 'Build', letter: 'w', access: 'tenant', isScoped: true },
-  { name: 'keys', title: 'Keys', group: 'Manage', letter: 'k', access: 'viewer', isScoped: true },
-  { name: 'tenants', title: 'Tenants', group: 'Manage', letter: 't', access: 'viewer', isScoped: false },
+  { name: 'keys', title: 'Keys', group: 'Manage', letter: 'k', access: 'tenant-viewer', isScoped: true },
+  { name: 'tenants', title: 'Tenants', group: 'Manage', letter: 't', access: 'finance', isScoped: false },
   { name: 'channels', title: 'Channels', group: 'Manage', letter: 'c', access: 'viewer', isScoped: false },
   { name: 'audit', title: 'Audit', group: 'Manage', letter: 'a', access: 'viewer', isScoped: false },
-  { name: 'sessions', title: 'Sessions', group: 'Manage', letter: 's', access: 'tenant', isScoped: false },
+  { name: 'sessions', title: 'Sessions', group: 'Manage', letter: 's', access: 'everyone', isScoped: false },
 ] as const satisfies readonly ConsolePage[]
 
 /** The name of a page. */
@@ -59,5 +80,5 @@ export function pageNameOf(path: string): PageName | undefined {
 
 /** The pages that a role sees. */
 export function pagesOf(role: Role): readonly NamedPage[] {
-  return CONSOLE_PAGES.filter(({ access }) => reaches(role, access))
+  return CONSOLE_PAGES.filter(({ access }) => mayDo(role, access))
 }

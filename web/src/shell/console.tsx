@@ -54,7 +54,9 @@ function Content() {
       </main>
     )
   }
-  return session.data === null ? <SignIn /> : <SignedIn />
+  const { data } = session
+  // Nothing that was shown of another tenant stays after a switch.
+  return data === null ? <SignIn /> : <SignedIn key={`${data.id} ${data.tenant?.id ?? ''}`} />
 }
 
 function SignedIn() {

@@ -18,7 +18,7 @@ export function Navigation({ popoverId }: { readonly popoverId: string }) {
   }
   return (
     <nav aria-label="Pages" class="navigation">
-      {GROUPS.map((group) => (
+      {GROUPS.filter((group) => pages.some((page) => page.group === group)).map((group) => (
         <div key={group} class="navigation-group">
           <h2>{group}</h2>
           <ul>

@@ -20,7 +20,7 @@ const SUGGESTED_MILLISECONDS = 300_000
 
 const ALL = 'All tenants'
 
-/** The tenant that a page is about: the one of the url, or the one of an API key's session; undefined means all. The choice is kept. */
+/** The tenant that a page is about: the one of the url, or the one of a role of one tenant; undefined means all. The choice is kept. */
 export function useTenantScope(url: UrlFilters): string | undefined {
   const { tenant } = useSession()
   const chosen = url.filters.tenant
@@ -39,7 +39,7 @@ export function useTenantScope(url: UrlFilters): string | undefined {
 export function useOneTenant(url: UrlFilters) {
   const { path, query, route } = useLocation()
   const scope = useTenantScope(url)
-  const tenants = useTenants({ isEnabled: useMay('viewer') && scope === undefined })
+  const tenants = useTenants({ isEnabled: useMay('finance') && scope === undefined })
   const tenant = scope ?? (tenants.data === undefined ? undefined : presumedTenant(tenants.data))
   useEffect(() => {
     if (scope === undefined && tenant !== undefined) {
@@ -68,13 +68,15 @@ export function useTenants({ isEnabled }: { readonly isEnabled: boolean }) {
 
 /** Says the name of a tenant, or its id where the name is not among the first. */
 export function useTenantNames(): (id: string) => string {
-  const tenants = useTenants({ isEnabled: useMay('viewer') })
-  return (id) => tenants.data?.tenants.find((each) => each.id === id)?.name ?? id
+  const tenants = useTenants({ isEnabled: useMay('finance') })
+  const { tenant } = useSession()
+  const known = tenant === null ? (tenants.data?.tenants ?? []) : [tenant]
+  return (id) => known.find((each) => each.id === id)?.name ?? id
 }
 
 /** Chooses the tenant of a page, for people who see several: from a list, or by typing where there are many. */
 export function TenantFilter({ url, any = ALL }: { readonly url: UrlFilters; readonly any?: string }) {
-  const seesAll = useMay('viewer')
+  const seesAll = useMay('finance')
   const tenants = useTenants({ isEnabled: seesAll })
   if (!seesAll) {
     return null

@@ -29,7 +29,7 @@ export function KeyForm({ tenant, row, onClose, onCreated }: KeyFormProps) {
   const confirm = async () => {
     if (row === null) {
       const body = newKeyBody(draft, { tenant, now, budget: budgetBody(draft.budget) })
-      const { key } = await adminWrite('POST', '/keys', { body })
+      const { key = '' } = await adminWrite('POST', '/keys', { body })
       onCreated(key)
       return
     }

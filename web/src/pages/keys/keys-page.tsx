@@ -19,7 +19,7 @@ import { RotateKey } from './rotate-key.tsx'
 export default function KeysPage() {
   const url = useUrlFilters(['tenant'])
   const scope = useTenantScope(url)
-  const tenants = useTenants({ isEnabled: scope === undefined })
+  const tenants = useTenants({ isEnabled: useMay('finance') && scope === undefined })
   const [only, ...others] = tenants.data?.tenants ?? []
   const tenant = scope ?? (others.length === 0 ? only?.id : undefined)
   return (
@@ -35,7 +35,7 @@ export default function KeysPage() {
 function KeyTable({ tenant }: { readonly tenant: string | undefined }) {
   const [action, setAction] = useState<KeyAction | null>(null)
   const [secret, setSecret] = useState<string | null>(null)
-  const mayWrite = useMay('owner')
+  const mayWrite = useMay('tenant-admin')
   const tenantName = useTenantNames()
   const list = useAdminList('/keys', { query: { tenant } })
   const close = () => setAction(null)

@@ -44,7 +44,7 @@ type LedgerOfTenantProps = {
 
 function LedgerOfTenant({ tenant, filters, onClear }: LedgerOfTenantProps) {
   const [shown, setShown] = useState<'statement' | 'verification' | null>(null)
-  const mayVerify = useMay('viewer')
+  const mayVerify = useMay('finance')
   const list = useAdminList('/ledger', { query: { ...ledgerQuery(filters), tenant } })
   return (
     <>

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import { useGatewayModels } from '../../api/gateway-models.ts'
 import type { GatewayModel } from '../../api/gateway-types.ts'
-import { useSession } from '../../api/session.ts'
+import { useMay, useSession } from '../../api/session.ts'
 import { Empty, Failure, Skeleton } from '../../components/feedback.tsx'
 import { FilterBar, SelectFilter } from '../../components/filter-bar.tsx'
 import { Page } from '../../components/page.tsx'
@@ -25,13 +25,12 @@ const PLAYGROUNDS = { video: VideoPlayground, chat: ChatPlayground, image: Image
 /** Tries models with a key of fifteen minutes that spends the tenant's credits. */
 export default function PlaygroundPage() {
   const url = useUrlFilters(['tenant', 'kind', 'model', 'compare'])
-  const { role } = useSession()
   const tenant = useTenantScope(url)
   return (
     <Page title="Playground" lead="Try the models. Requests are real: they cost the tenant’s credits.">
-      {role === 'viewer' ? (
+      {!useMay('playground') ? (
         <Empty title="Viewers cannot spend">
-          <p>Sign in with the key of an owner, or with an API key.</p>
+          <p>Sign in as an owner or an admin of a tenant, or with an API key.</p>
         </Empty>
       ) : (
         <>

@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks'
 import { useRoute } from 'preact-iso/router'
 import { useAdmin } from '../../api/admin-query.ts'
 import type { TenantDetail } from '../../api/admin-types.ts'
-import { useMay } from '../../api/session.ts'
+import { useMay, useSession } from '../../api/session.ts'
 import { Amount, Nothing } from '../../components/amount.tsx'
 import { BudgetBar } from '../../components/budget-bar.tsx'
 import { Button } from '../../components/button.tsx'
@@ -13,7 +13,7 @@ import { Page } from '../../components/page.tsx'
 import { Stat } from '../../components/stat.tsx'
 import { Status } from '../../components/status.tsx'
 import { Time } from '../../components/time.tsx'
-import { CONSOLE_PAGES } from '../../core/console-page.ts'
+import { pagesOf } from '../../core/console-page.ts'
 import { pageUrl } from '../../shell/navigation.tsx'
 import { type TenantAction, TenantDialog } from './tenant-dialog.tsx'
 
@@ -35,6 +35,8 @@ export default function TenantPage() {
 function Tenant({ tenant }: { readonly tenant: TenantDetail }) {
   const [action, setAction] = useState<TenantAction | null>(null)
   const mayWrite = useMay('owner')
+  const mayAlert = useMay('tenant-admin')
+  const pages = pagesOf(useSession().role).filter(({ isScoped }) => isScoped)
   return (
     <Page
       title={tenant.name}
@@ -57,10 +59,10 @@ function Tenant({ tenant }: { readonly tenant: TenantDetail }) {
       </dl>
       <div class="card-row">
         <Limits tenant={tenant} onChange={mayWrite ? () => setAction('limits') : undefined} />
-        <Alerts alerts={tenant.alerts} onChange={mayWrite ? () => setAction('alerts') : undefined} />
+        <Alerts alerts={tenant.alerts} onChange={mayAlert ? () => setAction('alerts') : undefined} />
       </div>
       <nav class="toolbar" aria-label={`Pages of ${tenant.name}`}>
-        {CONSOLE_PAGES.filter(({ isScoped }) => isScoped).map((page) => (
+        {pages.map((page) => (
           <a key={page.name} class="button button-plain" href={pageUrl(page, tenant.id)}>
             {page.title}
           </a>

@@ -27,7 +27,7 @@ export default function UsagePage() {
   const days = lastDays(DAYS_SHOWN, unixSeconds())
   const from = url.filters.from ?? days[0] ?? ''
   const to = url.filters.to ?? days.at(-1) ?? ''
-  const isOfAll = useMay('viewer') && tenant === undefined
+  const isOfAll = useMay('finance') && tenant === undefined
   const tenantName = useTenantNames()
   const query = { tenant, from, to }
   const list = useAdminList('/usage', { query: { ...query, group_by: by }, everyMilliseconds: REFRESH_MILLISECONDS })

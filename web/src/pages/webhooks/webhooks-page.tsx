@@ -35,7 +35,7 @@ export default function WebhooksPage() {
 
 function WebhooksOfTenant({ tenant }: { readonly tenant: string }) {
   const list = useAdminList('/webhooks', { query: { tenant } })
-  const mayReveal = useMay('owner')
+  const mayReveal = useMay('tenant-admin')
   return (
     <>
       <DataTable
