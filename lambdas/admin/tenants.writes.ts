@@ -16,8 +16,6 @@ import { parseCredits, parsePositiveCredits, parseSignedCredits, ZERO } from '#c
 import { USER_KEEPINGS } from '#core/named-users.ts'
 import { changeAlertSettings, readAlertView } from '#store/alerts/alert-settings.ts'
 import { StoreRefusal } from '#store/store-refusal.ts'
-import { adjustTenant, grantTenant } from '#store/tenants/credits.ts'
-import { makeTenantOnce, resumeTenant as resume, suspendTenant as suspend } from '#store/tenants/tenant-lifecycle.ts'
 import { getTenant, listTenantNames, type Tenant } from '#store/tenants/tenants.ts'
 import { defineOperation, type OperationContext } from './operation.ts'
 import { alertsJson, tenantJson } from './tenants.ts'
@@ -28,6 +26,10 @@ type TenantContext = OperationContext<'POST'>
 async function changedTenant(tenantId: string, { table, nowMilliseconds }: TenantContext) {
   return tenantJson(await getTenant(table, tenantId), nowMilliseconds())
 }
+
+/** Loaded when they are first asked for, like everything that few instances do. */
+const openLifecycle = () => import('#store/tenants/tenant-lifecycle.ts')
+const openCredits = () => import('#store/tenants/credits.ts')
 
 const OPEN_JOBS_ALLOWED = 'use a whole number from 0 to 1000000, or null for no limit'
 
@@ -85,6 +87,7 @@ export const createTenant = defineOperation({
       throw new StoreRefusal('name_taken', `the name ${name} is taken by tenant ${namesake.id}: ${advice}`)
     }
     const wish = { name, credits, openJobsMax, budgetLimit: budget, ...(id === undefined ? {} : { id }) }
+    const { makeTenantOnce } = await openLifecycle()
     const { tenant, isNew } = await makeTenantOnce(table, wish, actor)
     const json = tenantJson(tenant, nowMilliseconds())
     return isNew ? json : { ...json, repeated: true }
@@ -203,6 +206,7 @@ export const grantCredits = defineOperation({
     }),
   async run({ tenant_id: tenantId, credits, id, note: reason }, context) {
     const { table, actor, warn } = context
+    const { grantTenant } = await openCredits()
     const posted = await grantTenant(table, tenantId, { id, credits, reason, actor })
     if (!posted.isNew) {
       warn(`grant ${id} already exists: nothing was added`)
@@ -233,6 +237,7 @@ export const adjustCredits = defineOperation({
     }),
   async run({ tenant_id: tenantId, amount, reason, id, allow_debt: isDebtAllowed }, context) {
     const { table, actor, warn } = context
+    const { adjustTenant } = await openCredits()
     const posted = await adjustTenant(table, tenantId, { id, amount, reason, isDebtAllowed, actor })
     if (!posted.isNew) {
       warn(`adjustment ${id} already exists: nothing was changed`)
@@ -251,6 +256,7 @@ export const suspendTenant = defineOperation({
   audit: 'tenant suspend',
   body: () => requestObject({ reason: z.optional(reasonField()) }),
   async run({ tenant_id: tenantId, reason }, context) {
+    const { suspendTenant: suspend } = await openLifecycle()
     await suspend(context.table, tenantId, { actor: context.actor, reason })
     return await changedTenant(tenantId, context)
   },
@@ -265,6 +271,7 @@ export const resumeTenant = defineOperation({
   conflicts: ['changed_meanwhile'],
   audit: 'tenant resume',
   async run({ tenant_id: tenantId }, context) {
+    const { resumeTenant: resume } = await openLifecycle()
     await resume(context.table, tenantId, { actor: context.actor })
     return await changedTenant(tenantId, context)
   },
