@@ -37,6 +37,8 @@ export type IdentitySettings = {
 
 /** What a rule allows a subject. */
 export type SubjectLimits = {
+  /** The name of the rule. */
+  readonly rule: string
   readonly models: readonly string[] | null
   readonly ratePerMinute: number | null
   readonly budget: BudgetLimit | null
@@ -45,27 +47,38 @@ export type SubjectLimits = {
 }
 
 /** Limits as the key of a subject keeps them. Equal limits are equal texts, whichever process writes them. */
-export function writeLimits({ models, ratePerMinute, budget, sharesBudget }: SubjectLimits): string {
-  return JSON.stringify([models, ratePerMinute, budget && formatBudgetLimit(budget), sharesBudget])
+export function writeLimits({ rule, models, ratePerMinute, budget, sharesBudget }: SubjectLimits): string {
+  return JSON.stringify([models, ratePerMinute, budget && formatBudgetLimit(budget), sharesBudget, rule])
 }
 
 /** Reads what {@link writeLimits} wrote. */
 export function readLimits(text: string): SubjectLimits {
-  const [models, ratePerMinute, budget, sharesBudget] = parseJsonText(text) as WrittenLimits
-  return { models, ratePerMinute, budget: budget === null ? null : parseBudgetLimit(budget), sharesBudget }
+  const [models, ratePerMinute, budget, sharesBudget, rule] = parseJsonText(text) as WrittenLimits
+  return { rule, models, ratePerMinute, budget: budget === null ? null : parseBudgetLimit(budget), sharesBudget }
 }
 
-type WrittenLimits = readonly [readonly string[] | null, number | null, string | null, boolean]
+type WrittenLimits = readonly [readonly string[] | null, number | null, string | null, boolean, string]
 
 /** What a rule allows each of its subjects. */
-export function limitsOf({ models, rate, budget, budget_of_all: shared }: IdentityRule): SubjectLimits {
+export function limitsOf({ name, models, rate, budget, budget_of_all: shared }: IdentityRule): SubjectLimits {
   const limit = budget ?? shared
   return {
+    rule: name,
     models: models ?? null,
     ratePerMinute: rate,
     budget: limit === undefined ? null : parseBudgetLimit(limit),
     sharesBudget: shared !== undefined,
   }
+}
+
+/** The models that both allow; null for all. */
+export function commonModels(one: readonly string[] | null, other: readonly string[] | null): readonly string[] | null {
+  return one === null ? other : other === null ? one : one.filter((model) => other.includes(model))
+}
+
+/** The lower of two limits; null for none. */
+export function lowerRate(one: number | null, other: number | null): number | null {
+  return one === null ? other : other === null ? one : Math.min(one, other)
 }
 
 /** The first rule whose conditions all hold. */

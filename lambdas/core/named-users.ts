@@ -16,9 +16,9 @@ export const OTHER_USERS = 'others'
 /** Longer names are counted by their digest: the name is a part of a key of the table. */
 const GIVEN_CHARACTERS_MAX = 64
 
-/** Whether a name can be kept as it is given. */
+/** Whether a name can be kept as it is given: half a surrogate pair cannot be stored. */
 export function isKeptAsGiven(name: string): boolean {
-  return name.length <= GIVEN_CHARACTERS_MAX && name !== OTHER_USERS
+  return name.length <= GIVEN_CHARACTERS_MAX && name !== OTHER_USERS && name.isWellFormed()
 }
 
 /**

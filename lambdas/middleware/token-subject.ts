@@ -1,9 +1,19 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { InvalidApiKeyError, ServiceUnavailableError } from '#core/errors.ts'
-import { type IdentitySettings, limitsOf, matchingRule, NoIdentityRuleError, writeLimits } from '#core/identity.ts'
+import {
+  commonModels,
+  type IdentitySettings,
+  limitsOf,
+  lowerRate,
+  matchingRule,
+  NoIdentityRuleError,
+  type SubjectLimits,
+  writeLimits,
+} from '#core/identity.ts'
 import { once, RecentValues } from '#platform/cache.ts'
 import { environmentVariable } from '#platform/configuration.ts'
+import { logger } from '#platform/telemetry/logger.ts'
 import type { Caller } from '#store/callers.ts'
 import { admitSubject, digestOfSubject, type Subject } from '#store/keys/subject-keys.ts'
 import type { Table } from '#store/table/table.ts'
@@ -48,7 +58,7 @@ export async function readTokenSubject(token: string): Promise<TokenSubject | un
   const tenantId = await tenantIdOf(openCallerTable(), rule.tenant)
   const limits = limitsOf(rule)
   const digest = digestOfSubject({ issuer: issuer.issuer, subject, tenantId })
-  const admitted = { digest, issuer: issuer.issuer, subject, tenantId, rule: rule.name, limits }
+  const admitted = { digest, issuer: issuer.issuer, subject, tenantId, limits }
   return {
     digest,
     async find(lookUp) {
@@ -57,9 +67,22 @@ export async function readTokenSubject(token: string): Promise<TokenSubject | un
         return known
       }
       await admitOnce(openCallerTable(), admitted)
-      return await foundOrUndefined(lookUp)
+      return within(await foundOrUndefined(lookUp), limits)
     },
   }
+}
+
+/** Bounds a caller by the rule of this very token: its key may have the limits of a rule that another token of the subject meets. */
+function within<Found extends { readonly caller: Caller }>(
+  found: Found | undefined,
+  { models, ratePerMinute }: SubjectLimits,
+): Found | undefined {
+  if (found === undefined) {
+    return undefined
+  }
+  const { caller } = found
+  const rate = lowerRate(caller.ratePerMinute ?? null, ratePerMinute) ?? undefined
+  return { ...found, caller: { ...caller, models: commonModels(caller.models, models), ratePerMinute: rate } }
 }
 
 /** Requests of a process that arrive at once make the key together. */
@@ -104,6 +127,8 @@ async function tenantIdOf(table: Table, idOrName: string): Promise<string> {
 async function idOfName(table: Table, tenantName: string): Promise<string> {
   const [found, ...others] = (await listTenantNames(table)).filter(({ name }) => name === tenantName)
   if (found === undefined || others.length > 0) {
+    const reason = found === undefined ? 'no such tenant' : 'several tenants have this name'
+    logger.error('an identity rule has no tenant', { ruleTenant: tenantName, reason })
     throw new ServiceUnavailableError()
   }
   return found.id

@@ -69,8 +69,12 @@ class IssuerKeys {
 
   /** @throws ServiceUnavailableError while the issuer cannot be read and no keys are kept. */
   async current(): Promise<KeySet> {
-    if (this.#age() >= KEYS_MILLISECONDS) {
+    const age = this.#age()
+    if (age >= KEYS_MILLISECONDS_MAX) {
       await this.#renew(this.#kept === undefined ? FIRST_PAUSE_MILLISECONDS : PAUSE_MILLISECONDS)
+    } else if (age >= KEYS_MILLISECONDS) {
+      // Beside the request: kept keys are good for a day more, and an issuer that is slow delays nobody.
+      void this.#renew(PAUSE_MILLISECONDS)
     }
     if (this.#kept === undefined || this.#age() >= KEYS_MILLISECONDS_MAX) {
       throw new ServiceUnavailableError()
@@ -178,10 +182,11 @@ export class TokenVerifier {
   }
 
   #subjectOf({ sub, exp, iat }: Claims): string {
-    if (typeof sub !== 'string' || sub === '' || sub.length > SUBJECT_CHARACTERS_MAX) {
+    if (typeof sub !== 'string' || sub === '' || sub.length > SUBJECT_CHARACTERS_MAX || !sub.isWellFormed()) {
       throw new InvalidTokenError(`its subject (sub) must be a text of 1 to ${SUBJECT_CHARACTERS_MAX} characters`)
     }
-    const begins = typeof iat === 'number' ? iat : this.#clock.nowMilliseconds() / 1000
+    const now = this.#clock.nowMilliseconds() / 1000
+    const begins = typeof iat === 'number' ? Math.min(iat, now) : now
     if (typeof exp !== 'number' || exp - begins > LIFE_SECONDS_MAX) {
       throw new InvalidTokenError('it is valid for more than 24 hours (exp)')
     }

@@ -10,8 +10,10 @@ import { parseVideoJobRequest } from '#core/api/video-job-request.ts'
 import { BudgetExceededError } from '#core/budgets.ts'
 import * as errors from '#core/errors.ts'
 import { TooManyEventStreamsError, VideoJobConflictError } from '#core/errors.ts'
+import { NoIdentityRuleError } from '#core/identity.ts'
 import { RATE_PER_MINUTE_DEFAULT, requestRate } from '#core/limits.ts'
 import { parseCredits } from '#core/money.ts'
+import { InvalidTokenError } from '#core/refused-key.ts'
 import { VERSION } from '#core/version.ts'
 import { presentedKey } from '#middleware/authenticate.ts'
 import { errorResult } from '#middleware/responses.ts'
@@ -181,6 +183,8 @@ function keyMissing(): unknown {
 const EMBEDDING = 'text-embedding-3-small'
 const offered = { catalogue: shippedCatalogue, allowedModels: null }
 
+const tokenExpired = new InvalidTokenError('it has expired (exp)')
+
 /** The error of each response of the document, where it is one of ours. */
 const THROWN: Readonly<Record<string, readonly unknown[]>> = {
   VideoBadRequest: [
@@ -189,7 +193,8 @@ const THROWN: Readonly<Record<string, readonly unknown[]>> = {
     ]),
     strictRefusal('durration'),
   ],
-  VideoUnauthorized: [new errors.InvalidApiKeyError(), keyMissing()],
+  VideoUnauthorized: [new errors.InvalidApiKeyError(), keyMissing(), tokenExpired],
+  VideoForbidden: [new NoIdentityRuleError()],
   VideoPaymentRequired: [
     new errors.InsufficientQuotaError('video generation', {
       needed: parseCredits('0.7'),
@@ -221,7 +226,8 @@ const THROWN: Readonly<Record<string, readonly unknown[]>> = {
     strictRefusal('max_tokns'),
     new errors.InvalidRequestError([{ path: 'to', message: '`to` must be a day in UTC, such as 2026-11-01' }]),
   ],
-  Unauthorized: [new errors.InvalidApiKeyError(), keyMissing()],
+  Unauthorized: [new errors.InvalidApiKeyError(), keyMissing(), tokenExpired],
+  Forbidden: [new NoIdentityRuleError()],
   PaymentRequired: [
     new errors.InsufficientQuotaError('request', {
       needed: parseCredits('0.009842'),

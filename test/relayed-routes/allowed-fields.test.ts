@@ -240,3 +240,23 @@ describe('the price of relayed fields', () => {
     expect(await rig.balance(id)).toStrictEqual({ available: '0.997', held: '0', spent: '0.003' })
   })
 })
+
+describe('an image for a model that takes none', () => {
+  const url = 'https://example.com/a.png'
+
+  it.each([
+    [
+      'create-message',
+      { max_tokens: 1, messages: [{ role: 'user', content: [{ type: 'image', source: { type: 'url', url } }] }] },
+    ],
+    ['create-response', { input: [{ role: 'user', content: [{ type: 'input_image', image_url: url }] }] }],
+  ] as const)('%s: is refused before any money is moved', async (operation, body) => {
+    const { id, key } = await rig.tenant('1')
+    const { statusCode, text } = await rig.send({ model: CHAT, ...body }, { operation, key })
+    expect({ statusCode, text }).toMatchObject({
+      statusCode: 400,
+      text: expect.stringContaining(`the model ${CHAT} does not take input of the kind image`),
+    })
+    expect(await rig.rows(id)).toStrictEqual([])
+  })
+})

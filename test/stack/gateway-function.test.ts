@@ -94,7 +94,9 @@ describe('the code of a function', () => {
     const { directory } = app.synth()
 
     const asset = join(directory, readdirSync(directory).find((name) => name.startsWith('asset.')) ?? '')
-    expect(readdirSync(asset).sort()).toEqual(all)
+    // The verifier of tokens is loaded with the first one.
+    const atStart = readdirSync(asset).filter((name) => !/^(token-subject|chunk)-/.test(name))
+    expect(atStart.sort()).toEqual(all)
     expect(readFileSync(join(asset, 'index.mjs'), 'utf8')).toMatch(/export\s*\{[^}]*as handler/)
     const shipped = Object.fromEntries(
       files.map((name) => [name, JSON.parse(readFileSync(join(asset, name), 'utf8'))] as const),

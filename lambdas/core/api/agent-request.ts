@@ -5,7 +5,7 @@ import { InvalidRequestError } from '../errors.ts'
 import type { JsonObject } from '../json/parse-json-text.ts'
 import { asText } from '../json/parse-json-text.ts'
 import type { TokenCall } from '../pricing/relay-cost.ts'
-import { boundPrompt, imageTokensOf } from './content-parts.ts'
+import { boundPrompt, imageTokensOf, untakenPartMessage } from './content-parts.ts'
 import type { Gated, Passed } from './gated-fields.ts'
 import { type Offered, requestedModel } from './request-issues.ts'
 
@@ -89,30 +89,45 @@ const NOT_PARTS: ReadonlySet<string> = new Set(['arguments', 'input_schema', 'pa
 /**
  * The media in a conversation, at any depth. An object of a type that the gateway does not know, with a field that names a source, has no
  * bound.
+ * @throws InvalidRequestError for a medium of a kind that the model does not take.
  */
-export function mediaOf(value: unknown, model: ChatModel): readonly Medium[] {
+export function mediaOf(fields: Readonly<Record<string, unknown>>, model: ChatModel): readonly Medium[] {
   const media: Medium[] = []
-  const waiting: unknown[] = [value]
-  while (waiting.length > 0) {
-    const next = waiting.pop()
-    if (Array.isArray(next)) {
-      waiting.push(...next)
-    } else if (typeof next === 'object' && next !== null) {
-      const part = next as JsonObject
-      const medium = mediumOf(part, model)
-      if (medium !== undefined) {
-        media.push(medium)
-      } else {
-        const isCall = part.type === 'tool_use'
-        for (const [name, inner] of Object.entries(part)) {
-          if (!(NOT_PARTS.has(name) || (isCall && name === 'input'))) {
-            waiting.push(inner)
-          }
-        }
+  const waiting: Place[] = Object.entries(fields).map(([name, value]) => ({ name, value }))
+  for (let at = waiting.pop(); at !== undefined; at = waiting.pop()) {
+    const { value } = at
+    if (typeof value !== 'object' || value === null) {
+      continue
+    }
+    const part = value as JsonObject
+    const medium = Array.isArray(value) ? undefined : mediumOf(part, model)
+    if (medium !== undefined) {
+      refuseUntaken(at, part, model)
+      media.push(medium)
+      continue
+    }
+    const isCall = part.type === 'tool_use'
+    for (const [name, inner] of Object.entries(part)) {
+      if (!(NOT_PARTS.has(name) || (isCall && name === 'input'))) {
+        waiting.push({ name, value: inner, above: at })
       }
     }
   }
   return media
+}
+
+/** A value in a body, and where it stands. */
+type Place = { readonly name: string; readonly value: unknown; readonly above?: Place }
+
+function pathOf({ name, above }: Place): string {
+  return above === undefined ? name : `${pathOf(above)}.${name}`
+}
+
+function refuseUntaken(place: Place, { type }: JsonObject, model: ChatModel): void {
+  const message = untakenPartMessage([asText(type)], model)
+  if (message !== undefined) {
+    throw new InvalidRequestError([{ path: pathOf(place), message }])
+  }
 }
 
 function mediumOf(part: JsonObject, model: ChatModel): Medium | undefined {

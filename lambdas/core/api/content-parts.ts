@@ -124,9 +124,18 @@ const MODALITY_OF: ReadonlyMap<string, (typeof MODALITIES)[number]> = new Map([
   ['audio_url', 'audio'],
   ['video_url', 'video'],
   ['video', 'video'],
+  // Of responses and messages.
+  ['input_image', 'image'],
+  ['image', 'image'],
+  ['input_file', 'file'],
+  ['document', 'file'],
 ])
 
-function untakenPartMessage(names: readonly string[], { id, input_modalities }: Target['model']): string | undefined {
+/** Why a model does not take a part of these types, or with these fields; undefined if it does. */
+export function untakenPartMessage(
+  names: readonly string[],
+  { id, input_modalities }: Target['model'],
+): string | undefined {
   const needed = names.flatMap((name) => MODALITY_OF.get(name) ?? [])
   const missing = needed.find((modality) => !input_modalities.includes(modality))
   return missing === undefined

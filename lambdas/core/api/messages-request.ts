@@ -90,7 +90,7 @@ function readMessages(body: Body, { bodyBytes, ...offered }: Context, limit: num
     askedTokens: limit === undefined ? undefined : outputTokensMax,
     bounds: boundAgentCall(model, {
       bodyBytes,
-      media: mediaOf([body.messages, body.system], model),
+      media: mediaOf({ messages: body.messages, system: body.system }, model),
       outputTokensMax,
       hasTools: tools.length > 0,
       mayGrow: tools.some(({ kind }) => kind !== 'client'),

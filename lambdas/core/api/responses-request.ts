@@ -87,7 +87,7 @@ export function parseResponsesRequest(
     askedTokens: asked ?? undefined,
     bounds: boundAgentCall(model, {
       bodyBytes,
-      media: mediaOf(input, model),
+      media: mediaOf({ input }, model),
       outputTokensMax: outputTokensMax(asked, model),
       hasTools: tools.length > 0,
       mayGrow: tools.some(({ kind }) => kind !== 'client'),

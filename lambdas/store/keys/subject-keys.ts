@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import { type BudgetLimit, periodAt } from '#core/budgets.ts'
 import { ServiceUnavailableError } from '#core/errors.ts'
-import { readLimits, type SubjectLimits, writeLimits } from '#core/identity.ts'
+import { commonModels, lowerRate, readLimits, type SubjectLimits, writeLimits } from '#core/identity.ts'
 import { type Microcredits, ZERO } from '#core/money.ts'
 import { subjectDigest } from '#core/refused-key.ts'
 import { sha256Hex } from '../../platform/crypto.ts'
@@ -9,6 +9,7 @@ import { type Actor, auditEntry } from '../audit/audit-entry.ts'
 import { putKeyBudget, readKeyBudget } from '../budgets.ts'
 import { type BudgetOfKey, nameBudget } from '../callers.ts'
 import { StoreRefusal } from '../store-refusal.ts'
+import { storedAmount } from '../table/attributes.ts'
 import { change, isStill } from '../table/expressions.ts'
 import { type Item, type NamedWrites, type Table, tryTransact } from '../table/table.ts'
 import { tableKeys } from '../table/table-keys.ts'
@@ -22,8 +23,7 @@ export type Subject = {
   readonly issuer: string
   readonly subject: string
   readonly tenantId: string
-  /** The name of the rule that it meets. */
-  readonly rule: string
+  /** Of the rule that it meets. */
   readonly limits: SubjectLimits
 }
 
@@ -70,7 +70,8 @@ export async function admitSubject(table: Table, subject: Subject, nowMillisecon
 }
 
 async function creation(table: Table, subject: Subject, at: number): Promise<NamedWrites> {
-  const { digest, issuer, rule, tenantId, limits } = subject
+  const { digest, issuer, tenantId, limits } = subject
+  const { rule } = limits
   const tenantState = await readTenantState(table, tenantId)
   if (tenantState === undefined) {
     throw new ServiceUnavailableError()
@@ -113,6 +114,10 @@ const subjectItem = z.object({
   revision: z.optional(z.number()),
   ruleLimits: z.string(),
   ruleAppliedAt: z.number(),
+  // What an operator has lowered, which stays below whatever the rules say later.
+  ownModels: z.optional(z.array(z.string())),
+  ownRate: z.optional(z.number()),
+  ownBudget: z.optional(storedAmount),
 })
 
 type Applied = { readonly subject: Subject; readonly record: Item; readonly nowMilliseconds: number }
@@ -122,28 +127,36 @@ async function ruleChange(
   table: Table,
   { subject, record, nowMilliseconds: at }: Applied,
 ): Promise<NamedWrites | undefined> {
-  const { keyId, state, models, ratePerMinute = null, revision, ruleLimits, ruleAppliedAt } = subjectItem.parse(record)
+  const stored = subjectItem.parse(record)
+  const { keyId, state, models, ratePerMinute = null, revision, ruleLimits, ruleAppliedAt } = stored
   const limits = writeLimits(subject.limits)
   if (state === 'revoked' || ruleLimits === limits || at - ruleAppliedAt < APPLIED_MILLISECONDS_MIN) {
     return undefined
   }
   const before = readLimits(ruleLimits)
-  const isLowered = JSON.stringify(models) !== JSON.stringify(before.models)
+  const { ownModels = null, ownRate = null } = stored
+  const isLowered = JSON.stringify(models) !== JSON.stringify(commonModels(ownModels, before.models))
+  const own = {
+    models: isLowered ? models : ownModels,
+    rate: ratePerMinute === lowerRate(ownRate, before.ratePerMinute) ? ownRate : ratePerMinute,
+  }
   const next = {
-    models: isLowered ? commonModels(models, subject.limits.models) : subject.limits.models,
-    ratePerMinute:
-      ratePerMinute === before.ratePerMinute
-        ? subject.limits.ratePerMinute
-        : lowerRate(ratePerMinute, subject.limits.ratePerMinute),
+    models: commonModels(own.models, subject.limits.models),
+    ratePerMinute: lowerRate(own.rate, subject.limits.ratePerMinute),
   }
   const hasNoBudget = before.budget === null && subject.limits.budget === null
-  const { budget, write } = await budgetFor(table, subject, at, before.budget)
+  // A budget that subjects share is the rule's alone.
+  const applied = before.sharesBudget
+    ? { before: null, own: undefined }
+    : { before: before.budget, own: stored.ownBudget }
+  const { budget, write, own: ownBudget } = await budgetFor(table, subject, at, applied)
   const { budgetId, budgetPeriod } = nameBudget(budget)
   const set = {
     models: next.models,
     ratePerMinute: next.ratePerMinute ?? undefined,
     ...{ budgetId, budgetPeriod },
-    ...{ ruleLimits: limits, ruleAppliedAt: at, rule: subject.rule, revision: (revision ?? 0) + 1 },
+    ...{ ownModels: own.models ?? undefined, ownRate: own.rate ?? undefined, ownBudget },
+    ...{ ruleLimits: limits, ruleAppliedAt: at, rule: subject.limits.rule, revision: (revision ?? 0) + 1 },
   }
   const remove = [
     ...(next.ratePerMinute === null ? ['ratePerMinute'] : []),
@@ -160,18 +173,10 @@ async function ruleChange(
       action: 'key set',
       target: { kind: 'key', id: keyId, tenantId: subject.tenantId },
       before: { models, rate: ratePerMinute },
-      after: { rule: subject.rule, models: next.models, rate: next.ratePerMinute },
+      after: { rule: subject.limits.rule, models: next.models, rate: next.ratePerMinute },
       at,
     }),
   }
-}
-
-function commonModels(one: readonly string[] | null, other: readonly string[] | null): readonly string[] | null {
-  return one === null ? other : other === null ? one : one.filter((model) => other.includes(model))
-}
-
-function lowerRate(one: number | null, other: number | null): number | null {
-  return one === null ? other : other === null ? one : Math.min(one, other)
 }
 
 /**
@@ -182,52 +187,70 @@ async function budgetFor(
   table: Table,
   subject: Subject,
   at: number,
-  before: BudgetLimit | null = null,
+  applied: AppliedBudget = { before: null, own: undefined },
 ): Promise<PlannedBudget> {
   const { digest, tenantId, limits } = subject
   if (limits.budget === null) {
-    return { budget: undefined, write: undefined }
+    return { budget: undefined, write: undefined, own: applied.own }
   }
   const { kind } = limits.budget
-  const id = limits.sharesBudget ? `rule_${tenantId}_${subject.rule}_${kind}` : `${subjectKeyId(digest)}_${kind}`
-  return { budget: { id, kind }, write: await budgetWrite(table, { id, tenantId, limit: limits.budget, at, before }) }
+  const id = limits.sharesBudget ? `rule_${tenantId}_${limits.rule}_${kind}` : `${subjectKeyId(digest)}_${kind}`
+  return { budget: { id, kind }, ...(await budgetWrite(table, { id, tenantId, limit: limits.budget, at, ...applied })) }
+}
+
+type AppliedBudget = {
+  /** What the rule said when it was last applied. */
+  readonly before: BudgetLimit | null
+  /** What an operator has lowered the budget to. */
+  readonly own: Microcredits | undefined
 }
 
 type PlannedBudget = {
   readonly budget: BudgetOfKey | undefined
   readonly write: NamedWrites[string]
+  readonly own: Microcredits | undefined
 }
 
-type WantedBudget = {
+type WantedBudget = AppliedBudget & {
   readonly id: string
   readonly tenantId: string
   readonly limit: BudgetLimit
   readonly at: number
-  /** What the rule said when it was last applied. */
-  readonly before: BudgetLimit | null
 }
 
 async function budgetWrite(
   table: Table,
-  { id, tenantId, limit: { amount, kind }, at, before }: WantedBudget,
-): Promise<NamedWrites[string]> {
+  { id, tenantId, limit: { amount, kind }, at, before, own }: WantedBudget,
+): Promise<Pick<PlannedBudget, 'write' | 'own'>> {
   const item = await table.readItem(tableKeys.keyBudget(id))
   if (item === undefined) {
     const period = periodAt(kind, at)
     const begun = { amount, period, spent: ZERO, held: ZERO, left: amount, free: amount, changedAt: at }
-    return putKeyBudget(tenantId, id, begun)
+    return { write: putKeyBudget(tenantId, id, begun), own }
   }
   const stored = readKeyBudget(item)
-  const isLowered = before !== null && stored.amount < before.amount
-  const next = isLowered && stored.amount < amount ? stored.amount : amount
+  const lowered = before === null ? own : ownAmount(stored.amount, before.amount, own)
+  const next = lowered !== undefined && lowered < amount ? lowered : amount
   const more = (next - stored.amount) as Microcredits
-  return more === ZERO
-    ? undefined
-    : {
-        Update: change(tableKeys.keyBudget(id), { set: { amount: next }, add: { left: more, free: more } }, [
-          isStill('amount', stored.amount),
-        ]),
-      }
+  const write =
+    more === ZERO
+      ? undefined
+      : {
+          Update: change(tableKeys.keyBudget(id), { set: { amount: next }, add: { left: more, free: more } }, [
+            isStill('amount', stored.amount),
+          ]),
+        }
+  return { write, own: lowered }
+}
+
+/** What an operator wants a budget to be at most; undefined for what the rule says. */
+function ownAmount(
+  stored: Microcredits,
+  before: Microcredits,
+  own: Microcredits | undefined,
+): Microcredits | undefined {
+  const expected = own !== undefined && own < before ? own : before
+  return stored === expected ? own : stored < before ? stored : undefined
 }
 
 /**

@@ -214,7 +214,7 @@ describe('write operations keys', () => {
     const subject = async () => {
       const limits = limitsOf({ name: 'ci', when: {}, tenant, rate: 60, models: [PER_SECOND_MODEL], budget: '5/day' })
       const digest = subjectDigest(sha256Hex(tenant))
-      const who = { digest, issuer: 'https://issuer.example.com', subject: 'me', tenantId: tenant, rule: 'ci', limits }
+      const who = { digest, issuer: 'https://issuer.example.com', subject: 'me', tenantId: tenant, limits }
       await admitSubject(rig.table, who, Date.now())
       return subjectKeyId(digest)
     }

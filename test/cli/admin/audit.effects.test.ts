@@ -22,7 +22,17 @@ beforeEach(async () => {
 const READING = [
   ...COMMANDS.filter(({ operation }) => READS.some(({ name }) => name === operation)).map(({ name }) => name),
   ...['alert list', 'callback-secret show', 'secret list', 'cdn-key list', 'job find', 'job show', 'job timeline'],
-  ...['job list', 'ledger', 'ledger export', 'usage', 'audit', 'catalogue check', 'catalogue diff', 'health'],
+  ...[
+    'job list',
+    'ledger',
+    'ledger export',
+    'usage',
+    'audit',
+    'identity test',
+    'catalogue check',
+    'catalogue diff',
+    'health',
+  ],
   // The sign-in by the link has an entry.
   ...['stack-trace', 'console key list', 'console link'],
 ]

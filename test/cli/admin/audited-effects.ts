@@ -1,5 +1,9 @@
 import { expect } from '@jest/globals'
 import { v7 as uuidv7 } from 'uuid'
+import { limitsOf } from '#core/identity.ts'
+import { subjectDigest } from '#core/refused-key.ts'
+import { revokeApiKey } from '#store/keys/api-keys.ts'
+import { admitSubject, subjectKeyId } from '#store/keys/subject-keys.ts'
 import { reserveJob } from '../../engines/video-jobs.ts'
 import {
   type AuditedEffect,
@@ -273,6 +277,14 @@ const TENANTS: readonly AuditedEffect[] = [
     repeat: 'nothing',
   },
   {
+    command: 'tenant users',
+    action: 'tenant set',
+    options: ofTenant({ keep: 'digest' }),
+    refused: NOBODY,
+    entry: { kind: 'tenant', before: { users: 'off' }, after: { users: 'digest' } },
+    repeat: 'nothing',
+  },
+  {
     command: 'tenant alerts',
     options: ofTenant({ url: 'https://hooks.example.com/secret-path', 'low-balance': '5' }),
     refused: { url: 'nowhere' },
@@ -291,6 +303,15 @@ const TENANTS: readonly AuditedEffect[] = [
     repeat: 'another entry',
   },
 ]
+
+/** The key of a subject, revoked. */
+const ofRevokedSubject = async ({ table, tenant: { tenantId } }: AuditedStage): Promise<Options> => {
+  const digest = subjectDigest('me')
+  const limits = limitsOf({ name: 'ci', when: {}, tenant: tenantId, rate: 60 })
+  await admitSubject(table, { digest, issuer: 'https://issuer.example.com', subject: 'me', tenantId, limits }, 0)
+  await revokeApiKey(table, subjectKeyId(digest), { name: 'tester@test', role: 'operator' })
+  return { key: subjectKeyId(digest) }
+}
 
 const KEYS: readonly AuditedEffect[] = [
   {
@@ -337,6 +358,13 @@ const KEYS: readonly AuditedEffect[] = [
     options: ofKey(),
     refused: NO_KEY,
     entry: { kind: 'key', before: { state: 'active' }, after: { state: 'revoked' } },
+    repeat: 'nothing',
+  },
+  {
+    command: 'key restore',
+    options: ofRevokedSubject,
+    refused: NO_KEY,
+    entry: { kind: 'key', before: { state: 'revoked' }, after: { state: 'active' } },
     repeat: 'nothing',
   },
 ]

@@ -3,7 +3,7 @@ import { limitsOf } from '#core/identity.ts'
 import { parseCredits } from '#core/money.ts'
 import { subjectDigest } from '#core/refused-key.ts'
 import { sha256Hex } from '#platform/crypto.ts'
-import { readBudgetOfKey } from '#store/key-budgets.ts'
+import { planKeyBudget, readBudgetOfKey } from '#store/key-budgets.ts'
 import { getApiKey, listApiKeys, revokeApiKey } from '#store/keys/api-keys.ts'
 import { setApiKey } from '#store/keys/key-changes.ts'
 import { admitSubject, subjectKeyId } from '#store/keys/subject-keys.ts'
@@ -16,7 +16,7 @@ const RULE = { name: 'ci', when: { sub: '*' }, tenant: 'acme', rate: 60, models:
 function subjectOf(name: string, rule: Partial<typeof RULE> & { readonly budget_of_all?: string } = {}) {
   const limits = limitsOf({ ...RULE, ...rule })
   const digest = subjectDigest(sha256Hex(name))
-  return { digest, issuer: 'https://issuer.example.com', subject: name, tenantId: 'acme', rule: 'ci', limits }
+  return { digest, issuer: 'https://issuer.example.com', subject: name, tenantId: 'acme', limits }
 }
 
 const listingOf = (name: string) => subjectKeyId(subjectOf(name).digest)
@@ -56,6 +56,20 @@ describe('admitSubject', () => {
       amount: parseCredits('7'),
       left: parseCredits('7'),
     })
+  })
+
+  it('keeps what an operator lowered after a rule that was lower still', async () => {
+    await admitSubject(table, subjectOf('twice'), now)
+    const keyId = listingOf('twice')
+    const budgetPlan = planKeyBudget(table, { amount: parseCredits('1'), kind: 'day' })
+    const settings = { models: ['chat'], ratePerMinute: 20, budget: budgetPlan }
+    await setApiKey(table, { keyId, settings, actor: TESTER })
+    await admitSubject(table, subjectOf('twice', { models: ['image'], rate: 10, budget: '0.5/day' }), now + 60_000)
+    expect((await getApiKey(table, keyId)).listing).toMatchObject({ models: [], ratePerMinute: 10 })
+    await admitSubject(table, subjectOf('twice'), now + 120_000)
+    const { models, ratePerMinute, budget } = (await getApiKey(table, keyId)).listing
+    expect({ models, ratePerMinute }).toEqual({ models: ['chat'], ratePerMinute: 20 })
+    expect(await readBudgetOfKey(table, budget ?? { id: '', kind: 'day' })).toMatchObject({ amount: parseCredits('1') })
   })
 
   it('gives all subjects of a rule one budget, where the rule says so', async () => {
