@@ -1,3 +1,4 @@
+import { InvalidRequestError } from '#core/errors.ts'
 import { OperatorError } from '../config/operator-error.ts'
 
 /** Error names of the SDK for missing or expired credentials. */
@@ -60,6 +61,9 @@ export function explainFailure(error: unknown): string | undefined {
   const code = 'code' in error ? String(error.code) : ''
   if (UNREACHABLE.has(code)) {
     return `${error.message || code}: the service cannot be reached; does it run, and is the endpoint right?`
+  }
+  if (error instanceof InvalidRequestError) {
+    return error.issues.map(({ path, message }) => `${path.replaceAll('_', '-')}: ${message}`).join('\n')
   }
   return error instanceof OperatorError || EXPLAINED.has(error.name) ? error.message : undefined
 }

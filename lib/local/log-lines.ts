@@ -7,7 +7,7 @@ import { logger } from '#platform/telemetry/logger.ts'
 export type LogForm = 'lines' | 'json'
 
 /** A request under way. The path has no query, in which urls of videos have their signatures. */
-type Request = { readonly method: string; readonly path: string; isLogged: boolean }
+type Request = { readonly method: string; readonly path: string; isLogged: boolean; isExplained: boolean }
 
 const requests = new AsyncLocalStorage<Request>()
 
@@ -49,7 +49,7 @@ export async function logRequest(
 ): Promise<void> {
   const startedAt = performance.now()
   const [path = '/'] = (request.url ?? '/').split('?')
-  const current: Request = { method: request.method ?? 'GET', path, isLogged: false }
+  const current: Request = { method: request.method ?? 'GET', path, isLogged: false, isExplained: false }
   await requests.run(current, async () => {
     await serve()
     if (!current.isLogged) {
@@ -77,10 +77,15 @@ function lineOf(fields: Fields, form: LogForm): string | undefined {
       isRequest && request !== undefined ? { method: request.method, path: withoutSecrets(request.path) } : {}
     return JSON.stringify({ ...fields, ...place, ...(isTold ? { error: rest } : {}) })
   }
-  if (isTold) {
+  // The line of a refused request says as much; of one that failed, an earlier line may have said why.
+  if (isTold && (Number(error?.statusCode) < 500 || request?.isExplained)) {
     return undefined
   }
-  return [timeOf(fields), ...(isRequest ? requestParts(fields, request) : eventParts(fields, error))].join('  ')
+  if (request !== undefined && fields.level === 'WARN') {
+    request.isExplained = true
+  }
+  const told = isTold ? { ...error, stack: undefined } : error
+  return [timeOf(fields), ...(isRequest ? requestParts(fields, request) : eventParts(fields, told))].join('  ')
 }
 
 /** powertools numbers its levels. */

@@ -22,6 +22,11 @@ identity:
           models: [chat-default]
           rate: 1000
           budget: 5/day
+        - name: nightly
+          when: { repository: "acme/*", ref: refs/heads/nightly }
+          tenant: demo
+          models: [text-embedding-3-small]
+          rate: 1000
 `
 }
 
@@ -56,6 +61,14 @@ describe('a token of an issuer', () => {
     expect((await chat(token, 'chat-large')).status).toBe(404)
     await gateway.admin('key', 'revoke', '--key', own[0].id)
     expect(await chat(token)).toMatchObject({ status: 401, body: { error: { code: 'invalid_token' } } })
+  })
+
+  it('has what its own rule allows, whatever another token of its subject may', async () => {
+    const sub = 'two-rules'
+    const strong = await issuer.token({ claims: { ...CI, sub } })
+    expect((await chat(strong)).status).toBe(200)
+    expect((await chat(await issuer.token({ claims: { ...CI, sub, ref: 'refs/heads/nightly' } }))).status).toBe(404)
+    expect((await chat(strong)).status).toBe(200)
   })
 
   it('is a caller on every route that takes a key, and on messages as x-api-key', async () => {

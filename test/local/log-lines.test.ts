@@ -52,6 +52,14 @@ describe('the log of a local host', () => {
     expect(line).toContain('GET /v1/[redacted] 200')
   })
 
+  it('says why a request failed that no earlier line explains', async () => {
+    const [line] = await linesOf(() => {
+      logger.error('request failed', { requestId: 'r1', error: new UpstreamFailedError('the reply broke off') })
+      logger.info('request', { ...CHAT, statusCode: 502 })
+    })
+    expect(line).toBe('TIME  ERROR request failed: UpstreamFailedError: the reply broke off  requestId=r1')
+  })
+
   it('has one line for a failure of an upstream, and none for the error that the response has told', async () => {
     const failure = () => {
       logger.warn('channel failed', { requestId: 'r1', channelId: 'openai-main', reason: 'HTTP 500' })

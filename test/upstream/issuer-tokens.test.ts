@@ -47,6 +47,8 @@ describe('verify', () => {
     ['the future', { claims: { nbf: seconds(120) } }, '(nbf)'],
     ['two days', { claims: { exp: seconds(48 * 3600) } }, '24 hours'],
     ['two days without a beginning', { claims: { iat: undefined, exp: seconds(48 * 3600) } }, '24 hours'],
+    ['two days from a beginning in the future', { claims: { iat: seconds(47 * 3600), exp: seconds(48 * 3600) } }, '('],
+    ['half a surrogate pair as subject', { claims: { sub: '\ud800' } }, '('],
     ['no subject', { claims: { sub: undefined } }, '(sub)'],
     ['an empty subject', { claims: { sub: '' } }, '(sub)'],
     ['a long subject', { claims: { sub: 's'.repeat(2_049) } }, '(sub)'],

@@ -40,7 +40,7 @@ export function notServedMessage(method: string, path: string, routes: readonly 
     return 'the gateway keeps no responses: it has none to fetch, cancel or delete'
   }
   const asked = `${method} ${path.slice(0, PATH_CHARACTERS_SHOWN)}`
-  return `${asked} is not served. A base url ends in /v1, but for clients of the Anthropic API, which add it. The routes are ${routes.join(', ')}`
+  return `${asked} is not served. A base url ends in /v1, except in Anthropic's own SDK and Claude Code, which add it. The routes are ${routes.join(', ')}`
 }
 
 /** The percent-decoded path parameters; undefined if the concrete path does not match the template. */
