@@ -1,4 +1,3 @@
-import { InvalidRequestError } from '#core/errors.ts'
 import { OperatorError } from '../config/operator-error.ts'
 
 /** Error names of the SDK for missing or expired credentials. */
@@ -62,10 +61,17 @@ export function explainFailure(error: unknown): string | undefined {
   if (UNREACHABLE.has(code)) {
     return `${error.message || code}: the service cannot be reached; does it run, and is the endpoint right?`
   }
-  if (error instanceof InvalidRequestError) {
-    return error.issues.map(({ path, message }) => `${path.replaceAll('_', '-')}: ${message}`).join('\n')
+  if (error.name === 'InvalidRequestError' && 'issues' in error) {
+    return explainIssues(error.issues as readonly Issue[])
   }
   return error instanceof OperatorError || EXPLAINED.has(error.name) ? error.message : undefined
+}
+
+type Issue = { readonly path: string; readonly message: string }
+
+/** A line for each wrong option of a request that an operation refused. */
+function explainIssues(issues: readonly Issue[]): string {
+  return issues.map(({ path, message }) => `${path.replaceAll('_', '-')}: ${message}`).join('\n')
 }
 
 /** A command failed: one sentence that says why and what to do. Exit code 1. */
