@@ -108,7 +108,8 @@ describe('npm run admin, against a running local host', () => {
     expect((await gateway.api.get(job)).json).toMatchObject({ status: 'failed', error: 'cancelled by the operator' })
     expect(await gateway.admin('tenant', 'show', '--tenant', 'demo')).toMatchObject({ available: '100', held: '0' })
     const timeline = JSON.stringify(await gateway.admin('job', 'timeline', '--job', job))
-    expect(timeline).toContain(`"execution started","execution":"${job}-1"`)
+    // The second execution is left out where the first one found the video finished before the cancellation came.
+    expect(timeline).toMatch(new RegExp(`"execution started","execution":"${job}(-1)?"`))
     expect(plain('ledger', 'export', '--tenant', 'demo').stdout).toMatch(
       new RegExp(
         `^tenant,tenant_name,at,.*\r\ndemo,Demo,.*Z,reserve,${job},0\\.7,,,.*\r\ndemo,Demo,.*Z,release,${job},`,
