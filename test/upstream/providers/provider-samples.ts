@@ -13,6 +13,13 @@ const video = {
   models: {},
 }
 
+/** A channel of a provider with its own fields, at any base url. The configuration knows their types. */
+export function sampleChannel(
+  own: Readonly<Record<string, unknown>> & { readonly provider: string },
+): (baseUrl: string) => VideoChannel {
+  return (baseUrl) => ({ ...video, id: `${own.provider}-main`, ...own, base_url: baseUrl }) as unknown as VideoChannel
+}
+
 export function p1Channel(baseUrl: string): VideoChannel {
   return { ...video, id: 'p1-main', provider: 'p1', base_url: baseUrl, async_header: 'X-P1-Async' }
 }

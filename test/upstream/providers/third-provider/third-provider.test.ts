@@ -8,7 +8,7 @@ import { firstPollWait } from '#core/jobs/waits.ts'
 import { readVideoResult } from '#lambdas/pipeline/step-context.ts'
 import { createUpstreamHttp } from '#upstream/providers/upstream-http.ts'
 import { openVideoAccount } from '#upstream/providers/video-account.ts'
-import { startRecordedSimulator } from '../../../../lib/simulators/recorded.ts'
+import { type Recording, startRecordedSimulator } from '../../../../lib/simulators/recorded.ts'
 import { createPipeline } from '../../../engines/pipeline.ts'
 import { startEngines } from '../../../engines/start-engines.ts'
 import { PER_SECOND_MODEL } from '../../../engines/test-catalogue.ts'
@@ -16,9 +16,32 @@ import { useOpened } from '../../../engines/use-opened.ts'
 import { REQUEST } from '../../../engines/video-jobs.ts'
 import { createVideoMachine } from '../../../engines/video-machine.ts'
 import { whenTestEnds } from '../../../runner/when-test-ends.ts'
+import { sampleChannel } from '../provider-samples.ts'
+import { describeRecordedProvider } from '../recorded-provider.ts'
 import { ANY_SUBMIT } from '../replay.ts'
 
 const engines = useOpened(startEngines)
+
+const recording: Recording = JSON.parse(readFileSync(new URL('third.json', import.meta.url), 'utf8'))
+
+describeRecordedProvider({
+  recording,
+  channel: sampleChannel({ provider: 'third', region: 'north' }),
+  outcomes: {
+    submit: { kind: 'accepted', taskId: 'j-1' },
+    waiting: { kind: 'running', isKnownStatus: true },
+    running: { kind: 'running', isKnownStatus: true },
+    succeeded: {
+      kind: 'succeeded',
+      result: { videoUrl: 'https://files.third.example.test/j-1.mp4?key=FAKE', billableSeconds: '5' },
+    },
+    failed: { kind: 'failed', message: 'the engine stopped' },
+    unknown: { kind: 'gone', reason: 'HTTP 404' },
+    refused: { kind: 'rejected', message: 'a bad field' },
+    cancel: 'cancelled',
+    cancelled: { kind: 'failed', message: 'the upstream reported stopped' },
+  },
+})
 
 const yaml = (baseUrl: string) => `
 trusted_origins: [ "${baseUrl}" ]
@@ -40,7 +63,6 @@ models:
 
 /** A pipeline whose only channel is a simulated P3. */
 async function openP3({ queueSeconds = 0 } = {}) {
-  const recording: unknown = JSON.parse(readFileSync(new URL('third.json', import.meta.url), 'utf8'))
   const upstream = await startRecordedSimulator(recording, { behaviour: { queueSeconds, runSeconds: 0 } })
   const http = createUpstreamHttp()
   whenTestEnds(async () => {
