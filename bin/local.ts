@@ -1,5 +1,5 @@
-import { parseCredits } from '#core/money.ts'
 import { type LocalHost, startLocalHost } from '#local/local-host.ts'
+import { readAmount } from '../lib/cli/admin/read-options.ts'
 import { firstRequest } from '../lib/cli/first-request.ts'
 import { outliveLostOutput, parseOptions, readInteger, stopSignal } from '../lib/cli/terminal.ts'
 import { configurationFile, DEFAULT_CONFIGURATION, OWN_CONFIGURATION_FILE } from '../lib/config/load-gateway-config.ts'
@@ -32,7 +32,7 @@ async function main(): Promise<void> {
       config: { type: 'string' },
       'data-dir': { type: 'string', default: '.data' },
       'api-key': { type: 'string' },
-      credits: { type: 'string', default: '100' },
+      credits: { type: 'string' },
       'allowed-host': { type: 'string', multiple: true, default: [] },
       simulators: { type: 'boolean', default: false },
       'video-milliseconds': { type: 'string' },
@@ -59,7 +59,7 @@ async function main(): Promise<void> {
     configFile,
     dataDirectory: values['data-dir'],
     apiKey: values['api-key'],
-    credits: parseCredits(values.credits),
+    credits: readAmount('credits', values.credits ?? '100'),
     allowedHosts: values['allowed-host'].map((name) => name.toLowerCase()),
     simulators: values.simulators,
     videoMilliseconds:
@@ -69,6 +69,11 @@ async function main(): Promise<void> {
     webhookSecret: values['webhook-secret'],
     log: values['json-logs'] ? 'json' : 'lines',
   })
+  if (values.credits !== undefined && !host.isTenantNew) {
+    console.error(
+      `warning: --credits is the first grant of a fresh --data-dir; this one has its balance (\`tenant grant\` adds to it)`,
+    )
+  }
   for (const warning of host.warnings) {
     console.error(`warning: ${warning}`)
   }

@@ -55,12 +55,14 @@ type ParentWatch = { readonly ended: Promise<void>; ready(): void }
 
 /**
  * Notices that the process that started this one has ended, even by SIGKILL: another process is the parent then, which is looked up twice a
- * second. Started by npm, whose parent is a shell, also that the shell has ended; unless stdin is `/dev/null`, as of commands in the
- * background, which outlive their shell. A pipe as stdin that is closed counts too, if it was open until `ready` was called: some programs
- * start their children with a pipe that is closed from the beginning.
+ * second. Started by npm, also that the parent of npm has ended; unless stdin is `/dev/null` and that parent is a shell, as of commands in the
+ * background, which outlive their shell, or npm was given a session of its own. A pipe as stdin that is closed counts too, if it was open
+ * until `ready` was called: some programs start their children with a pipe that is closed from the beginning.
  */
 function watchParent(): ParentWatch {
   const { promise: ended, resolve } = Promise.withResolvers<void>()
+  const counts = dependsOnParentOfNpm()
+  const ancestors = () => [process.ppid, ...(counts ? [statOf(process.ppid).parent] : [])]
   const before = ancestors()
   const timer = setInterval(() => {
     if (ancestors().join() !== before.join()) {
@@ -82,21 +84,30 @@ function watchParent(): ParentWatch {
   }
 }
 
-/** The parent and, where it counts, its parent. */
-function ancestors(): number[] {
-  const isOfNpm = process.env.npm_lifecycle_event !== undefined && !isInBackground()
-  return [process.ppid, ...(isOfNpm ? parentOf(process.ppid) : [])]
+/** Whether the end of the parent's parent counts too. */
+function dependsOnParentOfNpm(): boolean {
+  const { parent, session } = statOf(process.ppid)
+  const isOfNpm = process.env.npm_lifecycle_event !== undefined && parent !== undefined
+  return isOfNpm && !(isInBackground() && (isShell(parent) || session === process.ppid))
 }
 
-/** By `/proc`, which Linux has; the second field after the name, which may hold spaces and brackets (proc(5)). */
-function parentOf(pid: number): number[] {
+type ProcessStat = { readonly name?: string; readonly parent?: number; readonly session?: number }
+const NO_STAT: ProcessStat = {}
+
+/** By `/proc`, which Linux has; the name may hold spaces and brackets (proc(5)). */
+function statOf(pid: number): ProcessStat {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    const [, ppid] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-    return [Number(ppid)]
+    const end = stat.lastIndexOf(')')
+    const [, parent, , session] = stat.slice(end + 2).split(' ')
+    return { name: stat.slice(stat.indexOf('(') + 1, end), parent: Number(parent), session: Number(session) }
   } catch {
-    return []
+    return NO_STAT
   }
+}
+
+function isShell(pid: number): boolean {
+  return /^(ba|da|z|k|a|fi)?sh$|^busybox$/.test(statOf(pid).name ?? '')
 }
 
 function isInBackground(): boolean {

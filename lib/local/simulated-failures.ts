@@ -18,7 +18,6 @@ const PROMPTS: Readonly<Record<string, (body: Body, words: string) => Body>> = {
   '/v1/embeddings': (body, words) => ({ ...body, input: before(body.input, words) }),
   '/v1/chat/completions': (body, words) => ({ ...body, messages: beforeLastQuestion(body.messages, words) }),
   '/v1/messages': (body, words) => ({ ...body, messages: beforeLastQuestion(body.messages, words) }),
-  '/v1/messages/count_tokens': (body, words) => ({ ...body, messages: beforeLastQuestion(body.messages, words) }),
   '/v1/responses': (body, words) => {
     const isText = typeof body.input === 'string'
     return { ...body, input: isText ? before(body.input, words) : beforeLastQuestion(body.input, words, 'input_text') }
@@ -37,6 +36,9 @@ function beforeLastQuestion(messages: unknown, words: string, type = 'text'): un
     return messages
   }
   const last = messages.findLastIndex((message) => Object(message).role === 'user')
+  if (last === -1) {
+    return [...messages, { role: 'user', content: words }]
+  }
   return messages.map((message, index) => {
     const content: unknown = Object(message).content
     const parts = Array.isArray(content) ? [{ type, text: words }, ...content] : before(content, words)
@@ -56,8 +58,13 @@ export async function withSimulatedFailure(
   const asked = request.headers[HEADER]
   const [path = ''] = (request.url ?? '').split('?')
   const place = PROMPTS[path]
-  if (asked === undefined || request.method !== 'POST' || place === undefined) {
+  // Clients may send the header with all requests, also those that poll.
+  if (asked === undefined || request.method !== 'POST') {
     return request
+  }
+  if (place === undefined) {
+    const message = `${HEADER} works on POST of ${Object.keys(PROMPTS).join(', ')}`
+    return refuse(response, requestId, { ...REQUEST_REFUSED, message })
   }
   const words = String(asked)
     .split(/[\s,]+/)

@@ -115,7 +115,8 @@ class OpenAiUpstream {
         throw unauthorized(bearerOf(shown.headers))
       }
       const { pathname } = new URL(request.path, origin)
-      const path = /\/v1(\/(?!.*\/v1\/).*)$/.exec(pathname)?.[1] ?? ''
+      // A channel may have the version in its paths, beside that of the base url here.
+      const path = /\/v1(\/(?!(?:.*\/)?v1\/).*)$/.exec(pathname)?.[1] ?? ''
       const [isModels, modelId] = /^\/models(?:\/(.*))?$/.exec(path) ?? []
       const route = this.#routes.get(path)
       if (route === undefined && isModels === undefined) {

@@ -127,6 +127,33 @@ describe('the local host as an operator meets it', () => {
       await expectGone(data, ready.url)
     })
 
+    /** A program that starts a host without a stdin, as of `subprocess.Popen` in a CI. */
+    const programOf = (data: string, options = '') =>
+      `require('node:child_process').spawn('npm', ${JSON.stringify([...START, '--data-dir', data])}, { stdio: ['ignore', 'inherit', 'inherit'] ${options} })`
+
+    it('ends with the program that runs npm, when the program is killed, without a pipe as stdin', async () => {
+      const data = mkdtempSync(join(tmpdir(), 'reelgate-e2e-'))
+      const { child, ready } = await startBy(process.execPath, ['-e', programOf(data)])
+      child.kill('SIGKILL')
+      await expectGone(data, ready.url)
+    })
+
+    it('outlives a program that gave it a session of its own', async () => {
+      const data = mkdtempSync(join(tmpdir(), 'reelgate-e2e-'))
+      const { child, ready } = await startBy(process.execPath, ['-e', programOf(data, ', detached: true')])
+      child.kill('SIGKILL')
+      await delay(2_000)
+      expect((await fetch(`${ready.url}/health`)).status).toBe(200)
+      await stopHost(data, ready.url)
+    })
+
+    /** Ends a host that has outlived whoever started it. */
+    async function stopHost(data: string, url: string) {
+      const host = processesOf(data, 'pid,args').find((line) => line.includes('bin/local.ts'))
+      process.kill(Number.parseInt(host ?? '', 10), 'SIGTERM')
+      await expectGone(data, url)
+    }
+
     it('outlives its shell when it was started in the background', async () => {
       const data = mkdtempSync(join(tmpdir(), 'reelgate-e2e-'))
       const script = `npm ${START.join(' ')} --data-dir ${data} & sleep 3`
@@ -136,9 +163,7 @@ describe('the local host as an operator meets it', () => {
       }
       await delay(2_000)
       expect((await fetch(`${ready.url}/health`)).status).toBe(200)
-      const host = processesOf(data, 'pid,args').find((line) => line.includes('bin/local.ts'))
-      process.kill(Number.parseInt(host ?? '', 10), 'SIGTERM')
-      await expectGone(data, ready.url)
+      await stopHost(data, ready.url)
     })
 
     it('ends when the pipe closes that it got as stdin', async () => {
@@ -327,7 +352,7 @@ describe('the local host as an operator meets it', () => {
       /--webhook-secret: a webhook secret is "whsec_"/,
     ],
     ['milliseconds that are none', ['--video-milliseconds', '1'], 2, /--video-milliseconds 1: use a number from 4/],
-    ['credits that are no amount', ['--credits', '1.2345678'], 1, /"1\.2345678" is not an amount/],
+    ['credits that are no amount', ['--credits', '1.2345678'], 2, /--credits "1\.2345678" is not an amount/],
   ])('explains %s and exits 1, or 2 for a mistyped command', (_, parameters, code, message) => {
     const data = mkdtempSync(join(tmpdir(), 'reelgate-e2e-'))
     const { status, stderr } = runLocal(['--data-dir', data, ...parameters])

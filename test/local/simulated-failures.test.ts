@@ -86,10 +86,25 @@ describe('the header x-simulate', () => {
     expect(headers).not.toHaveProperty('x-simulate')
   })
 
-  it('leaves a request alone that has none, or that goes elsewhere', async () => {
-    expect(await passed('/v1/embeddings', undefined, '{ "input": "a" }')).toMatchObject({ body: '{ "input": "a" }' })
-    expect(await passed('/v1/other', 'fail', '{ "input": "a" }')).toMatchObject({ body: '{ "input": "a" }' })
+  it('adds its words as a message of the user where none is', async () => {
+    const system = { role: 'system', content: 'a' }
+    const { body } = await passed('/v1/chat/completions', 'error:429', { messages: [system] })
+    expect(JSON.parse(body)).toStrictEqual({ messages: [system, { role: 'user', content: '[error:429]' }] })
   })
+
+  it('leaves a request alone that has none', async () => {
+    expect(await passed('/v1/embeddings', undefined, '{ "input": "a" }')).toMatchObject({ body: '{ "input": "a" }' })
+  })
+
+  it.each(['/v1/video/quotes', '/v1/messages/count_tokens'])(
+    'is a 400 on %s, whose response no upstream makes',
+    async (path) => {
+      expect(await passed(path, 'fail', {})).toMatchObject({
+        status: 400,
+        error: { message: expect.stringContaining('x-simulate works on POST of /v1/') },
+      })
+    },
+  )
 
   it('leaves a body that is no JSON to the refusal of the gateway', async () => {
     expect(await passed('/v1/embeddings', 'hang', '{')).toMatchObject({ body: '{' })

@@ -62,6 +62,9 @@ describe('the OpenAI-style upstream', () => {
     ['/chat/completions', 'POST', 404],
     ['/v1/chat/completions', 'GET', 405],
     ['/v1/models', 'POST', 405],
+    // Paths of a channel with the version in them, below the base url of a simulator.
+    ['/v1/v1/models', 'GET', 200],
+    ['/v1/openai/v1/models', 'GET', 200],
   ])('responds to %s %s with %i', async (path, method, status) => {
     const { call } = await useOpenAi()
     expect((await call(path, { method })).status).toBe(status)
