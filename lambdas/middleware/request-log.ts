@@ -6,6 +6,7 @@ import { rateHeaders } from '#core/limits.ts'
 import { logger } from '#platform/telemetry/logger.ts'
 import type { ApiEvent, ApiResult } from './api-event.ts'
 import { handlingHeaders } from './request-input.ts'
+import { refusalFacts } from './responses.ts'
 
 type ApiRequest = Request<ApiEvent, ApiResult, Error, Context>
 
@@ -29,7 +30,8 @@ export function requestLog(operation: string): MiddlewareObj<ApiEvent, ApiResult
       response.headers = { ...response.headers, ...handling, ...rateHeaders(event.rate), ...timing, ...NO_SNIFFING }
     }
     const tenantId = event.caller?.tenantId
-    logger.info('request', { operation, requestId, statusCode: response?.statusCode, durationMilliseconds, tenantId })
+    const outcome = { statusCode: response?.statusCode, durationMilliseconds, ...refusalFacts(request.error) }
+    logger.info('request', { operation, requestId, ...outcome, tenantId })
   }
   return { before, after: finish, onError: finish }
 }

@@ -52,6 +52,18 @@ export function errorResult(thrown: unknown, failed: FailedRequest): ApiResult {
   return result(error.statusCode, errorBody(error, form), headersOf(error))
 }
 
+/**
+ * What the log line of a request says whose key or token is refused: the code, and the check that failed. Of key and token it says nothing.
+ * Empty for any other error.
+ */
+export function refusalFacts(error: unknown): { readonly errorCode?: string; readonly reason?: string | undefined } {
+  if (!(error instanceof HttpError && (error.statusCode === 401 || error.statusCode === 403))) {
+    return {}
+  }
+  const { code } = error.kind ?? kindOf(error.statusCode)
+  return code === null ? {} : { errorCode: code, reason: error.explanation }
+}
+
 /** Undefined stands for the form of videos, which shows all details. */
 type Form = ErrorForm | undefined
 

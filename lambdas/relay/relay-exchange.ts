@@ -6,6 +6,7 @@ import { FRONT_DOOR_HEADER, FRONT_DOOR_SILENCE_SECONDS } from '#core/http.ts'
 import type { Microcredits } from '#core/money.ts'
 import { type Handling, headerValue, MiddlewareOrderError, type ReceivedRequest } from '#middleware/api-event.ts'
 import { handlingHeaders } from '#middleware/request-input.ts'
+import { refusalFacts } from '#middleware/responses.ts'
 import type { Caller } from '#store/callers.ts'
 import type { RelayOutcome } from '#store/relay-ledger/relay-reservation.ts'
 import { type ChannelFailure, isSuccess, type UpstreamReply } from './call-channel.ts'
@@ -224,6 +225,7 @@ export class RelayExchange {
   tellFailure(error: unknown, { isBilled, cost }: FailedBill): void {
     if (!this.#isFailureTold) {
       this.#isFailureTold = true
+      this.note(refusalFacts(error))
       sendError(this.response, error, { errors: this.#errors, requestId: this.requestId, isBilled, cost })
     }
   }

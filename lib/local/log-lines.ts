@@ -100,12 +100,14 @@ function timeOf({ timestamp }: Fields): string {
   return String(timestamp).slice(11, 23)
 }
 
-/** `POST /v1/chat/completions 200 109 ms`, then what a relayed request used and cost, and the ids to look for it. */
+/** `POST /v1/chat/completions 200 109 ms`, then why its key was refused, what a relayed request used and cost, and the ids to look for it. */
 function requestParts(fields: Fields, request: Request | undefined): string[] {
   const { statusCode, durationMilliseconds, model, channelId, inputTokens, outputTokens, billedCredits } = fields
+  const refusal = [fields.errorCode, fields.reason].filter((each) => each !== undefined).join(': ')
   const place = request === undefined ? String(fields.operation) : `${request.method} ${withoutSecrets(request.path)}`
   return [
     `${place} ${statusCode} ${durationMilliseconds} ms`,
+    ...(refusal === '' ? [] : [refusal]),
     ...(model === undefined ? [] : [channelId === undefined ? String(model) : `${model} by ${channelId}`]),
     ...(inputTokens === undefined ? [] : [`${inputTokens} + ${outputTokens} tokens`]),
     ...(billedCredits === undefined ? [] : [`${decimal(billedCredits)} credits`]),

@@ -52,6 +52,12 @@ describe('the log of a local host', () => {
     expect(line).toContain('GET /v1/[redacted] 200')
   })
 
+  it('says why the key or token of a request was refused', async () => {
+    const refused = { ...CHAT, statusCode: 401, errorCode: 'invalid_token', reason: 'it has expired (exp)' }
+    const [line] = await linesOf(() => logger.info('request', refused))
+    expect(line).toBe('TIME  GET /v1/balance 401 109 ms  invalid_token: it has expired (exp)  r1')
+  })
+
   it('says why a request failed that no earlier line explains', async () => {
     const [line] = await linesOf(() => {
       logger.error('request failed', { requestId: 'r1', error: new UpstreamFailedError('the reply broke off') })

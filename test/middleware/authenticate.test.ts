@@ -8,10 +8,11 @@ import { captureLog } from './api-exchange.ts'
 import { call, dynamo, item, KEY, storeKey, UNAUTHORIZED } from './keyed-api.ts'
 
 describe('authenticate', () => {
+  let log: ReturnType<typeof captureLog>
   beforeEach(() => {
     dynamo.reset()
     dynamo.on(GetCommand).resolves({})
-    captureLog()
+    log = captureLog()
   })
   afterEach(() => {
     jest.restoreAllMocks()
@@ -90,6 +91,16 @@ describe('authenticate', () => {
       dynamo.on(GetCommand).resolves(stored === undefined ? {} : { Item: stored })
       expect(await call()).toStrictEqual(UNAUTHORIZED)
       expect(dynamo.calls()).toHaveLength(1)
+    })
+
+    it('is logged by its code and what is wrong with its request, without the key', async () => {
+      await call()
+      await call({ headers: { authorization: KEY } })
+      expect(log.entries()).toMatchObject([
+        { statusCode: 401, errorCode: 'invalid_api_key' },
+        { statusCode: 401, errorCode: 'invalid_api_key', reason: SEND_BEARER },
+      ])
+      expect(log.text()).not.toContain(KEY)
     })
 
     it('is told before a bad body', async () => {

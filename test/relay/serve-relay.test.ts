@@ -70,9 +70,10 @@ describe('serveRelay', () => {
     expect([statusCode, relayed]).toEqual([expected, []])
   })
 
-  it('refuses an unknown key before the body is looked at', async () => {
-    const { statusCode, relayed } = await serve('{', { key: 'nobody' })
+  it('refuses an unknown key before the body is looked at, and logs the code', async () => {
+    const { statusCode, relayed, exchange } = await serve('{', { key: 'nobody' })
     expect([statusCode, relayed]).toEqual([401, []])
+    expect(exchange.facts).toMatchObject({ errorCode: 'invalid_api_key' })
   })
 
   it.each([
