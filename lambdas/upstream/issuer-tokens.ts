@@ -60,6 +60,8 @@ class IssuerKeys {
   /** When a read last began that was not the first one. */
   #triedAt = Number.NEGATIVE_INFINITY
   #reading: Promise<void> | undefined
+  /** Why the last read failed. */
+  #failure: string | undefined
 
   constructor(issuer: string, read: () => Promise<KeySet>, clock: Pick<Clock, 'nowMilliseconds'>) {
     this.#issuer = issuer
@@ -77,7 +79,9 @@ class IssuerKeys {
       void this.#renew(PAUSE_MILLISECONDS)
     }
     if (this.#kept === undefined || this.#age() >= KEYS_MILLISECONDS_MAX) {
-      throw new ServiceUnavailableError()
+      throw new ServiceUnavailableError({
+        cause: new Error(`the keys of the issuer ${this.#issuer} cannot be read: ${this.#failure ?? 'unknown'}`),
+      })
     }
     return this.#kept.keys
   }
@@ -112,8 +116,8 @@ class IssuerKeys {
         this.#triedAt = Number.NEGATIVE_INFINITY
       }
     } catch (error) {
-      const cause = error instanceof Error ? `${error.name}: ${error.message}` : 'unknown'
-      logger.warn('the keys of an identity issuer could not be read', { issuer: this.#issuer, cause })
+      this.#failure = error instanceof Error ? `${error.name}: ${error.message}` : 'unknown'
+      logger.warn('the keys of an identity issuer could not be read', { issuer: this.#issuer, cause: this.#failure })
     }
   }
 }

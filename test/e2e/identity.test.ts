@@ -129,6 +129,25 @@ describe('a token of an issuer', () => {
     await expect(gateway.admin('identity', 'test', '--token-file', file)).rejects.toThrow('exited with 1')
   })
 
+  it('is told by `identity test` what its key may do, that it is revoked, and that its issuer is down', async () => {
+    const file = join(gateway.dataDirectory, 'token.jwt')
+    const claims = { ...CI, sub: 'lowered' }
+    writeFileSync(file, await issuer.token({ claims }))
+    expect((await chat(await issuer.token({ claims }))).status).toBe(200)
+    const { key } = Object(await gateway.admin('identity', 'test', '--token-file', file))
+    await gateway.admin('key', 'set', '--key', key, '--rate', '20', '--budget', '1/day')
+    const told = () => gateway.admin('identity', 'test', '--token-file', file)
+    expect(await told()).toMatchObject({ accepted: true, state: 'active', rate_per_minute: 20, budget: '1/day' })
+    await gateway.admin('key', 'revoke', '--key', key)
+    await expect(told()).rejects.toThrow('the key of its subject is revoked')
+    issuer.setDown(true)
+    try {
+      await expect(told()).rejects.toThrow(`the keys of the issuer ${issuer.issuer} cannot be read`)
+    } finally {
+      issuer.setDown(false)
+    }
+  })
+
   it('is refused by the check that it fails, in the form of its route, and without a word of the token', async () => {
     const token = await issuer.token({ claims: { ...CI, aud: 'https://other.example.com' } })
     const refused = await chat(token)

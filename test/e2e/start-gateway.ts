@@ -24,7 +24,7 @@ export class AdminProcess {
     this.#where = ['--json', '--local', '--data-dir', dataDirectory]
   }
 
-  /** @returns what the command prints. @throws an error with what it says on stderr. */
+  /** @returns what the command prints. @throws an error with what it says. */
   async run(command: readonly string[]): Promise<unknown> {
     this.#child ??= startChild()
     const { exitCode, stdout, stderr } = await ask(this.#child, {
@@ -35,7 +35,7 @@ export class AdminProcess {
     log.write(stderr)
     log.close()
     if (exitCode !== 0) {
-      throw new Error(`${command.join(' ')} exited with ${exitCode}: ${stderr}`)
+      throw new Error(`${command.join(' ')} exited with ${exitCode}: ${stderr}${stdout}`)
     }
     return JSON.parse(stdout)
   }

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { type BudgetLimit, periodAt } from '#core/budgets.ts'
+import { type BudgetLimit, formatBudgetLimit, periodAt } from '#core/budgets.ts'
 import { ServiceUnavailableError } from '#core/errors.ts'
 import { commonModels, lowerRate, readLimits, type SubjectLimits, writeLimits } from '#core/identity.ts'
 import { type Microcredits, ZERO } from '#core/money.ts'
@@ -7,7 +7,7 @@ import { subjectDigest } from '#core/refused-key.ts'
 import { sha256Hex } from '../../platform/crypto.ts'
 import { type Actor, auditEntry } from '../audit/audit-entry.ts'
 import { putKeyBudget, readKeyBudget } from '../budgets.ts'
-import { type BudgetOfKey, nameBudget } from '../callers.ts'
+import { type BudgetOfKey, budgetAttributes, nameBudget, namedBudget } from '../callers.ts'
 import { StoreRefusal } from '../store-refusal.ts'
 import { storedAmount } from '../table/attributes.ts'
 import { change, isStill } from '../table/expressions.ts'
@@ -92,7 +92,7 @@ async function creation(table: Table, subject: Subject, at: number): Promise<Nam
     newListing: { Put: { Item: listing, ...isNew } },
     keyBudget: write,
     audit: auditEntry({
-      actor: actorOf(subject),
+      actor: { name: `${subject.subject} of ${issuer}`, role: 'tenant' },
       action: 'key create',
       target: { kind: 'key', id: keyId, tenantId },
       before: null,
@@ -102,16 +102,14 @@ async function creation(table: Table, subject: Subject, at: number): Promise<Nam
   }
 }
 
-function actorOf({ issuer, subject }: Subject): Actor {
-  return { name: `${subject} of ${issuer}`, role: 'tenant' }
-}
-
 const subjectItem = z.object({
   keyId: z.string(),
   state: z.enum(['active', 'revoked']),
   models: z.nullable(z.array(z.string())),
   ratePerMinute: z.optional(z.number()),
   revision: z.optional(z.number()),
+  rule: z.string(),
+  ...budgetAttributes,
   ruleLimits: z.string(),
   ruleAppliedAt: z.number(),
   // What an operator has lowered, which stays below whatever the rules say later.
@@ -133,8 +131,40 @@ async function ruleChange(
   if (state === 'revoked' || ruleLimits === limits || at - ruleAppliedAt < APPLIED_MILLISECONDS_MIN) {
     return undefined
   }
+  const { own, next, budget } = await planRule(table, { subject, stored, at })
+  const { budgetId, budgetPeriod } = nameBudget(budget.budget)
+  const set = {
+    models: next.models,
+    ratePerMinute: next.rate ?? undefined,
+    ...{ budgetId, budgetPeriod },
+    ...{ ownModels: own.models ?? undefined, ownRate: own.rate ?? undefined, ownBudget: budget.own },
+    ...{ ruleLimits: limits, ruleAppliedAt: at, rule: subject.limits.rule, revision: (revision ?? 0) + 1 },
+  }
+  const remove = [
+    ...(next.rate === null ? ['ratePerMinute'] : []),
+    ...(budgetId === undefined ? ['budgetId', 'budgetPeriod'] : []),
+  ]
+  const isAsRead = [isStill('state', 'active'), isStill('revision', revision)]
+  const { rule } = subject.limits
+  return {
+    key: { Update: change(tableKeys.apiKey(subject.digest), { set, remove }, isAsRead) },
+    listing: { Update: change(tableKeys.apiKeyListing(keyId), { set, remove }, isAsRead) },
+    keyBudget: budget.write,
+    audit: auditEntry({
+      actor: { name: `rule ${rule} of ${subject.issuer}`, role: 'tenant' },
+      action: 'key set',
+      target: { kind: 'key', id: keyId, tenantId: subject.tenantId },
+      before: { rule: stored.rule, models, rate: ratePerMinute, budget: await budgetText(table, namedBudget(stored)) },
+      after: { rule, ...next, budget: budget.limit && formatBudgetLimit(budget.limit) },
+      at,
+    }),
+  }
+}
+
+/** What a rule makes of the key of a subject: what its operators have lowered, and the limits that follow. */
+async function planRule(table: Table, { subject, stored, at }: Pick<Applied, 'subject'> & Planned) {
+  const { models, ratePerMinute = null, ruleLimits, ownModels = null, ownRate = null } = stored
   const before = readLimits(ruleLimits)
-  const { ownModels = null, ownRate = null } = stored
   const isLowered = JSON.stringify(models) !== JSON.stringify(commonModels(ownModels, before.models))
   const own = {
     models: isLowered ? models : ownModels,
@@ -142,41 +172,77 @@ async function ruleChange(
   }
   const next = {
     models: commonModels(own.models, subject.limits.models),
-    ratePerMinute: lowerRate(own.rate, subject.limits.ratePerMinute),
+    rate: lowerRate(own.rate, subject.limits.ratePerMinute),
   }
-  const hasNoBudget = before.budget === null && subject.limits.budget === null
+  return { own, next, budget: await planBudget(table, { subject, stored, at }, before) }
+}
+
+type Planned = { readonly stored: z.infer<typeof subjectItem>; readonly at: number }
+
+async function planBudget(
+  table: Table,
+  { subject, stored, at }: Pick<Applied, 'subject'> & Planned,
+  before: SubjectLimits,
+): Promise<PlannedBudget> {
+  if (before.budget === null && subject.limits.budget === null) {
+    // A budget that an operator has set beside the rule stays.
+    const budget = namedBudget(stored)
+    return { budget, limit: await limitOf(table, budget), write: undefined, own: stored.ownBudget }
+  }
   // A budget that subjects share is the rule's alone.
   const applied = before.sharesBudget
     ? { before: null, own: undefined }
     : { before: before.budget, own: stored.ownBudget }
-  const { budget, write, own: ownBudget } = await budgetFor(table, subject, at, applied)
-  const { budgetId, budgetPeriod } = nameBudget(budget)
-  const set = {
-    models: next.models,
-    ratePerMinute: next.ratePerMinute ?? undefined,
-    ...{ budgetId, budgetPeriod },
-    ...{ ownModels: own.models ?? undefined, ownRate: own.rate ?? undefined, ownBudget },
-    ...{ ruleLimits: limits, ruleAppliedAt: at, rule: subject.limits.rule, revision: (revision ?? 0) + 1 },
+  return await budgetFor(table, subject, at, applied)
+}
+
+async function limitOf(table: Table, budget: BudgetOfKey | undefined): Promise<BudgetLimit | null> {
+  const item = budget && (await table.readItem(tableKeys.keyBudget(budget.id)))
+  if (item === undefined) {
+    return null
   }
-  const remove = [
-    ...(next.ratePerMinute === null ? ['ratePerMinute'] : []),
-    // A budget that an operator has set beside the rule stays.
-    ...(budgetId === undefined && !hasNoBudget ? ['budgetId', 'budgetPeriod'] : []),
-  ]
-  const isAsRead = [isStill('state', 'active'), isStill('revision', revision)]
-  return {
-    key: { Update: change(tableKeys.apiKey(subject.digest), { set, remove }, isAsRead) },
-    listing: { Update: change(tableKeys.apiKeyListing(keyId), { set, remove }, isAsRead) },
-    keyBudget: write,
-    audit: auditEntry({
-      actor: actorOf(subject),
-      action: 'key set',
-      target: { kind: 'key', id: keyId, tenantId: subject.tenantId },
-      before: { models, rate: ratePerMinute },
-      after: { rule: subject.limits.rule, models: next.models, rate: next.ratePerMinute },
-      at,
-    }),
+  const { amount, period } = readKeyBudget(item)
+  return { amount, kind: period.kind }
+}
+
+async function budgetText(table: Table, budget: BudgetOfKey | undefined): Promise<string | null> {
+  const limit = await limitOf(table, budget)
+  return limit && formatBudgetLimit(limit)
+}
+
+/** How requests of a subject are treated, once its rule is applied. */
+export type SubjectOutlook = {
+  readonly keyId: string
+  /** `unused`: the first request makes the key. */
+  readonly state: 'unused' | 'active' | 'revoked' | 'suspended'
+  readonly models: readonly string[] | null
+  readonly ratePerMinute: number | null
+  readonly budget: BudgetLimit | null
+}
+
+/**
+ * Foresees what {@link admitSubject} makes of a subject, with what operators have lowered. Writes nothing.
+ * @throws ServiceUnavailableError for a tenant that does not exist.
+ */
+export async function foreseeSubject(table: Table, subject: Subject, at: number): Promise<SubjectOutlook> {
+  const { digest, tenantId, limits } = subject
+  const keyId = subjectKeyId(digest)
+  const [tenantState, record] = await Promise.all([
+    readTenantState(table, tenantId),
+    table.readItem(tableKeys.apiKey(digest)),
+  ])
+  if (tenantState === undefined) {
+    throw new ServiceUnavailableError()
   }
+  const isSuspended = tenantState === 'suspended'
+  if (record === undefined) {
+    const { models, ratePerMinute, budget } = limits
+    return { keyId, state: isSuspended ? 'suspended' : 'unused', models, ratePerMinute, budget }
+  }
+  const stored = subjectItem.parse(record)
+  const { next, budget } = await planRule(table, { subject, stored, at })
+  const state = stored.state === 'active' && isSuspended ? 'suspended' : stored.state
+  return { keyId, state, models: next.models, ratePerMinute: next.rate, budget: budget.limit }
 }
 
 /**
@@ -191,11 +257,12 @@ async function budgetFor(
 ): Promise<PlannedBudget> {
   const { digest, tenantId, limits } = subject
   if (limits.budget === null) {
-    return { budget: undefined, write: undefined, own: applied.own }
+    return { budget: undefined, limit: null, write: undefined, own: applied.own }
   }
   const { kind } = limits.budget
   const id = limits.sharesBudget ? `rule_${tenantId}_${limits.rule}_${kind}` : `${subjectKeyId(digest)}_${kind}`
-  return { budget: { id, kind }, ...(await budgetWrite(table, { id, tenantId, limit: limits.budget, at, ...applied })) }
+  const planned = await budgetWrite(table, { id, tenantId, limit: limits.budget, at, ...applied })
+  return { budget: { id, kind }, limit: { amount: planned.amount, kind }, write: planned.write, own: planned.own }
 }
 
 type AppliedBudget = {
@@ -207,6 +274,8 @@ type AppliedBudget = {
 
 type PlannedBudget = {
   readonly budget: BudgetOfKey | undefined
+  /** What it allows from then on. */
+  readonly limit: BudgetLimit | null
   readonly write: NamedWrites[string]
   readonly own: Microcredits | undefined
 }
@@ -221,12 +290,12 @@ type WantedBudget = AppliedBudget & {
 async function budgetWrite(
   table: Table,
   { id, tenantId, limit: { amount, kind }, at, before, own }: WantedBudget,
-): Promise<Pick<PlannedBudget, 'write' | 'own'>> {
+): Promise<Pick<PlannedBudget, 'write' | 'own'> & { readonly amount: Microcredits }> {
   const item = await table.readItem(tableKeys.keyBudget(id))
   if (item === undefined) {
     const period = periodAt(kind, at)
     const begun = { amount, period, spent: ZERO, held: ZERO, left: amount, free: amount, changedAt: at }
-    return { write: putKeyBudget(tenantId, id, begun), own }
+    return { write: putKeyBudget(tenantId, id, begun), own, amount }
   }
   const stored = readKeyBudget(item)
   const lowered = before === null ? own : ownAmount(stored.amount, before.amount, own)
@@ -240,7 +309,7 @@ async function budgetWrite(
             isStill('amount', stored.amount),
           ]),
         }
-  return { write, own: lowered }
+  return { write, own: lowered, amount: next }
 }
 
 /** What an operator wants a budget to be at most; undefined for what the rule says. */

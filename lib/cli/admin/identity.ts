@@ -1,18 +1,17 @@
 import { readFileSync } from 'node:fs'
+import { formatBudgetLimit } from '#core/budgets.ts'
 import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
 import { type Claims, unmetClaim } from '#core/claims.ts'
 import { HttpError } from '#core/errors.ts'
-import { type IdentityRule, matchingRule } from '#core/identity.ts'
-import { stateOf } from '#lambdas/admin/keys.ts'
-import { listApiKeys } from '#store/keys/api-keys.ts'
-import { digestOfSubject, subjectKeyId } from '#store/keys/subject-keys.ts'
+import { type IdentityRule, limitsOf, matchingRule, type SubjectLimits } from '#core/identity.ts'
+import { digestOfSubject, foreseeSubject, type Subject } from '#store/keys/subject-keys.ts'
 import { TokenVerifier } from '#upstream/issuer-tokens.ts'
 import { loadGatewayConfig } from '../../config/load-gateway-config.ts'
 import { CommandFailedError } from '../failures.ts'
 import { formatTable, type Output } from '../output.ts'
 import { readDeployedConfig } from './catalogue.ts'
 import type { AdminContext, Command } from './command.ts'
-import { findTenantId } from './read-options.ts'
+import { findRuleTenant } from './rule-tenants.ts'
 
 /** A token with its white space is far shorter. */
 const FILE_CHARACTERS_MAX = 20_000
@@ -25,7 +24,8 @@ export const identityTest: Command = {
   name: 'identity test',
   summary: 'say which rule a token of an identity issuer meets, or why it is refused',
   details: `The token comes from a file, or with \`-\` from standard input; it is never shown. Without --config the configuration is that of the stage
-or the local host, and the output says whether the subject has a key. Exit code 1 for a token that is refused.`,
+or the local host, and the output has the key of the subject and the limits that its next request will have, with what operators have lowered.
+Exit code 1 for a token that is refused, also because its subject is revoked.`,
   options: {
     'token-file': { value: 'FILE', summary: 'a file with the token, or `-` for standard input', required: true },
     config: { value: 'FILE', summary: 'a configuration that is not deployed' },
@@ -44,21 +44,18 @@ or the local host, and the output says whether the subject has a key. Exit code 
     if (rule === undefined) {
       return refusedByRules(named, issuer.rules, claims)
     }
-    const { name, tenant, models = null, rate, budget = null, budget_of_all: shared = null } = rule
-    const key = file === undefined ? await keyOf(context, named, tenant) : {}
-    const limits = { models, rate_per_minute: rate, budget, budget_of_all: shared }
-    const json = { accepted: true, ...named, rule: name, tenant, ...key, ...limits }
-    return {
-      json,
-      text: formatTable(
-        [],
-        Object.entries(json).map(([field, value]) => [field, shown(value)]),
-      ),
-    }
+    const limits = limitsOf(rule)
+    const ofRule = { accepted: true, reason: undefined, ...named, rule: rule.name, tenant: rule.tenant }
+    return file === undefined
+      ? describeOutlook({ ...ofRule, ...(await outlookOf(context, { ...named, limits }, rule.tenant)) })
+      : describeOutlook({ ...ofRule, ...limitFields(limits, limits) })
   },
 }
 
-/** @throws CommandFailedError saying which check failed. */
+const WITHOUT_ISSUER =
+  'The gateway uses keys that it has read for up to 25 hours; where it has none, its callers get a 503 until the issuer responds'
+
+/** @throws CommandFailedError saying which check failed, or why none could be made. */
 async function verified(token: string, { identity, trusted_origins }: GatewayConfig) {
   try {
     const found = await new TokenVerifier({ ...identity, trusted_origins }).verify(token)
@@ -69,8 +66,11 @@ async function verified(token: string, { identity, trusted_origins }: GatewayCon
     if (!(error instanceof HttpError)) {
       throw error
     }
-    const why = error.statusCode === 503 ? 'the keys of its issuer cannot be read' : error.explanation
-    throw new CommandFailedError(`the token is refused: ${why}`)
+    throw new CommandFailedError(
+      error.cause instanceof Error
+        ? `the token cannot be checked, and may be good: ${error.cause.message}. ${WITHOUT_ISSUER}`
+        : `the token is refused: ${error.explanation}`,
+    )
   }
   const issuers = identity.issuers.map(({ issuer }) => issuer).join(', ')
   throw new CommandFailedError(
@@ -87,13 +87,53 @@ function refusedByRules(named: Named, rules: readonly IdentityRule[], claims: Cl
   return { json: { accepted: false, ...named, unmet }, text, isOk: false }
 }
 
-/** The key that the subject has, or would get at its first use. */
-async function keyOf(context: AdminContext, named: Named, tenant: string) {
+/** Why a subject is refused whose token is valid, by the state of its key. */
+const REFUSED = {
+  revoked: 'the key of its subject is revoked: `key restore` lets it call again',
+  suspended: 'its tenant is suspended: `tenant resume` lets its subjects call again',
+} as const
+
+/** The key that the subject has, or would get at its first use, and what it may do. */
+async function outlookOf(
+  context: AdminContext,
+  subject: Pick<Subject, 'issuer' | 'subject' | 'limits'>,
+  tenant: string,
+) {
   const table = await context.table()
-  const tenantId = await findTenantId(table, tenant)
-  const id = subjectKeyId(digestOfSubject({ ...named, tenantId }))
-  const key = (await listApiKeys(table)).find(({ keyId }) => keyId === id)
-  return { tenant: tenantId, key: id, state: key === undefined ? 'not used yet' : stateOf(key, Date.now()) }
+  const { id: tenantId, problem } = await findRuleTenant(table, tenant)
+  if (tenantId === undefined) {
+    return { accepted: false, reason: `${problem}: requests get a 503` }
+  }
+  const digest = digestOfSubject({ ...subject, tenantId })
+  const { keyId, state, ...holds } = await foreseeSubject(table, { ...subject, digest, tenantId }, Date.now())
+  const reason = state === 'revoked' || state === 'suspended' ? REFUSED[state] : undefined
+  return {
+    accepted: reason === undefined,
+    reason,
+    tenant: tenantId,
+    key: keyId,
+    state: state === 'unused' ? 'not used yet' : state,
+    ...limitFields(holds, subject.limits),
+  }
+}
+
+type Holding = Pick<SubjectLimits, 'models' | 'ratePerMinute' | 'budget'>
+
+/** The limits that hold, by the names of the rule. */
+function limitFields({ models, ratePerMinute, budget }: Holding, { sharesBudget }: SubjectLimits) {
+  const text = budget && formatBudgetLimit(budget)
+  return {
+    models,
+    rate_per_minute: ratePerMinute,
+    budget: sharesBudget ? null : text,
+    budget_of_all: sharesBudget ? text : null,
+  }
+}
+
+function describeOutlook(json: { readonly accepted: boolean }): Output {
+  const given = Object.entries(json).filter(([, value]) => value !== undefined)
+  const rows = given.map(([field, value]) => [field, shown(value)])
+  return { json, text: formatTable([], rows), isOk: json.accepted }
 }
 
 function shown(value: unknown): string | null {

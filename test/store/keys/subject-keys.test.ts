@@ -3,10 +3,11 @@ import { limitsOf } from '#core/identity.ts'
 import { parseCredits } from '#core/money.ts'
 import { subjectDigest } from '#core/refused-key.ts'
 import { sha256Hex } from '#platform/crypto.ts'
+import { readAudit } from '#store/audit/read-audit.ts'
 import { planKeyBudget, readBudgetOfKey } from '#store/key-budgets.ts'
 import { getApiKey, listApiKeys, revokeApiKey } from '#store/keys/api-keys.ts'
 import { setApiKey } from '#store/keys/key-changes.ts'
-import { admitSubject, subjectKeyId } from '#store/keys/subject-keys.ts'
+import { admitSubject, foreseeSubject, subjectKeyId } from '#store/keys/subject-keys.ts'
 import { makeTenant } from '#store/tenants/tenant-lifecycle.ts'
 import { useTestTable } from '../../engines/use-test-table.ts'
 import { TESTER } from '../../engines/video-jobs.ts'
@@ -58,6 +59,22 @@ describe('admitSubject', () => {
     })
   })
 
+  it('writes an entry of the audit log for each key that a changed rule changes, by the rule', async () => {
+    await admitSubject(table, subjectOf('audited'), now)
+    await setApiKey(table, { keyId: listingOf('audited'), settings: { models: ['chat'] }, actor: TESTER })
+    await admitSubject(table, subjectOf('audited', { rate: 30, budget: '7/day' }), now + 60_000)
+    await admitSubject(table, subjectOf('audited', { rate: 30, budget: '7/day' }), now + 120_000)
+    const { entries } = await readAudit(table, { limit: 100, actor: 'rule ci of' })
+    expect(entries.filter(({ target }) => target === listingOf('audited'))).toMatchObject([
+      {
+        actor: 'rule ci of https://issuer.example.com',
+        action: 'key set',
+        before: { rule: 'ci', models: ['chat'], rate: 60, budget: '5/day' },
+        after: { rule: 'ci', models: ['chat'], rate: 30, budget: '7/day' },
+      },
+    ])
+  })
+
   it('keeps what an operator lowered after a rule that was lower still', async () => {
     await admitSubject(table, subjectOf('twice'), now)
     const keyId = listingOf('twice')
@@ -70,6 +87,23 @@ describe('admitSubject', () => {
     const { models, ratePerMinute, budget } = (await getApiKey(table, keyId)).listing
     expect({ models, ratePerMinute }).toEqual({ models: ['chat'], ratePerMinute: 20 })
     expect(await readBudgetOfKey(table, budget ?? { id: '', kind: 'day' })).toMatchObject({ amount: parseCredits('1') })
+  })
+
+  it('is foreseen: an unused, a lowered and a revoked key, without a write', async () => {
+    const foresee = async (rule: Partial<typeof RULE> = {}) =>
+      await foreseeSubject(table, subjectOf('foreseen', rule), now + 60_000)
+    const limits = { models: ['chat', 'image'], ratePerMinute: 60, budget: { amount: parseCredits('5'), kind: 'day' } }
+    expect(await foresee()).toEqual({ keyId: listingOf('foreseen'), state: 'unused', ...limits })
+    await admitSubject(table, subjectOf('foreseen'), now)
+    const budget = planKeyBudget(table, { amount: parseCredits('1'), kind: 'day' })
+    await setApiKey(table, { keyId: listingOf('foreseen'), settings: { ratePerMinute: 20, budget }, actor: TESTER })
+    const lowered = { ratePerMinute: 20, budget: { amount: parseCredits('1'), kind: 'day' } }
+    expect(await foresee()).toMatchObject({ state: 'active', ...limits, ...lowered })
+    expect(await foresee({ models: ['image', 'video'], rate: 10 })).toMatchObject({
+      ...{ models: ['image', 'video'], ratePerMinute: 10, budget: lowered.budget },
+    })
+    await revokeApiKey(table, listingOf('foreseen'), TESTER)
+    expect(await foresee()).toMatchObject({ state: 'revoked', ...lowered })
   })
 
   it('gives all subjects of a rule one budget, where the rule says so', async () => {
