@@ -6,8 +6,8 @@ import { type Alert, type DeliveryState, latestAlerts } from '#store/alerts/aler
 import type { Table } from '#store/table/table.ts'
 import { formatTable, type Output } from '../output.ts'
 import { UsageError } from '../terminal.ts'
-import { readDeployedConfig } from './catalogue.ts'
 import type { AdminContext, Command, CommandValues } from './command.ts'
+import { readDeployedConfig } from './deployed-config.ts'
 import { findTenant, readAmount, TENANT } from './read-options.ts'
 
 /** Shows or changes how a tenant is alerted. @throws StoreRefusal `not_found`. */

@@ -1,24 +1,20 @@
-import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
-import { CloudFormationClient, GetTemplateCommand } from '@aws-sdk/client-cloudformation'
-import * as z from 'zod'
 import type { Channel } from '#core/catalogue/channel.ts'
-import { type GatewayConfig, gatewayConfigSchema, LOOPBACK_CALLBACKS } from '#core/catalogue/gateway-config.ts'
+import { type GatewayConfig, LOOPBACK_CALLBACKS } from '#core/catalogue/gateway-config.ts'
 import type { Model } from '#core/catalogue/model.ts'
 import { credentialKind } from '#core/catalogue/upstream-auth.ts'
-import { readState } from '#local/data-directory.ts'
 import { shellRole } from '#local/upstream-role.ts'
 import {
   CONFIGURATION_FILE,
-  CONFIGURATION_METADATA,
   configurationFile,
   DEFAULT_CONFIGURATION,
   loadGatewayConfig,
 } from '../../config/load-gateway-config.ts'
-import { stackName } from '../../config/platform-facts.ts'
-import { DeploymentNotFoundError, unreadableStack } from '../failures.ts'
 import { formatTable, type Output } from '../output.ts'
 import type { AdminContext, Command } from './command.ts'
+import { readDeployedConfig } from './deployed-config.ts'
+import { ruleProblems } from './rule-tenants.ts'
+import { missingKeys, readChannelSecret } from './secrets.ts'
 
 /** One difference: its path, such as `models.famB-1.0-r2v.prices`, and the values before and after. */
 export type ConfigChange = {
@@ -112,59 +108,6 @@ function addressesOf(channel: Channel): string[] {
   return [channel.base_url, ...urls.flatMap((url) => URL.parse(url)?.origin ?? [])]
 }
 
-const template = z.object({
-  Metadata: z.object({ [CONFIGURATION_METADATA]: z.string().transform(parseJson).pipe(gatewayConfigSchema) }),
-})
-
-/**
- * The configuration in use: from the template of a deployed stage, or from the data directory of a running local host, which has the
- * addresses of its simulators.
- * @throws DeploymentNotFoundError if there is none, or this version cannot read it.
- */
-export async function readDeployedConfig(context: Pick<AdminContext, 'local' | 'stage' | 'dataDirectory' | 'output'>) {
-  return context.local ? await readLocalConfig(context) : await readTemplateConfig(stackName(context.stage))
-}
-
-async function readLocalConfig({
-  output,
-  dataDirectory,
-}: Pick<AdminContext, 'output' | 'dataDirectory'>): Promise<GatewayConfig> {
-  await output('BaseUrl')
-  const config = readState(join(dataDirectory, 'gateway.json'), gatewayConfigSchema)
-  if (config === undefined) {
-    throw new DeploymentNotFoundError(`the local host over ${dataDirectory} has no configuration there`)
-  }
-  return config
-}
-
-async function readTemplateConfig(name: string): Promise<GatewayConfig> {
-  const parsed = template.safeParse(parseJson(await readTemplate(name)))
-  if (!parsed.success) {
-    throw new DeploymentNotFoundError(
-      `the template of ${name} has no configuration that this version can read: deploy once with this version`,
-      { cause: parsed.error },
-    )
-  }
-  return parsed.data.Metadata[CONFIGURATION_METADATA]
-}
-
-async function readTemplate(name: string): Promise<string> {
-  try {
-    const { TemplateBody = '' } = await new CloudFormationClient({}).send(new GetTemplateCommand({ StackName: name }))
-    return TemplateBody
-  } catch (error) {
-    throw unreadableStack(`the template of ${name}`, error)
-  }
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
 /** A model as an operator reads it: one line per price. */
 export type ModelRow = {
   readonly id: string
@@ -188,15 +131,19 @@ export function modelRows({ models, channels }: GatewayConfig): ModelRow[] {
   }))
 }
 
+/** Ids of the enabled models that no channel names. */
+export function modelsWithoutChannel(config: GatewayConfig): string[] {
+  return modelRows(config).flatMap(({ id, enabled, channels }) => (enabled && channels.length === 0 ? [id] : []))
+}
+
 /** Settings that are valid and probably a mistake. */
 export function catalogueWarnings(config: GatewayConfig): string[] {
-  const unserved = modelRows(config).filter(({ enabled, channels }) => enabled && channels.length === 0)
   const keyless = config.channels.filter(
     (channel) => channel.base_url !== 'simulator' && credentialKind(channel) === 'none',
   )
   const open = config.channels.filter((channel) => channel.base_url.startsWith('http://'))
   return [
-    ...unserved.map(({ id }) => `model ${id} is on no channel: clients do not see it`),
+    ...modelsWithoutChannel(config).map((id) => `model ${id} is on no channel: clients do not see it`),
     ...keyless.map(({ id }) => `channel ${id} has no api_key: its upstream is called without one`),
     ...open.map(({ id }) => `channel ${id} has an http base_url: keys and prompts travel unencrypted`),
   ]
@@ -257,14 +204,15 @@ export const catalogueCheck: Command = {
   name: 'catalogue check',
   summary: 'validate a configuration and show its models, channels and prices',
   details: `Exit code 1, with file, line and allowed values for each problem; warnings do not count. Variables come from the environment, as in a
-deployment, which leaves out simulated channels; with --local, as in \`npm start\`.`,
+deployment, which leaves out simulated channels; with --local, as in \`npm start\`. Where the stage or the local host can be read, warns of keys
+that its channels lack, and of rules whose tenant it does not have.`,
   options: { config: CONFIG },
   examples: ['catalogue check --local', `catalogue check --config ${CONFIGURATION_FILE} --json`],
   async run(context, values) {
     const file = values.text('config') ?? configurationFile()
     const { config, warnings } = load(file, context.local)
-    const missing = context.local ? await missingRole(config) : []
-    return describeCatalogue(config, [...warnings, ...catalogueWarnings(config), ...missing])
+    const lacking = [...(context.local ? await missingRole(config) : []), ...(await lackingInPlace(config, context))]
+    return describeCatalogue({ file, config, warnings: [...warnings, ...catalogueWarnings(config), ...lacking] })
   },
 }
 
@@ -273,13 +221,18 @@ export const catalogueDiff: Command = {
   name: 'catalogue diff',
   summary: 'show the differences between a configuration and the deployed one',
   details: `Exit code 0: no difference. 1: there are differences, on stdout, or the command failed.
-Variables come from the environment, as in a deployment, so set those that the deployment had.`,
+Variables come from the environment, as in a deployment, so set those that the deployment had. Keys that a channel lacks and rules without
+their tenant are warnings on stderr.`,
   options: { config: CONFIG },
   examples: ['catalogue diff --stage prod', 'catalogue diff --local --json'],
   async run(context, values) {
-    const { config } = load(values.text('config') ?? configurationFile(), context.local)
+    const file = values.text('config') ?? configurationFile()
+    const { config } = load(file, context.local)
     const deployed = await readDeployedConfig(context)
-    return describeChanges(compareConfigs(context.local ? withSimulators(deployed, config) : deployed, config))
+    for (const warning of await lackingInPlace(config, context)) {
+      context.warn(warning)
+    }
+    return describeChanges(file, compareConfigs(context.local ? withSimulators(deployed, config) : deployed, config))
   },
 }
 
@@ -287,7 +240,33 @@ function load(file: string, isLocal: boolean) {
   return loadGatewayConfig({ file, environment: process.env, mode: isLocal ? 'local' : 'synth' })
 }
 
-function describeCatalogue(config: GatewayConfig, warnings: readonly string[]): Output {
+/** What a configuration needs and its place does not have: keys of upstreams, tenants of rules. Of a place that cannot be read, nothing is said. */
+async function lackingInPlace(config: GatewayConfig, context: AdminContext): Promise<string[]> {
+  const { local } = context
+  const isKeyed = missingKeys(config.channels, {}).length > 0
+  const entries = local ? process.env : isKeyed ? await ifReadable(() => readChannelSecret(context)) : undefined
+  const keys = entries === undefined ? [] : missingKeys(config.channels, entries)
+  const rules = await ifReadable(async () => await ruleProblems(context.table, config))
+  return [
+    ...keys.map(
+      ({ name, channel }) =>
+        `channel ${channel} has no key${local ? ` in this shell: set ${name} before \`npm start\`` : `: run \`secret set ${name}\``}`,
+    ),
+    ...(rules ?? []),
+  ]
+}
+
+async function ifReadable<Value>(read: () => Promise<Value>): Promise<Value | undefined> {
+  try {
+    return await read()
+  } catch {
+    return undefined
+  }
+}
+
+type Checked = { readonly file: string; readonly config: GatewayConfig; readonly warnings: readonly string[] }
+
+function describeCatalogue({ file, config, warnings }: Checked): Output {
   const models = modelRows(config)
   const channels = config.channels.map(({ id, provider, base_url, priority, weight, models: served }) => ({
     id,
@@ -313,14 +292,15 @@ function describeCatalogue(config: GatewayConfig, warnings: readonly string[]): 
     String(served.length),
   ])
   const text = [
+    `configuration  ${file}`,
     formatTable(['MODEL', 'KIND', 'CHANNELS', 'BILLING', 'PRICE (CREDITS)'], modelTable),
     formatTable(['CHANNEL', 'PROVIDER', 'BASE URL', 'PRIORITY', 'WEIGHT', 'MODELS'], channelTable),
     ...(warnings.length === 0 ? [] : [warnings.map((warning) => `warning: ${warning}`).join('\n')]),
   ]
-  return { json: { ok: true, models, channels, warnings }, text: text.join('\n\n') }
+  return { json: { ok: true, file, models, channels, warnings }, text: text.join('\n\n') }
 }
 
-function describeChanges(changes: readonly ConfigChange[]): Output {
+function describeChanges(file: string, changes: readonly ConfigChange[]): Output {
   const isSame = changes.length === 0
   const lines = changes.flatMap(({ change, path, deployed, file }) => {
     const mark = { added: '+', removed: '-', changed: '~' }[change]
@@ -332,7 +312,8 @@ function describeChanges(changes: readonly ConfigChange[]): Output {
       ...after.filter((line) => !before.includes(line)).map((line) => `    file      ${line}`),
     ]
   })
-  return { json: { same: isSame, changes }, text: isSame ? 'no difference' : lines.join('\n'), isOk: isSame }
+  const text = isSame ? `no difference: ${file} is deployed` : [`a deployment of ${file} changes`, ...lines].join('\n')
+  return { json: { same: isSame, file, changes }, text, isOk: isSame }
 }
 
 /** The index of the first difference between two values; 0 if one of them is missing. */

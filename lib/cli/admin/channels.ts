@@ -237,7 +237,7 @@ function readNumber(text: string, schema: typeof channelWeight, advice: string):
 }
 
 /** The errors in one cell, the most frequent class first, such as `3 (2 timeout, 1 server_error)`. */
-function errorsText(errors: ChannelFigures['errors']): string {
+export function errorsText(errors: ChannelFigures['errors']): string {
   const counted = Object.entries(errors).filter(([, count]) => count > 0)
   const all = counted.reduce((sum, [, count]) => sum + count, 0)
   const classes = counted.toSorted(([, left], [, right]) => right - left).map(([name, count]) => `${count} ${name}`)

@@ -1,27 +1,30 @@
 import { get } from 'node:http'
 import { get as getSecurely } from 'node:https'
-import { connect } from 'node:net'
 import { CloudFormationClient, DescribeStacksCommand, GetTemplateCommand } from '@aws-sdk/client-cloudformation'
 import { CloudWatchClient, DescribeAlarmsCommand, GetMetricStatisticsCommand } from '@aws-sdk/client-cloudwatch'
-import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
 import * as z from 'zod'
-import { credentialName } from '#core/catalogue/catalogue.ts'
-import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
-import { credentialKind } from '#core/catalogue/upstream-auth.ts'
-import { bareHostname } from '#core/http.ts'
 import { jobIdMilliseconds } from '#core/ids.ts'
-import type { AllFigures } from '#core/measures.ts'
+import { once } from '#platform/cache.ts'
 import { dueHolds, dueReservations, openReservations, readHolds } from '#store/due-index.ts'
+import { readSwitches } from '#store/switches.ts'
 import type { Table } from '#store/table/table.ts'
 import type { JobKey } from '#store/table/table-keys.ts'
 import { listTenants } from '#store/tenants/tenants.ts'
 import { stackName } from '../../config/platform-facts.ts'
 import { type Check, describeFindings, type Finding, fine, runCheck, wrong } from '../findings.ts'
-import { readDeployedConfig } from './catalogue.ts'
+import {
+  checkChannelConnections,
+  checkChannelKeys,
+  checkChannels,
+  checkCredentials,
+  checkModels,
+  checkUpstreams,
+} from './channel-checks.ts'
 import { readFigures } from './channel-figures.ts'
 import type { AdminContext, Command } from './command.ts'
+import { readDeployedConfig } from './deployed-config.ts'
 import { findResource, type StackResource } from './deployment.ts'
-import { parseSecretEntries } from './secrets.ts'
+import { checkRules } from './rule-tenants.ts'
 
 /** Longer than a cold start takes. */
 const RESPONSE_MILLISECONDS_MAX = 10_000
@@ -50,110 +53,6 @@ function statusOf(url: URL): Promise<number> {
   request.setTimeout(RESPONSE_MILLISECONDS_MAX, () => request.destroy(new Error('no response in time')))
   request.on('error', reject)
   return promise
-}
-
-/** TCP to another continent takes a third of a second. */
-const CONNECT_MILLISECONDS_MAX = 5_000
-
-/**
- * Whether the upstream of each channel accepts a connection from this machine, the machine of a local host. Nothing is sent: a request
- * could cost money, and the metrics show how upstreams reply.
- */
-export async function checkChannelConnections({ channels }: GatewayConfig): Promise<Finding[]> {
-  const findings = await Promise.all(channels.map(checkConnection))
-  const refused = findings.filter((finding) => finding !== undefined)
-  return refused.length === 0
-    ? [fine('connections', `the upstreams of ${channels.length} channels accept connections`)]
-    : refused
-}
-
-async function checkConnection({ id, base_url }: GatewayConfig['channels'][number]): Promise<Finding | undefined> {
-  const url = new URL(base_url)
-  const { host, port, protocol } = url
-  const usualPort = protocol === 'https:' ? 443 : 80
-  try {
-    await connectTo(bareHostname(url), port === '' ? usualPort : Number(port))
-    return undefined
-  } catch (error) {
-    const reason = typeof error === 'object' && error !== null && 'code' in error ? error.code : String(error)
-    const advice = 'Check that the upstream runs and that its base_url is right; until then its jobs wait or fail.'
-    return wrong('connections', `channel ${id}: no connection to ${host} (${reason})`, advice)
-  }
-}
-
-function connectTo(host: string, port: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const socket = connect({ host, port })
-    const end = (settle: () => void) => {
-      socket.destroy()
-      settle()
-    }
-    socket.setTimeout(CONNECT_MILLISECONDS_MAX, () => end(() => reject(new Error('no response in time'))))
-    socket.once('connect', () => end(resolve))
-    socket.once('error', (error) => end(() => reject(error)))
-  })
-}
-
-/** Whether the channel secret has every entry that a channel's `api_key` names. Names only: no value is shown or kept. */
-export async function checkChannelKeys(secretArn: string, { channels }: GatewayConfig): Promise<Finding[]> {
-  const current = new GetSecretValueCommand({ SecretId: secretArn, VersionStage: 'AWSCURRENT' })
-  const { SecretString } = await new SecretsManagerClient({}).send(current)
-  const filled = filledEntries(SecretString ?? '')
-  if (filled === undefined) {
-    const advice = 'Run `secret set NAME` for each name in `api_key`.'
-    return [wrong('channel keys', 'the channel secret is not a JSON object of strings', advice)]
-  }
-  const missing = channels.flatMap((channel) => {
-    const name = credentialName(channel)
-    return name === undefined || filled.has(name) ? [] : [{ name, channel: channel.id }]
-  })
-  return missing.length === 0
-    ? [fine('channel keys', `the keys of all ${channels.length} channels are set`)]
-    : missing.map(({ name, channel }) =>
-        wrong('channel keys', `${name} of channel ${channel} is missing`, `Run \`secret set ${name}\`.`),
-      )
-}
-
-/**
- * What each channel without a key is called with. A local host tells whether it has that; on AWS each instance gets its own.
- * @param states of a local host; undefined on AWS.
- */
-export function checkCredentials(
-  { channels }: GatewayConfig,
-  states: AllFigures['credentials'],
-): (Finding & { readonly credential: object })[] {
-  return channels.flatMap((channel) => {
-    const { id } = channel
-    const kind = credentialKind(channel)
-    if (kind !== 'aws' && kind !== 'workload_identity') {
-      return []
-    }
-    const { expiresAt = null, problem = null } = states?.get(id) ?? {}
-    const end = expiresAt === null ? null : new Date(expiresAt).toISOString()
-    const what = kind === 'aws' ? 'signs with AWS credentials' : 'exchanges tokens of its role'
-    const found =
-      problem === null
-        ? fine('credentials', `channel ${id} ${what}${end === null ? '' : `, valid until ${end}`}`)
-        : wrong('credentials', `channel ${id} has no credentials: ${problem}`, CREDENTIAL_ADVICE)
-    return [{ ...found, credential: { channel: id, kind, expires_at: end } }]
-  })
-}
-
-const CREDENTIAL_ADVICE = 'See docs/configuration.md, "Channels without a key"; until then other channels serve.'
-
-/** Whether the deployment has an upstream. */
-export function checkChannels({ channels }: GatewayConfig): Finding[] {
-  const advice = 'Set the base urls of the upstreams and deploy again.'
-  return [
-    channels.length === 0
-      ? wrong('channels', 'the configuration has no channel, so every request is refused', advice)
-      : fine('channels', channels.map(({ id }) => id).join(', ')),
-  ]
-}
-
-function filledEntries(text: string): Set<string> | undefined {
-  const secret = parseSecretEntries(text)
-  return secret && new Set(Object.keys(secret).filter((name) => secret[name] !== ''))
 }
 
 /** Reconcile runs every minute; CloudWatch is a few minutes behind. */
@@ -404,9 +303,10 @@ function ageText(milliseconds: number): string {
 /** Checks a deployment from outside. */
 export const health: Command = {
   name: 'health',
-  summary: 'check a deployment: stack, protection, api, table, reservations, Reconcile, alarms, channel keys',
-  details: `Exit code 1 if something is wrong; each finding says what to do. With --local, the parts of a local host: api, table, reservations,
-channels, and connections to their upstreams. Nothing is changed. \`ledger verify\` checks the money in full.`,
+  summary: 'check a deployment: stack, api, table, reservations, channels, models, rules, Reconcile, alarms',
+  details: `Exit code 1 if something is wrong; each finding says what to do. It names disabled channels, models that no enabled channel serves, upstreams of
+which every call of the last minute failed, and rules whose tenant does not exist or is suspended. With --local, the parts of a local host,
+and connections to its upstreams. Nothing is changed. \`ledger verify\` checks the money in full.`,
   examples: ['health --stage prod', 'health --local --json'],
   async run(context) {
     // Otherwise every check would report the same failing look-up.
@@ -418,23 +318,25 @@ channels, and connections to their upstreams. Nothing is changed. \`ledger verif
 
 function checksOf(context: AdminContext): Check[] {
   const now = Date.now()
+  const config = once(() => readDeployedConfig(context))
+  const switches = once(async () => (await readSwitches(await context.table())).switches)
+  const figures = once(async () => {
+    const ids = (await config()).channels.map(({ id }) => id)
+    return await readFigures(context, ids, now)
+  })
   const common: Check[] = [
     { name: 'api', run: async () => checkApi(await context.output('BaseUrl')) },
     { name: 'table', run: async () => checkBalances(await context.table()) },
     { name: 'reservations', run: async () => checkReservations(await context.table(), now) },
-    { name: 'channels', run: async () => checkChannels(await readDeployedConfig(context)) },
+    { name: 'channels', run: async () => checkChannels(await config(), await switches()) },
+    { name: 'models', run: async () => checkModels(await config(), await switches()) },
+    { name: 'upstreams', run: async () => checkUpstreams(await config(), await figures()) },
+    { name: 'rules', run: async () => checkRules(context.table, await config()) },
   ]
-  const here: Check = {
-    name: 'connections',
-    run: async () => checkChannelConnections(await readDeployedConfig(context)),
-  }
+  const here: Check = { name: 'connections', run: async () => checkChannelConnections(await config()) }
   const credentials: Check = {
     name: 'credentials',
-    run: async () => {
-      const config = await readDeployedConfig(context)
-      const ids = config.channels.map(({ id }) => id)
-      return checkCredentials(config, context.local ? (await readFigures(context, ids, now))?.credentials : undefined)
-    },
+    run: async () => checkCredentials(await config(), context.local ? (await figures())?.credentials : undefined),
   }
   return context.local ? [...common, here, credentials] : [...deployedChecks(context, now), ...common, credentials]
 }

@@ -9,8 +9,8 @@ import { TokenVerifier } from '#upstream/issuer-tokens.ts'
 import { loadGatewayConfig } from '../../config/load-gateway-config.ts'
 import { CommandFailedError } from '../failures.ts'
 import { formatTable, type Output } from '../output.ts'
-import { readDeployedConfig } from './catalogue.ts'
 import type { AdminContext, Command } from './command.ts'
+import { readDeployedConfig } from './deployed-config.ts'
 import { findRuleTenant } from './rule-tenants.ts'
 
 /** A token with its white space is far shorter. */

@@ -6,9 +6,9 @@ import type { Table } from '#store/table/table.ts'
 import { listTenants } from '#store/tenants/tenants.ts'
 import { formatTable, type Output } from '../output.ts'
 import { UsageError } from '../terminal.ts'
-import { readDeployedConfig } from './catalogue.ts'
 import { readFigures } from './channel-figures.ts'
 import type { AdminContext, Command, CommandOption, CommandValues } from './command.ts'
+import { readDeployedConfig } from './deployed-config.ts'
 import type { DocumentedOperation } from './document.ts'
 
 /** An option of a command that gives a field of the input, where its text is not the JSON of the field. */

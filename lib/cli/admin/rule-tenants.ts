@@ -1,6 +1,7 @@
 import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
 import type { Table } from '#store/table/table.ts'
 import { readTenantName, readTenantState, tenantsNamed } from '#store/tenants/tenants.ts'
+import { type Finding, fine, wrong } from '../findings.ts'
 
 /** The tenant of a rule, or why it has none. */
 export type RuleTenant =
@@ -39,18 +40,18 @@ function rulesOf({ identity, console: { oidc } }: Pick<GatewayConfig, 'identity'
   return [...ofIssuers, ...ofConsole]
 }
 
-/** Whether rules of a configuration name tenants. */
-export function namesTenants(config: Pick<GatewayConfig, 'identity' | 'console'>): boolean {
-  return rulesOf(config).length > 0
-}
-
 /** A sentence for each rule of identity issuers and of the console whose tenant does not exist, is one of several, or is suspended. */
 export async function ruleProblems(
-  table: Table,
+  openTable: () => Promise<Table>,
   config: Pick<GatewayConfig, 'identity' | 'console'>,
 ): Promise<string[]> {
+  const rules = rulesOf(config)
+  if (rules.length === 0) {
+    return []
+  }
+  const table = await openTable()
   const problems: string[] = []
-  for (const { rule, tenant, missing, suspended } of rulesOf(config)) {
+  for (const { rule, tenant, missing, suspended } of rules) {
     const { id, problem } = await findRuleTenant(table, tenant)
     if (id === undefined) {
       problems.push(`${rule}: ${problem}, so ${missing}`)
@@ -59,4 +60,19 @@ export async function ruleProblems(
     }
   }
   return problems
+}
+
+/** Whether the tenants of all rules exist and may call. Without rules there is nothing to say. */
+export async function checkRules(
+  openTable: () => Promise<Table>,
+  config: Pick<GatewayConfig, 'identity' | 'console'>,
+): Promise<Finding[]> {
+  const count = rulesOf(config).length
+  const problems = await ruleProblems(openTable, config)
+  const advice = 'Create or resume the tenant, or correct `tenant` of the rule and deploy again.'
+  return problems.length > 0
+    ? problems.map((problem) => wrong('rules', problem, advice))
+    : count === 0
+      ? []
+      : [fine('rules', `the tenants of ${count} rules exist`)]
 }

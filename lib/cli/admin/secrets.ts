@@ -12,13 +12,14 @@ import {
   DEFAULT_CONFIGURATION,
   GatewayConfigError,
   loadGatewayConfig,
+  SIMULATOR,
 } from '../../config/load-gateway-config.ts'
 import { CommandFailedError, DeploymentNotFoundError, NotConfirmedError } from '../failures.ts'
 import { formatTable, type Output } from '../output.ts'
 import { UsageError } from '../terminal.ts'
 import { recordEffect } from './audit.ts'
-import { readDeployedConfig } from './catalogue.ts'
 import type { AdminContext, Command } from './command.ts'
+import { readDeployedConfig } from './deployed-config.ts'
 
 /** Key names with the ids of the channels that use them. */
 export type ChannelKeyNames = ReadonlyMap<string, readonly string[]>
@@ -169,6 +170,22 @@ export function parseSecretEntries(text: string): SecretEntries | undefined {
   }
 }
 
+/** The names in `api_key` of channels with an upstream of their own that have no value, each with its channel. */
+export function missingKeys(
+  channels: GatewayConfig['channels'],
+  entries: Readonly<Record<string, string | undefined>>,
+): { readonly name: string; readonly channel: string }[] {
+  return channels.flatMap((channel) => {
+    const name = credentialName(channel)
+    return name === undefined || channel.base_url === SIMULATOR || entries[name] ? [] : [{ name, channel: channel.id }]
+  })
+}
+
+/** The entries of the channel secret of a stage. @throws CommandFailedError for a local host, which has none. */
+export async function readChannelSecret(context: AdminContext): Promise<SecretEntries> {
+  return await readSecretEntries(await channelSecret(context))
+}
+
 /** The current entries. @throws CommandFailedError for a secret that is not a JSON object of strings. */
 export async function readSecretEntries(secret: NamedSecret): Promise<SecretEntries> {
   return (await readEntries(secret, new SecretsManagerClient({}))).entries
@@ -264,7 +281,7 @@ export const secretList: Command = {
   options: { config: CONFIG },
   examples: ['secret list --stage prod'],
   async run(context, values) {
-    const entries = await readSecretEntries(await channelSecret(context))
+    const entries = await readChannelSecret(context)
     const names = await channelKeyNames(context, values.text('config'))
     const secrets = [...new Set([...names.keys(), ...Object.keys(entries)])].sort().map((name) => ({
       name,

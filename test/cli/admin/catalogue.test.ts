@@ -2,15 +2,19 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { CloudFormationClient, GetTemplateCommand } from '@aws-sdk/client-cloudformation'
+import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
 import { afterAll, afterEach, beforeEach, describe, expect, it } from '@jest/globals'
 import { mockClient } from 'aws-sdk-client-mock'
-import { catalogueCheck, catalogueDiff, readDeployedConfig } from '../../../lib/cli/admin/catalogue.ts'
+import { catalogueCheck, catalogueDiff } from '../../../lib/cli/admin/catalogue.ts'
+import { readDeployedConfig } from '../../../lib/cli/admin/deployed-config.ts'
 import { CONFIGURATION_METADATA } from '../../../lib/config/load-gateway-config.ts'
 import { SAMPLE_FILE } from '../../config/edited-config.ts'
 import { PER_SECOND_MODEL, testCatalogue } from '../../engines/test-catalogue.ts'
+import { startTestTable } from '../../engines/test-table.ts'
 import { runCommand } from './run-command.ts'
 
 const cloudFormation = mockClient(CloudFormationClient)
+const secrets = mockClient(SecretsManagerClient)
 
 describe('catalogue commands', () => {
   const directory = mkdtempSync(join(tmpdir(), 'reelgate-admin-'))
@@ -61,6 +65,34 @@ describe('catalogue commands', () => {
       )
     })
 
+    it('names the file, the keys that its channels lack, and the rules whose tenant does not exist', async () => {
+      const rule = { name: 'ci', when: { sub: '*' }, tenant: 'gone' }
+      const issuer = { issuer: 'https://issuer.example.com', audience: 'gateway', rules: [rule] }
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: this is what an operator writes.
+      const { config: keyed } = testCatalogue({}, { main: { api_key: '${LACKING_KEY}' } })
+      const file = write('lacking.json', { ...keyed, identity: { issuers: [issuer] } })
+      const engine = await startTestTable()
+      try {
+        const table = await engine.fresh()
+        const check = async (surroundings: Parameters<typeof runCommand>[1]) => {
+          const { json, text } = await runCommand(catalogueCheck, { options: { config: file }, ...surroundings })
+          expect(text).toContain(`configuration  ${file}\n`)
+          expect(Object(json).file).toBe(file)
+          return Object(json).warnings
+        }
+        const noTenant = 'identity rule ci: the tenant gone does not exist, so its callers get a 503'
+        const localKey = 'channel main has no key in this shell: set LACKING_KEY before `npm start`'
+        expect(await check({ local: true, table })).toEqual(expect.arrayContaining([localKey, noTenant]))
+        secrets.on(GetSecretValueCommand).resolves({ SecretString: '{}' })
+        const outputs = { ChannelSecretArn: 'arn:secret' }
+        const stageKey = 'channel main has no key: run `secret set LACKING_KEY`'
+        expect(await check({ table, outputs })).toEqual(expect.arrayContaining([stageKey, noTenant]))
+        expect(await check({})).not.toEqual(expect.arrayContaining([expect.stringMatching(/no key|tenant/)]))
+      } finally {
+        await engine.close()
+      }
+    })
+
     it('fails with file, line and what is allowed', async () => {
       const file = write('bad.yaml', 'unit: credit\nchannels: []\nmodels:\n  - id: a\n    kind: film\n')
       await expect(runCommand(catalogueCheck, { options: { config: file } })).rejects.toThrow(
@@ -74,8 +106,8 @@ describe('catalogue commands', () => {
       deploy(config)
       const options = { config: write('same.json', config) }
       expect(await runCommand(catalogueDiff, { options })).toEqual({
-        json: { same: true, changes: [] },
-        text: 'no difference',
+        json: { same: true, file: options.config, changes: [] },
+        text: `no difference: ${options.config} is deployed`,
         isOk: true,
       })
     })
@@ -106,7 +138,8 @@ describe('catalogue commands', () => {
         'changed queue_minutes',
       ])
       const prices = text.slice(0, text.indexOf('- channels.main\n')).split('\n')
-      expect(prices[0]).toBe(`~ models.${PER_SECOND_MODEL}.prices`)
+      expect(prices[0]).toBe(`a deployment of ${file} changes`)
+      expect(prices[1]).toBe(`~ models.${PER_SECOND_MODEL}.prices`)
       expect(prices).toContain('    file      1. 480P: 0.1')
       expect(text).toContain('~ queue_minutes\n    deployed  60\n    file      5')
     })
@@ -118,7 +151,7 @@ describe('catalogue commands', () => {
       deploy(withPrices(rows))
       const options = { config: write('turned.json', withPrices(rows.toReversed())) }
       const { text } = await runCommand(catalogueDiff, { options })
-      expect(text.split('\n').slice(1)).toEqual([
+      expect(text.split('\n').slice(2)).toEqual([
         '    deployed  1. 1080P: 0.18',
         '    deployed  2. 0.07',
         '    file      1. 0.07',
@@ -133,7 +166,7 @@ describe('catalogue commands', () => {
       const options = { config: write('long.json', withOrigins('https://new.example')) }
       const { text } = await runCommand(catalogueDiff, { options })
       expect(text).toMatch(
-        /^~ trusted_origins\n {4}deployed {2}\.\.\..*https:\/\/old\.example"\] \(\d+ characters\)\n {4}file {6}\.\.\..*new/,
+        /\n~ trusted_origins\n {4}deployed {2}\.\.\..*https:\/\/old\.example"\] \(\d+ characters\)\n {4}file {6}\.\.\..*new/,
       )
     })
 

@@ -14,13 +14,16 @@ import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-sec
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { mockClient } from 'aws-sdk-client-mock'
+import { parseCredits } from '#core/money.ts'
 import { RelayLedger } from '#store/relay-ledger/relay-ledger.ts'
 import { tableKeys } from '#store/table/table-keys.ts'
+import { makeTenant, suspendTenant } from '#store/tenants/tenant-lifecycle.ts'
+import { channelDisable } from '../../../lib/cli/admin/channels.ts'
 import { readStackResources } from '../../../lib/cli/admin/deployment.ts'
 import { health } from '../../../lib/cli/admin/health.ts'
 import { testCatalogue } from '../../engines/test-catalogue.ts'
 import { startTestTable, type TableWithClient, type TestTable } from '../../engines/test-table.ts'
-import { openTenant, reserveJob } from '../../engines/video-jobs.ts'
+import { openTenant, reserveJob, TESTER } from '../../engines/video-jobs.ts'
 import { listenHttp } from '../../platform/http/loopback.ts'
 import { openRelayingTenant } from '../../store/relay-ledger/relaying-tenant.ts'
 import { runCommand } from './run-command.ts'
@@ -242,11 +245,22 @@ describe('health-command: health of a local host', () => {
   const dataDirectory = mkdtempSync(join(tmpdir(), 'reelgate-health-'))
   let engine: TestTable
   let server: Awaited<ReturnType<typeof listenHttp>>
+  let figures: object = {}
   beforeAll(async () => {
     engine = await startTestTable()
-    server = await listenHttp((_, response) => response.writeHead(200).end())
+    // Its POST is that of the figures of the channels.
+    server = await listenHttp((request, response) => {
+      response
+        .writeHead(200)
+        .end(request.method === 'POST' ? JSON.stringify({ channels: figures, credentials: {} }) : '')
+    })
+    process.env.AWS_ENDPOINT_URL_SFN = server.origin
+  })
+  beforeEach(() => {
+    figures = {}
   })
   afterAll(async () => {
+    delete process.env.AWS_ENDPOINT_URL_SFN
     await Promise.all([engine.close(), server.stop()])
     rmSync(dataDirectory, { recursive: true, force: true })
   })
@@ -260,11 +274,14 @@ describe('health-command: health of a local host', () => {
     return typeof address === 'object' && address !== null ? address.port : 0
   }
 
-  async function look(mainUrl: string) {
+  async function look(
+    mainUrl: string,
+    { table, ...more }: { readonly table?: TableWithClient; identity?: object } = {},
+  ) {
     const { config } = testCatalogue({}, { main: { base_url: mainUrl }, spare: { base_url: server.origin } })
-    writeFileSync(join(dataDirectory, 'gateway.json'), JSON.stringify(config))
+    writeFileSync(join(dataDirectory, 'gateway.json'), JSON.stringify({ ...config, ...more }))
     const outputs = { BaseUrl: server.origin }
-    return await runCommand(health, { table: await engine.fresh(), local: true, dataDirectory, outputs })
+    return await runCommand(health, { table: table ?? (await engine.fresh()), local: true, dataDirectory, outputs })
   }
 
   it('is fine when every upstream takes connections', async () => {
@@ -285,6 +302,51 @@ describe('health-command: health of a local host', () => {
   it('names one whose host does not exist', async () => {
     const { text } = await look('http://no-such-upstream.invalid')
     expect(text).toMatch(/channel main: no connection to no-such-upstream\.invalid \((ENOTFOUND|EAI_AGAIN)\)/)
+  })
+
+  it('names channels that operators have disabled, and models that no enabled channel serves', async () => {
+    const table = await engine.fresh()
+    const outputs = { BaseUrl: server.origin }
+    const disable = (id: string) =>
+      runCommand(channelDisable, { table, local: true, dataDirectory, outputs, options: { ID: id } })
+    await look(server.origin, { table })
+    await disable('main')
+    const one = await look(server.origin, { table })
+    expect(one.isOk).toBe(true)
+    expect(one.text).toMatch(/warning +channels +channel main is disabled by tester/)
+    await disable('spare')
+    const both = await look(server.origin, { table })
+    expect(both.isOk).toBe(false)
+    expect(both.text).toMatch(/WRONG +models +no enabled channel serves /)
+  })
+
+  it('names a channel whose upstream refuses every call', async () => {
+    const times = { p50Milliseconds: 3, p95Milliseconds: 5 }
+    const refused = { calls: 3, errors: { client_error: 3 }, ...times }
+    figures = { main: { ...refused, breaker: 'open' }, spare: { ...refused, calls: 4, breaker: 'closed' } }
+    const { isOk, text } = await look(server.origin)
+    expect(isOk).toBe(false)
+    expect(text).toMatch(
+      /WRONG +upstreams +channel main: 3 calls in the last minute, errors 3 \(3 client_error\); its breaker/,
+    )
+    expect(text).not.toContain('channel spare:')
+    figures = { main: { ...refused, breaker: 'closed' } }
+    expect((await look(server.origin)).text).toMatch(/warning +upstreams +channel main: 3 calls/)
+  })
+
+  it('names identity rules whose tenant does not exist or is suspended', async () => {
+    const table = await engine.fresh()
+    await makeTenant(table, { id: 'acme', name: 'Acme', credits: parseCredits('1') }, TESTER)
+    const rule = (name: string, tenant: string) => ({ name, tenant, when: { sub: '*' }, rate: 60 })
+    const rules = [rule('ci', 'Acme'), rule('lost', 'gone')]
+    const identity = { issuers: [{ issuer: 'https://issuer.example.com', audience: ['a'], rules }] }
+    const lost = await look(server.origin, { table, identity })
+    expect(lost.isOk).toBe(false)
+    expect(lost.text).toContain('identity rule lost: the tenant gone does not exist, so its callers get a 503')
+    expect(lost.text).not.toContain('identity rule ci')
+    await suspendTenant(table, 'acme', { actor: TESTER, reason: undefined })
+    const { text } = await look(server.origin, { table, identity })
+    expect(text).toContain('identity rule ci: the tenant Acme is suspended, so its callers get a 401')
   })
 
   it('says in one sentence that the host left a broken configuration', async () => {
