@@ -20,6 +20,9 @@ export const NO_SNIFFING = { 'x-content-type-options': 'nosniff' } as const
  */
 export const DO_NOT_RETRY = { 'x-should-retry': 'false' } as const
 
+/** Hosts of this machine, which only a local host can mean. */
+export const LOOPBACK_NAMES: readonly string[] = ['127.0.0.1', 'localhost', '[::1]']
+
 /** The host of a URL as sockets take it: only a URL writes `::1` as `[::1]`, and Node would look that up as a name. */
 export function bareHostname({ hostname }: Pick<URL, 'hostname'>): string {
   return hostname.replace(/^\[|\]$/g, '')

@@ -16,6 +16,7 @@ import {
 import * as z from 'zod'
 import { credentialName } from '#core/catalogue/catalogue.ts'
 import { type GatewayConfig, gatewayConfigSchema, LOOPBACK_CALLBACKS } from '#core/catalogue/gateway-config.ts'
+import { isIssuer } from '#core/catalogue/identity-settings.ts'
 import { withAddresses } from '#core/catalogue/upstream-auth.ts'
 import { type ConfigProblem, configProblems, formatPath, isRecord, listAt } from './config-problems.ts'
 import { OperatorError } from './operator-error.ts'
@@ -91,7 +92,10 @@ export function loadGatewayConfig(options: LoadOptions): LoadedConfig {
   const shipped = shippedModels()
   const value = withShippedModels(toValue(document, file), shipped)
   const reported = new Set(unset.map(({ path }) => formatPath(path)))
-  const others = configProblems(value, [...shipped.keys()]).filter(({ path }) => !reported.has(formatPath(path)))
+  const others =
+    value === null || value === undefined
+      ? [EMPTY]
+      : configProblems(value, [...shipped.keys()]).filter(({ path }) => !reported.has(formatPath(path)))
   const keys = mode === 'start' ? missingKeys(value, environment) : []
   const local = mode === 'synth' ? localIssuers(value) : []
   const problems = [...unset, ...others, ...keys, ...local].map((problem) => ({
@@ -115,11 +119,18 @@ function localIssuers(value: unknown): ConfigProblem[] {
   const identity = isRecord(value) ? value.identity : undefined
   return listAt(identity, 'issuers').flatMap((row, index) =>
     (['issuer', 'jwks_url'] as const).flatMap((name) =>
-      String(row[name]).startsWith('http:')
+      String(row[name]).startsWith('http:') && isIssuer(String(row[name]))
         ? [{ path: ['identity', 'issuers', index, name], message: 'a deployment takes https only' }]
         : [],
     ),
   )
+}
+
+const NO_TABS = 'a tab in the indentation; indent with spaces'
+
+const EMPTY: ConfigProblem = {
+  path: [],
+  message: 'is empty; write `channels`, and `models` of your own, as in config/examples/openai-compatible.yaml',
 }
 
 function readDocument(file: string, lines: LineCounter): Document {
@@ -131,8 +142,11 @@ function readDocument(file: string, lines: LineCounter): Document {
   }
   const document = parseDocument(text, { lineCounter: lines })
   if (document.errors.length > 0) {
-    const described = document.errors.map(
-      ({ pos, message }) => `${file}:${lines.linePos(pos[0]).line} not valid YAML: ${message}`,
+    // What follows a tab in the indentation is misread.
+    const tabs = document.errors.filter(({ code }) => code === 'TAB_AS_INDENT')
+    const described = (tabs.length > 0 ? tabs : document.errors).map(
+      ({ code, pos, message }) =>
+        `${file}:${lines.linePos(pos[0]).line} not valid YAML: ${code === 'TAB_AS_INDENT' ? NO_TABS : message}`,
     )
     throw new GatewayConfigError(described.join('\n'), { cause: document.errors[0] })
   }

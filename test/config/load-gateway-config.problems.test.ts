@@ -296,7 +296,19 @@ describe('a problem', () => {
     expect(problemsOf(text)).toStrictEqual(['2 unit: not allowed; allowed: credit'])
   })
 
-  it.each(['', '[1]', 'text', '5'])('of the whole file %j is told as such', (text) => {
+  it.each(['', '# nothing yet\n', 'null\n'])('of the empty file %j says what to write', (text) => {
+    expect(problemsOf(text)).toStrictEqual([
+      '1 (file): is empty; write `channels`, and `models` of your own, as in config/examples/openai-compatible.yaml',
+    ])
+  })
+
+  it('of a tab is told once, and not what the parser misreads behind it', () => {
+    expect(() => load('channels:\n  - id: main\n\tprovider: openai\n    models: {}\n')).toThrow(
+      /^[^\n]*gateway\.yaml:3 not valid YAML: a tab in the indentation; indent with spaces$/,
+    )
+  })
+
+  it.each(['[1]', 'text', '5'])('of the whole file %j is told as such', (text) => {
     expect(problemsOf(text)).toStrictEqual(['1 (file): write a block of keys'])
   })
 })
@@ -313,7 +325,12 @@ identity:
     ['a model that does not exist', rule(', models: [nothing]'), 'no model "nothing" in models'],
     ['two budgets', rule(', budget: 1/day, budget_of_all: 1/day'), 'use `budget` or `budget_of_all`'],
     ['a budget without a period', rule(', budget: "5"'), 'write credits per period, such as 5/month'],
-    ['a name that is used twice', `${rule('')}, ${rule('')}`, '"ci" is used twice'],
+    [
+      'a number for a budget',
+      rule(', budget: 5'),
+      'rules[0].budget: write credits per period, such as 5/month; periods:',
+    ],
+    ['a name that is used twice', `${rule('')}, ${rule('')}`, 'rules[1].name: "ci" is used twice'],
     ['no condition', '{ name: ci, when: {}, tenant: acme }', 'name at least one claim'],
   ])('names %s', (_, rules, message) => {
     expect(problemsOf(withIssuer(rules)).join('\n')).toContain(message)
@@ -323,6 +340,12 @@ identity:
     const text = withIssuer(rule(''), 'http://127.0.0.1:9000')
     expect(problemsOf(text)).toEqual([])
     expect(problemsOf(text, { mode: 'synth' }).join('\n')).toContain('a deployment takes https only')
-    expect(problemsOf(withIssuer(rule(''), 'http://issuer.example.com')).join('\n')).toContain('use the issuer exactly')
+    for (const mode of ['local', 'synth'] as const) {
+      expect(problemsOf(withIssuer(rule(''), 'http://issuer.example.com'), { mode })).toEqual([
+        expect.stringContaining(
+          'issuers[0].issuer: use https; plain http is for an issuer on the machine of a local host',
+        ),
+      ])
+    }
   })
 })

@@ -57,6 +57,11 @@ describe('auth of a channel', () => {
     ['an unknown service', 'auth: { aws: { service: sagemaker } }', 'allowed: bedrock, bedrock-mantle'],
     ['an external id without a role', 'auth: { aws: { service: bedrock, external_id: abc } }', 'add role_arn'],
     ['what is no role', 'auth: { aws: { service: bedrock, role_arn: me } }', 'use the ARN of a role'],
+    [
+      'a plain address for signed requests',
+      `base_url: http://a.example/v1\n${BEDROCK}`,
+      'base_url: requests that your role',
+    ],
     ['no address', `${OPENAI} } }`, 'base_url: is missing'],
     ['neither address nor auth', 'api_key: ""', 'base_url: is missing; write a string'],
     ['a foreign host', `base_url: https://evil.example/v1\n${OPENAI} } }`, 'base_url: a token of openai goes to'],
@@ -73,6 +78,12 @@ describe('auth of a channel', () => {
     ],
   ])('is refused with %s', (_, channel, message) => {
     expect(problemOf(channel)).toContain(message)
+  })
+
+  it('signs requests to a plain address of this machine', () => {
+    expect(load(`base_url: http://127.0.0.1:9400/v1\n${BEDROCK}`)).toMatchObject({
+      base_url: 'http://127.0.0.1:9400/v1',
+    })
   })
 
   it('sends tokens to an origin of trusted_origins', () => {

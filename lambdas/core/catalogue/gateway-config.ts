@@ -1,7 +1,8 @@
 import * as z from 'zod'
+import { LOOPBACK_NAMES } from '../http.ts'
 import { type Channel, channelSchema, FIELD_PATH } from './channel.ts'
 import { consoleRule } from './claim-rules.ts'
-import { identitySettings, isIssuer, LOOPBACK_NAMES } from './identity-settings.ts'
+import { identitySettings, isIssuer, issuerProblem } from './identity-settings.ts'
 import {
   type ChatModel,
   type EmbeddingModel,
@@ -12,7 +13,7 @@ import {
 } from './model.ts'
 import { findImagePrice, findVideoPrice, imagePriceTiers } from './price-rows.ts'
 import { strictObject } from './schema-parts.ts'
-import { foreignTokenPlaces } from './upstream-auth.ts'
+import { foreignTokenPlaces, plainSignaturePlaces } from './upstream-auth.ts'
 
 const RULES_MAX = 200
 
@@ -21,7 +22,7 @@ const oidc = strictObject({
     .string()
     .max(500)
     .refine(isIssuer, {
-      message: 'use the issuer of the provider, such as https://login.example.com, without a query',
+      error: issuerProblem('use the issuer of the provider, such as https://login.example.com, without a query'),
     })
     .meta({ description: 'The issuer, exactly as its discovery document names it.' }),
   client_id: z.string().min(1).max(200),
@@ -95,7 +96,7 @@ function channelModels({ provider, models: served }: ChannelRow, index: number, 
   })
 }
 
-function foreignTokens({
+function unsafePlaces({
   channels,
   trusted_origins: trusted,
 }: {
@@ -104,7 +105,7 @@ function foreignTokens({
 }): ConfigIssue[] {
   return channels.flatMap((channel, index) =>
     channel.provider === 'openai'
-      ? foreignTokenPlaces(channel, trusted).map(({ path, message }) => ({
+      ? [...foreignTokenPlaces(channel, trusted), ...plainSignaturePlaces(channel)].map(({ path, message }) => ({
           path: ['channels', index, ...path],
           message,
         }))
@@ -290,7 +291,7 @@ export const gatewayConfigSchema = strictObject({
   channels: z.array(channelSchema),
   models: z.array(modelSchema).min(1),
 }).superRefine((config, context) => {
-  for (const issue of [...crossCheck(config), ...foreignTokens(config), ...ruleModels(config)]) {
+  for (const issue of [...crossCheck(config), ...unsafePlaces(config), ...ruleModels(config)]) {
     context.addIssue({ code: 'custom', path: issue.path, message: issue.message })
   }
 })

@@ -1,3 +1,4 @@
+import { LOOPBACK_NAMES } from '../http.ts'
 import type { AwsAuth, Channel, RelayChannel, WorkloadIdentity } from './channel.ts'
 
 /** The kinds of credentials that a channel may have. `none`: its upstream is called without one. */
@@ -53,19 +54,13 @@ export const TOKEN_PROVIDERS = {
   },
 } as const satisfies Record<WorkloadIdentity['provider'], object>
 
-/** Addresses that get a token of a channel, by their places in the configuration, and are not its provider's own. */
-export function foreignTokenPlaces(
-  { auth, base_url, apis, models }: RelayChannel,
-  trustedOrigins: readonly string[],
-): { readonly path: readonly string[]; readonly message: string }[] {
-  const identity = auth?.workload_identity
-  if (identity === undefined) {
-    return []
-  }
-  const { origins } = TOKEN_PROVIDERS[identity.provider]
+type Place = { readonly path: readonly string[]; readonly message: string }
+
+/** Addresses of a channel, by their places in the configuration. */
+function addressesOf({ auth, base_url, apis, models }: RelayChannel): [readonly string[], string][] {
   const places: (readonly [readonly string[], string | undefined])[] = [
     [['base_url'], base_url],
-    [['auth', 'workload_identity', 'token_url'], identity.token_url],
+    [['auth', 'workload_identity', 'token_url'], auth?.workload_identity?.token_url],
     [['apis', 'messages', 'base_url'], apis?.messages?.base_url],
     ...Object.entries(models).map(
       ([id, model]) =>
@@ -75,11 +70,29 @@ export function foreignTokenPlaces(
         ] as const,
     ),
   ]
+  return places.flatMap(([path, url]) => (url === undefined || url === 'simulator' ? [] : [[path, url]]))
+}
+
+/** Addresses to which requests that the role signs would travel unencrypted, and that are not on this machine. */
+export function plainSignaturePlaces(channel: RelayChannel): Place[] {
+  const message = 'requests that your role signs go over https; plain http is for this machine'
+  return addressesOf(channel).flatMap(([path, url]) => {
+    const { protocol, hostname } = URL.parse(url) ?? {}
+    const isPlain = protocol === 'http:' && !LOOPBACK_NAMES.includes(hostname ?? '')
+    return channel.auth?.aws !== undefined && isPlain ? [{ path, message }] : []
+  })
+}
+
+/** Addresses that get a token of a channel, by their places in the configuration, and are not its provider's own. */
+export function foreignTokenPlaces(channel: RelayChannel, trustedOrigins: readonly string[]): Place[] {
+  const identity = channel.auth?.workload_identity
+  if (identity === undefined) {
+    return []
+  }
+  const { origins } = TOKEN_PROVIDERS[identity.provider]
   const known: readonly string[] = [...origins, ...trustedOrigins]
   const message = `a token of ${identity.provider} goes to its own hosts alone (${origins.join(', ')}), or to one of trusted_origins`
-  return places.flatMap(([path, url]) =>
-    url === undefined || url === 'simulator' || known.includes(originOf(url)) ? [] : [{ path, message }],
-  )
+  return addressesOf(channel).flatMap(([path, url]) => (known.includes(originOf(url)) ? [] : [{ path, message }]))
 }
 
 function originOf(url: string): string {
