@@ -22,6 +22,8 @@ Runs the whole gateway on this machine: API, state machine, table, bucket and si
   --json                     prints one line of JSON when it is ready, and everything else to stderr
   --json-logs                logs requests as JSON, as a deployment does; LOG_LEVEL=DEBUG shows the stacks of upstream failures`
 
+const DATA_DIRECTORY = '.data'
+
 const SECONDS_A_DAY = 86_400
 
 /** `npm start`. Exits 0 after SIGINT or SIGTERM, or when the program that started it is gone, with every engine stopped. */
@@ -30,7 +32,7 @@ async function main(): Promise<void> {
     options: {
       port: { type: 'string', default: '8787' },
       config: { type: 'string' },
-      'data-dir': { type: 'string', default: '.data' },
+      'data-dir': { type: 'string', default: DATA_DIRECTORY },
       'api-key': { type: 'string' },
       credits: { type: 'string' },
       'allowed-host': { type: 'string', multiple: true, default: [] },
@@ -80,7 +82,7 @@ async function main(): Promise<void> {
   if ((await consoleBuilt) !== undefined) {
     console.error('warning: the console could not be built; /console says why')
   }
-  console.log(values.json ? readyLine(host, configFile) : readyText(host, configFile))
+  console.log(values.json ? readyLine(host, configFile) : readyText(host, configFile, values['data-dir']))
   ready()
   await stopped
   await host.close()
@@ -95,7 +97,7 @@ function readyLine(
   return JSON.stringify({ ...facts, configuration: configFile, channels, external_engines: externalEngines })
 }
 
-function readyText(host: LocalHost, configFile: string): string {
+function readyText(host: LocalHost, configFile: string, dataDirectory: string): string {
   const { url, key, channels, externalEngines } = host
   const width = Math.max(...channels.map(({ id }) => id.length))
   const upstreams = channels.map(
@@ -107,11 +109,17 @@ function readyText(host: LocalHost, configFile: string): string {
     ...(configFile === OWN_CONFIGURATION_FILE ? [`configuration   ${configFile}`] : []),
     `console         ${host.consoleLink}`,
     `demo key        ${key}`,
-    ...(host.isTenantNew ? [`webhook secret  ${host.tenant.webhookSecret}`] : []),
+    `webhook secret  ${host.isTenantNew ? host.tenant.webhookSecret : showSecret(host.tenant.id, dataDirectory)}`,
     ...labelled('channels', upstreams),
     ...labelled('table, bucket', engines),
     `\n${firstRequest(host)}\n`,
   ].join('\n')
+}
+
+/** The secret is printed once; afterwards, the command that shows it. */
+function showSecret(tenantId: string, dataDirectory: string): string {
+  const place = dataDirectory === DATA_DIRECTORY ? '' : ` --data-dir '${dataDirectory}'`
+  return `npm run admin -- callback-secret show --tenant ${tenantId} --local${place}`
 }
 
 function labelled(label: string, lines: readonly string[]): string[] {

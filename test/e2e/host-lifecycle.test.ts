@@ -248,7 +248,7 @@ describe('the local host as an operator meets it', () => {
     expect(await gateway.stop()).toBe(0)
   })
 
-  it('prints the webhook secret of its tenant at the first start only', async () => {
+  it('prints the webhook secret of its tenant at the first start, and then the command that shows it', async () => {
     const printed = async (gateway: Gateway) => {
       await eventually(
         async () => gateway.output(),
@@ -260,7 +260,10 @@ describe('the local host as an operator meets it', () => {
     const first = await start()
     expect(await printed(first)).toMatch(/^webhook secret {2}whsec_/m)
     const { dataDirectory, configFile } = first
-    expect(await printed(await start({ dataDirectory, configFile }))).not.toContain('whsec_')
+    const again = await printed(await start({ dataDirectory, configFile }))
+    expect(again).not.toContain('whsec_')
+    const command = `callback-secret show --tenant demo --local --data-dir '${dataDirectory}'`
+    expect(again).toContain(`webhook secret  npm run admin -- ${command}`)
   })
 
   it('records a running submit before it stops, so that the job continues after the restart', async () => {

@@ -182,8 +182,9 @@ function readValues(command: Command, node: Commander): CommandValues {
     if (value === true && option.optional) {
       throw new CommandLineError(`--${name} needs a value (one that begins with a dash: --${name}=VALUE)`, command)
     }
-    if (!value && command.options?.[name]?.required) {
-      throw new CommandLineError(`--${name} is missing`, command)
+    const { required, summary } = command.options?.[name] ?? {}
+    if (!value && required) {
+      throw new CommandLineError(`--${name} is missing: ${summary}`, command)
     }
     if (value !== undefined) {
       values.set(name, value)
@@ -235,9 +236,17 @@ function unknownOption(flag: string, { node, command, commands }: Refused): stri
   if (command === undefined && commands.some(({ options = {} }) => Object.hasOwn(options, typed))) {
     return `${flag} follows the name of its command`
   }
-  const nearest = nearestName(typed, names)
+  const nearest = nearestName(typed, names) ?? sameValue(typed, command, commands)
   const hint = nearest === undefined ? '' : `; did you mean --${nearest}?`
   return `${command === undefined ? 'there is' : `"${command.name}" has`} no option ${flag}${hint}`
+}
+
+/** The option of a command that takes the same value as an option of this name does in its sister commands, such as `--credits` for `--amount`. */
+function sameValue(typed: string, command: Command | undefined, commands: readonly Command[]): string | undefined {
+  const [topic] = command?.name.split(' ') ?? []
+  const sisters = commands.filter(({ name }) => name.split(' ')[0] === topic)
+  const values = sisters.flatMap(({ options = {} }) => options[typed]?.value ?? [])
+  return Object.entries(command?.options ?? {}).find(([, { value }]) => value !== undefined && values.includes(value))?.[0]
 }
 
 /** Topics whose words are not repeated: one of them may be a secret value, and error output is kept. */

@@ -148,6 +148,7 @@ export function readAmount(option: string, text: string, parse = parseCredits): 
   try {
     return parse(text)
   } catch (error) {
-    throw error instanceof InvalidAmountError ? new UsageError(`--${option} ${error.message}`) : error
+    const unit = /[^\d.,+-]/.test(text) ? '; the unit is the credit, so write no currency' : ''
+    throw error instanceof InvalidAmountError ? new UsageError(`--${option} ${error.message}${unit}`) : error
   }
 }

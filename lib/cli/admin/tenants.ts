@@ -303,7 +303,7 @@ was used for another amount is refused.`,
     tenant: TENANT,
     credits: {
       value: 'CREDITS',
-      summary: 'such as 5 or 0.25',
+      summary: 'credits, such as 5.00 or 0.25',
       required: true,
       read: (text) => readAmount('credits', text, parsePositiveCredits),
     },
@@ -325,7 +325,7 @@ not available are not taken away, unless --allow-debt is given: the tenant then 
     tenant: TENANT,
     amount: {
       value: 'CREDITS',
-      summary: 'such as -5 or 0.25',
+      summary: 'credits, such as -5.00 or 0.25',
       required: true,
       read: (text) => readAmount('amount', text, parseSignedCredits),
     },

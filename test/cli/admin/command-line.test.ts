@@ -34,7 +34,7 @@ describe('readCommandLine', () => {
     ['box open --box 1 --unheard', '"box open" has no option --unheard', 'usage:'],
     ['box open -x --box 1', '"box open" has no option -x', 'usage:'],
     ['box open --box 1 --__proto__ 2', '"box open" has no option --__proto__', 'usage:'],
-    ['box open', '--box is missing', 'usage: npm run admin -- box open --box ID [--depth N] [--lid]'],
+    ['box open', '--box is missing: which box', 'usage: npm run admin -- box open --box ID [--depth N] [--lid]'],
     ['box open --box=', '--box is missing', 'usage:'],
     ['box open --box --lid', '--box needs a value', 'usage:'],
     ['box open --box', '--box needs a value', 'usage:'],
@@ -160,7 +160,7 @@ describe('run-command-line', () => {
     expect(await typeLine('box open --json')).toMatchObject({
       code: 2,
       out: '',
-      error: '{"error":"--box is missing"}\n',
+      error: '{"error":"--box is missing: which box"}\n',
     })
     expect(await typeLine('box open --box 1 --json', { run })).toMatchObject({
       code: 1,

@@ -108,6 +108,15 @@ describe('tenant commands', () => {
       }
     })
 
+    async function typed(words: readonly string[]) {
+      let error = ''
+      const writeError = (text: string) => {
+        error += text
+      }
+      const terminal = { isInteractive: false, ask: async () => '', write: async () => undefined, writeError }
+      return { code: await runCommandLine(words, { commands: COMMANDS, terminal }), error }
+    }
+
     it.each([
       ['abc', '"abc" is not an amount: write digits'],
       ['1e3', '"1e3" is not an amount: write digits'],
@@ -117,15 +126,20 @@ describe('tenant commands', () => {
     ])('is not granted %s, nor made with it: that is a usage error', async (credits, sentence) => {
       for (const line of ['tenant grant --tenant demo', 'tenant create --name Acme']) {
         const given = credits.startsWith('=') ? [`--credits${credits}`] : ['--credits', credits]
-        let error = ''
-        const writeError = (text: string) => {
-          error += text
-        }
-        const terminal = { isInteractive: false, ask: async () => '', write: async () => undefined, writeError }
-        expect(await runCommandLine([...line.split(' '), ...given], { commands: COMMANDS, terminal })).toBe(2)
+        const { code, error } = await typed([...line.split(' '), ...given])
+        expect(code).toBe(2)
         expect(error).toContain(`--credits ${sentence}`)
         expect(error).toContain(`usage: npm run admin -- ${line.slice(0, 'tenant grant'.length)}`)
       }
+    })
+
+    it.each([
+      ['tenant grant --tenant demo', '--credits is missing: credits, such as 5.00 or 0.25'],
+      ['tenant grant --tenant demo --credits 5USD', 'the unit is the credit, so write no currency'],
+      ['tenant grant --tenant demo --amount 5', 'has no option --amount; did you mean --credits?'],
+      ['tenant adjust --tenant demo --credits 5', 'has no option --credits; did you mean --amount?'],
+    ])('by `%s` says the form of the amount, or its option', async (line, sentence) => {
+      expect(await typed(line.split(' '))).toMatchObject({ code: 2, error: expect.stringContaining(sentence) })
     })
 
     it('has no name that another tenant has, unless told, because the name then finds neither', async () => {
