@@ -21,7 +21,7 @@ const WITH_OWN_COMMAND: readonly [string, Read][] = [
 ]
 
 /** Reads for the console alone, which no command has in this form. */
-const OF_CONSOLE: readonly string[] = ['get-overview', 'get-usage', 'list-callback-attempts']
+const OF_CONSOLE: readonly string[] = ['get-overview', 'get-usage']
 
 /** How each other operation that reads is asked: by the command that follows from it, about the tenant `demo`. */
 const DERIVED: readonly [string, Read][] = READS.flatMap(({ name, path, query = {}, readsTenant }) => {

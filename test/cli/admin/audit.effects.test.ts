@@ -26,6 +26,7 @@ const READING = [
     'job list',
     'ledger',
     'ledger export',
+    'ledger statement',
     'usage',
     'audit',
     'identity test',

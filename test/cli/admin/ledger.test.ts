@@ -1,12 +1,14 @@
 import { DeleteCommand, PutCommand } from '@aws-sdk/lib-dynamodb'
 import { beforeEach, describe, expect, it } from '@jest/globals'
-import { microcredits, parseCredits } from '#core/money.ts'
+import { formatCredits, microcredits, parseCredits } from '#core/money.ts'
 import { readLedgerRows, streamLedgerRows } from '#lambdas/admin/read-ledger.ts'
 import { RelayLedger } from '#store/relay-ledger/relay-ledger.ts'
 import { tableKeys } from '#store/table/table-keys.ts'
 import { adjustTenant, grantTenant } from '#store/tenants/credits.ts'
 import { createTenant } from '#store/tenants/tenant-lifecycle.ts'
 import { ledgerExport, ledgerShow, ledgerVerify } from '../../../lib/cli/admin/ledger.ts'
+import { ledgerStatement } from '../../../lib/cli/admin/statement.ts'
+import { tenantShow } from '../../../lib/cli/admin/tenants.ts'
 import type { TableWithClient } from '../../engines/test-table.ts'
 import { useOpened } from '../../engines/use-opened.ts'
 import { useTestTable } from '../../engines/use-test-table.ts'
@@ -48,6 +50,54 @@ describe('ledger commands', () => {
 
     it('refuses a tenant that does not exist', async () => {
       await expect(runCommand(ledgerShow, { table, options: { tenant: 'nobody' } })).rejects.toThrow('no tenant nobody')
+    })
+  })
+
+  describe('ledger statement', () => {
+    const statement = async (more: Readonly<Record<string, string>> = {}) =>
+      await runCommand(ledgerStatement, { table, options: { tenant: tenant.tenantId, ...more } })
+
+    it('leads from the opening to the closing balance, which is what is available and held', async () => {
+      const relaying = await openRelayingTenant(table)
+      tenant = relaying
+      const ledger = new RelayLedger(table)
+      const request = relaying.request('1')
+      await ledger.reserve(request)
+      await ledger.resolve(request, settle('0.25'))
+      await reserveJob(table, tenant)
+      const adjustment = {
+        id: 'ticket-1',
+        amount: parseCredits('2'),
+        reason: 'refund',
+        isDebtAllowed: false,
+        actor: TESTER,
+      }
+      await adjustTenant(table, tenant.tenantId, adjustment)
+      const { json, text } = await statement()
+      const { available, held } = Object(
+        (await runCommand(tenantShow, { table, options: { tenant: tenant.tenantId } })).json,
+      )
+      const closing = formatCredits(microcredits(parseCredits(available) + parseCredits(held)))
+      expect(json).toMatchObject({
+        ...{ opening_balance: '0', closing_balance: closing },
+        lines: [
+          { what: 'granted', rows: 1, amount: '100' },
+          { what: 'adjusted', rows: 1, amount: '2' },
+          { what: 'spent', rows: 1, amount: '-0.25' },
+        ],
+      })
+      expect(closing).toBe('101.75')
+      expect(text).toMatch(/closing balance +- +101\.75/)
+    })
+
+    it('begins a period with what moved before it', async () => {
+      const later = new Date(Date.now() + 60_000).toISOString()
+      const [before, after] = [await statement({ to: later }), await statement({ from: later })]
+      expect(before.json).toMatchObject({ opening_balance: '0', closing_balance: '100' })
+      expect(after.json).toMatchObject({ opening_balance: '100', closing_balance: '100', from: later, to: null })
+      expect(Object(after.json).lines).toEqual(
+        ['granted', 'adjusted', 'spent'].map((what) => ({ what, rows: 0, amount: '0' })),
+      )
     })
   })
 
