@@ -246,7 +246,9 @@ function sameValue(typed: string, command: Command | undefined, commands: readon
   const [topic] = command?.name.split(' ') ?? []
   const sisters = commands.filter(({ name }) => name.split(' ')[0] === topic)
   const values = sisters.flatMap(({ options = {} }) => options[typed]?.value ?? [])
-  return Object.entries(command?.options ?? {}).find(([, { value }]) => value !== undefined && values.includes(value))?.[0]
+  return Object.entries(command?.options ?? {}).find(
+    ([, { value }]) => value !== undefined && values.includes(value),
+  )?.[0]
 }
 
 /** Topics whose words are not repeated: one of them may be a secret value, and error output is kept. */
