@@ -145,7 +145,7 @@ describe('npm run admin, against a running local host', () => {
     [
       2,
       ['tenant', 'show'],
-      /--tenant is missing\n\nusage: npm run admin -- tenant show --tenant ID\|NAME \[--show-secret\]\n/,
+      /--tenant is missing: the tenant, by its id or by a name that no other tenant has\n\nusage: npm run admin -- tenant show --tenant ID\|NAME \[--show-secret\]\n/,
     ],
     [2, ['tenant', 'list', '--stage', 'prod'], /^--local and --stage are two places: give one of them\n/],
     [1, ['tenant', 'show', '--tenant', 'nobody'], /^no tenant nobody\n$/],
