@@ -44,7 +44,24 @@ function withoutCredential(text: string, credential: string): string {
 }
 
 function patternOf(credential: string): RegExp {
-  return new RegExp(Array.from(credential, formsOf).join(''), 'g')
+  return new RegExp(formsOfText(credential), 'g')
+}
+
+function formsOfText(text: string): string {
+  return Array.from(text, formsOf).join('')
+}
+
+/**
+ * Creates a filter that writes the public id of a model in place of the upstream's own, which may say who the upstream is. It finds the
+ * id as a word in JSON, in the forms of {@link credentialFilter}; names of fields stay.
+ */
+export function publicModelFilter(upstreamModel: string, publicModel: string): CredentialFilter {
+  if (upstreamModel === publicModel) {
+    return (text) => text
+  }
+  // In JSON, a letter after a backslash is a line end or a tab.
+  const word = new RegExp(`(?:(?<!\\w)|(?<=\\\\[nrt]))${formsOfText(upstreamModel)}(?!\\w|"\\s*:)`, 'g')
+  return (text) => text.replace(word, () => publicModel)
 }
 
 /** `a`, `\a`, `\u0061`, `\\u0061`, `%61`, `%2561`. */

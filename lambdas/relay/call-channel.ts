@@ -13,7 +13,13 @@ import {
   readUpstreamError,
   type UpstreamError,
 } from '#core/providers/reply-reading.ts'
-import { type CredentialFilter, credentialFilter, withoutArns, withoutDigests } from '#core/redaction.ts'
+import {
+  type CredentialFilter,
+  credentialFilter,
+  publicModelFilter,
+  withoutArns,
+  withoutDigests,
+} from '#core/redaction.ts'
 import { type HttpResponse, retryAfterSeconds, type SendOutcome } from '#platform/http/send-once.ts'
 import { logger } from '#platform/telemetry/logger.ts'
 import { count } from '#platform/telemetry/measures.ts'
@@ -287,8 +293,8 @@ function report(failure: ChannelFailure, requestId: string, { id }: RelayChannel
   }
 }
 
-/** A reply to relay. What the upstream says in words reaches the client without the keys that the upstream was called with. */
-type TakenReply = HttpResponse & { readonly withoutCredentials: CredentialFilter }
+/** A reply to relay, and the filter for what the upstream says in words. */
+type TakenReply = HttpResponse & Pick<UpstreamReply, 'withoutCredentials'>
 
 /** `aborted`: the client left before anything was sent. `given_up`: the caller gave up the call, at any stage. */
 type Unwanted = { readonly kind: 'aborted' | 'given_up' }
@@ -302,7 +308,8 @@ async function postWithKey(
   call: AdmittedChannelCall,
 ): Promise<TakenReply | ChannelFailure | Unwanted> {
   const { channel, modelId } = call
-  const request = call.write({ channel, upstreamModel: upstreamModelOf(channel, modelId) })
+  const upstreamModel = upstreamModelOf(channel, modelId)
+  const request = call.write({ channel, upstreamModel })
   let credential: ChannelCredential
   try {
     credential = await context.credential(channel)
@@ -325,7 +332,8 @@ async function postWithKey(
   const withoutSignature = isSigned ? (text: string) => withoutDigests(withoutSecrets(text)) : withoutSecrets
   const withoutCredentials = isSigned ? (text: string) => withoutArns(withoutSignature(text)) : withoutSecrets
   if (outcome.kind === 'response') {
-    return { ...outcome, withoutCredentials }
+    const publicModel = publicModelFilter(upstreamModel, modelId)
+    return { ...outcome, withoutCredentials: (text) => publicModel(withoutCredentials(text)) }
   }
   // The reason may be a code in the upstream's words, and goes to the log.
   if (!('reason' in outcome)) {
@@ -416,7 +424,7 @@ export type UpstreamReply = {
    * that stops early destroys the body.
    */
   readonly body: HttpResponse['body']
-  /** Removes the keys that the upstream was called with from its words. */
+  /** Removes the keys that the upstream was called with from its words, and its own id of the model. */
   readonly withoutCredentials: CredentialFilter
   /**
    * Tells the breaker what only the reader can see: a stream had no end, the upstream reported its own failure in it, or

@@ -1,11 +1,11 @@
 import type { AbortNotice } from '#core/abort-notice.ts'
 import type { ErrorFacts, ErrorForm } from '#core/api/error-form.ts'
 import { hiddenInRefusal } from '#core/catalogue/hidden-fields.ts'
-import { UpstreamFailedError, UpstreamTimeoutError } from '#core/errors.ts'
-import type { FieldTree } from '#core/json/json-fields.ts'
+import { ModelNotFoundError, UpstreamFailedError, UpstreamTimeoutError } from '#core/errors.ts'
 import { OPEN_BRACE } from '#core/json/json-scanner.ts'
 import { type JsonObject, parseJsonObject, parseJsonText } from '#core/json/parse-json-text.ts'
-import { withoutHidden } from '#core/relay/reply-scan.ts'
+import { readUpstreamError } from '#core/providers/reply-reading.ts'
+import { type ReplyRules, withoutHidden } from '#core/relay/reply-scan.ts'
 import { type StreamedJsonForm, StreamedJsonReply } from '#core/relay/whole-reply.ts'
 import { nextTurn } from '#platform/concurrency.ts'
 import { ResponseBrokenError } from '#platform/http/response-body.ts'
@@ -305,8 +305,8 @@ export function refuseReply(reply: Pick<UpstreamReply, 'failed'>, reason: string
 
 type RefusalReading = {
   readonly deadline: number
-  /** What no client sees of a reply. */
-  readonly hidden: FieldTree
+  /** What no client sees of a reply, and the id by which clients know the model. */
+  readonly rules: Pick<ReplyRules, 'hidden' | 'publicModel'>
   readonly errors: ErrorForm
   /** Writes an error in the words of the client's API; undefined where the upstream has the same API. */
   readonly translate?: ((refusal: JsonObject) => object | undefined) | undefined
@@ -339,6 +339,18 @@ function saysSomething(value: unknown): boolean {
   return !('error' in value && Array.isArray(value.error))
 }
 
+/** The error for a model that the upstream does not know, where it says so without the code that clients of any upstream can match on. */
+function unknownModel(
+  refusal: JsonObject,
+  { status }: Pick<UpstreamReply, 'status'>,
+  { publicModel }: Pick<ReplyRules, 'publicModel'>,
+): ErrorFacts | undefined {
+  const { kind } = new ModelNotFoundError(publicModel)
+  const { code, message } = readUpstreamError(refusal)
+  const isUnknown = status === 404 && code !== kind.code && message?.includes(publicModel) === true
+  return isUnknown ? { statusCode: status, message, ...kind } : undefined
+}
+
 /**
  * Reads what an upstream says against a request, without the keys that the upstream was called with. An `error` passes, of which only
  * what is for clients, or the fields of an error alone. Anything that is no such JSON, such as the page of a proxy, may name the
@@ -347,15 +359,16 @@ function saysSomething(value: unknown): boolean {
  */
 export async function readRefusal(
   reply: UpstreamReply,
-  { deadline, hidden, errors, translate }: RefusalReading,
+  { deadline, rules, errors, translate }: RefusalReading,
 ): Promise<Buffer> {
   const bytes = (await readReply(reply, { bytesMax: REFUSAL_BYTES_MAX, deadline })).toString('latin1')
-  const shown = withoutHidden(reply.withoutCredentials(bytes), hiddenInRefusal(hidden))
+  const shown = withoutHidden(reply.withoutCredentials(bytes), hiddenInRefusal(rules.hidden))
   const refusal = Buffer.from(shown, 'latin1')
   if (!isError(refusal.toString())) {
     return Buffer.from(JSON.stringify(errors.body({ ...REFUSED, statusCode: reply.status })))
   }
-  const json = translate && parseJsonObject(refusal.toString())
-  const translated = json && translate(json)
+  const json = parseJsonObject(refusal.toString())
+  const unknown = json && unknownModel(json, reply, rules)
+  const translated = unknown === undefined ? json && translate?.(json) : errors.body(unknown)
   return translated === undefined ? refusal : Buffer.from(JSON.stringify(translated))
 }

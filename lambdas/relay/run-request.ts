@@ -276,7 +276,7 @@ class RequestRun<Usage> {
     const { exchange, errors, request, rules, bill } = this.#run
     const { channel, status } = reply
     const translate = request.refusal && ((refusal: JsonObject) => request.refusal?.(refusal, { channel, status }))
-    const body = await readRefusal(reply, { deadline, hidden: rules.hidden, errors, translate })
+    const body = await readRefusal(reply, { deadline, rules, errors, translate })
     if (exchange.response.isOpen) {
       const refusal = parseJsonObject(body.toString('utf8'))
       const hasError = refusal !== undefined && 'error' in refusal

@@ -8,6 +8,7 @@ import {
   printable,
   printableJson,
   printableLines,
+  publicModelFilter,
   withoutSecrets,
 } from '#core/redaction.ts'
 import { createWebhookSecret } from '#platform/callback-signature.ts'
@@ -35,6 +36,21 @@ describe('withoutSecrets', () => {
   it('leaves names, ids and ARNs as they are', () => {
     const harmless = 'arn:aws:sts::123456789012:assumed-role/Admin/alice 0193f1c0-8f3e-7cc0-9a53-6d1b6a1f2b3c 8fK2mQ0z'
     expect(withoutSecrets(harmless)).toBe(harmless)
+  })
+})
+
+describe('publicModelFilter: the id of an upstream', () => {
+  const shown = publicModelFilter('acme/chat-4.1', 'small')
+
+  it.each([
+    ['as a word', 'acme/chat-4.1 is not "acme/chat-4.1"', 'small is not "small"'],
+    ['with escaped slashes', 'no acme\\/chat-4.1', 'no small'],
+    ['after the escape of a line end', 'no such model:\\nacme/chat-4.1', 'no such model:\\nsmall'],
+    ['within a path', 'publishers/acme/chat-4.1:free', 'publishers/small:free'],
+    ['not within a longer word', 'acme/chat-4.11, bacme/chat-4.1 and acme/chat-441', undefined],
+    ['not as the name of a field', '{"acme/chat-4.1" : 1}', undefined],
+  ])('becomes the public one %s', (_, text, expected) => {
+    expect(shown(text)).toBe(expected ?? text)
   })
 })
 

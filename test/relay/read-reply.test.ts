@@ -12,7 +12,7 @@ import {
   refuseReply,
   reportCutReply,
 } from '#lambdas/relay/read-reply.ts'
-import { HIDDEN, rulesOf } from '../core/relay/reply-rules.ts'
+import { rulesOf } from '../core/relay/reply-rules.ts'
 import { captureTelemetry } from '../engines/emitted-metrics.ts'
 import { FakeBody } from './fake-body.ts'
 import { fakeReply } from './fake-reply.ts'
@@ -106,7 +106,9 @@ describe('readRefusal', () => {
     const { reply, body } = fakeReply({ withoutCredentials: (text) => text.replace('sk-1', '[redacted]') })
     body.end('{"error":"the key sk-1 of Zürich"}')
     expect(
-      (await readRefusal(reply, { deadline: inAMinute(), hidden: HIDDEN, errors: OPENAI_ERRORS })).toString(),
+      (
+        await readRefusal(reply, { deadline: inAMinute(), rules: rulesOf('chat-default'), errors: OPENAI_ERRORS })
+      ).toString(),
     ).toBe('{"error":"the key [redacted] of Zürich"}')
   })
 
@@ -114,7 +116,7 @@ describe('readRefusal', () => {
     const { reply, body } = fakeReply()
     body.write('x'.repeat(1024 * 1024), 'x')
     await expect(
-      readRefusal(reply, { deadline: inAMinute(), hidden: HIDDEN, errors: OPENAI_ERRORS }),
+      readRefusal(reply, { deadline: inAMinute(), rules: rulesOf('chat-default'), errors: OPENAI_ERRORS }),
     ).rejects.toBeInstanceOf(UpstreamFailedError)
     expect(body.isDestroyed).toBe(true)
   })

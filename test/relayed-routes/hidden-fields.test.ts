@@ -242,6 +242,36 @@ describe('a refusal of the upstream', () => {
     }
   })
 
+  it.each([
+    [
+      'in the words of OpenAI',
+      { error: { message: 'The model `upstream-chat` does not exist', code: 'model_not_found' } },
+    ],
+    ['as a string', { error: "model 'upstream-chat' not found, try pulling it first" }],
+    ['without a code', { error: { message: 'models/upstream-chat:\nupstream-chat is not found', code: 404 } }],
+    ['as Anthropic does', { type: 'error', error: { type: 'not_found_error', message: 'model: upstream-chat' } }],
+  ])('create-chat-completion 404: an unknown model %s has the id and the code that clients know', async (_, body) => {
+    rig.upstreams[0]?.answerWith((response) => sendJson(response, body, 404))
+    const { statusCode, text } = await rig.send(BODIES['create-chat-completion'])
+    expect([statusCode, text]).toEqual([404, expect.not.stringContaining('upstream-chat')])
+    expect(JSON.parse(text).error).toMatchObject({ message: expect.stringContaining(CHAT), code: 'model_not_found' })
+  })
+
+  it('create-chat-completion: names the model as clients know it, under any status and in a stream', async () => {
+    const error = { message: 'upstream-chat takes no upstream-chatter', code: 'x' }
+    rig.upstreams[0]?.answerWith((response) => sendJson(response, { error }, 400))
+    const { text } = await rig.send(BODIES['create-chat-completion'])
+    expect(JSON.parse(text).error.message).toBe(`${CHAT} takes no upstream-chatter`)
+    const events = await stream([word('Hi'), chatEvent({ choices: [], error }), DONE])
+    expect(events).toContain(`${CHAT} takes no upstream-chatter`)
+  })
+
+  it('create-chat-completion 404: one that names no model keeps its own words', async () => {
+    const error = { message: 'Invalid URL', type: 'invalid_request_error', param: null, code: null }
+    rig.upstreams[0]?.answerWith((response) => sendJson(response, { error }, 404))
+    expect((await rig.send(BODIES['create-chat-completion'])).text).toBe(JSON.stringify({ error }))
+  })
+
   it('keeps the bytes of what it shows', async () => {
     const text = '{ "error" : {"code":1.0, "message":"\\u00fc","x":"acme" } , "user_id":"acme"}'
     rig.upstreams[0]?.answerWith((response) => sendJson(response, text, 400))

@@ -80,7 +80,7 @@ async function countUpstream({ exchange, context, asked, request }: Counting): P
   const breakers = { admit: () => new AdmittedCall(() => undefined), restMilliseconds: () => 0 }
   try {
     return await callUpstream({ ...context, breakers }, call, (reply) =>
-      readCount(reply, { deadline, hidden: hiddenFields(context.catalogue.config) }),
+      readCount(reply, { deadline, rules: { hidden: hiddenFields(context.catalogue.config), publicModel: model.id } }),
     )
   } catch (error) {
     if (error instanceof HttpError) {
@@ -95,7 +95,7 @@ const NO_PATH: ReadonlySet<number> = new Set([404, 405, 410])
 
 async function readCount(
   reply: UpstreamReply,
-  bounds: { readonly deadline: number; readonly hidden: Parameters<typeof readRefusal>[1]['hidden'] },
+  bounds: Pick<Parameters<typeof readRefusal>[1], 'deadline' | 'rules'>,
 ): Promise<Counted> {
   if (NO_PATH.has(reply.status)) {
     reply.body.destroy()
