@@ -100,10 +100,12 @@ export class RouteNotFoundError extends HttpError {
 export class MethodNotAllowedError extends HttpError {
   override readonly name = 'MethodNotAllowedError'
   readonly statusCode = 405
+  override readonly explanation: string
   readonly allowedMethods: readonly string[]
-  constructor(allowedMethods: readonly string[]) {
+  constructor(allowedMethods: readonly string[], method: string) {
     super('method not allowed')
     this.allowedMethods = allowedMethods
+    this.explanation = `this path takes ${allowedMethods.join(' or ')}, not ${method}`
   }
 }
 

@@ -266,7 +266,7 @@ function chain(operation: string) {
 async function refuse(event: ApiEvent, operations: readonly ServedOperation[]): Promise<ApiResult> {
   await requireFrontDoor(event)
   const methods = operations.filter(({ path }) => matchPath(path, event.path) !== undefined).map(({ method }) => method)
-  throw methods.length === 0 ? new RouteNotFoundError() : new MethodNotAllowedError(methods)
+  throw methods.length === 0 ? new RouteNotFoundError() : new MethodNotAllowedError(methods, event.httpMethod)
 }
 
 function resultOf(

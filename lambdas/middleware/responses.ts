@@ -1,4 +1,5 @@
 import type { MiddlewareObj } from '@middy/core'
+import type { Context } from 'aws-lambda'
 import { type AllowedOrigins, crossOriginHeaders } from '#core/api/cross-origin.ts'
 import { type ErrorForm, MESSAGES_ERRORS, OPENAI_ERRORS } from '#core/api/error-form.ts'
 import { errorShapeOf } from '#core/api/paths.ts'
@@ -17,15 +18,16 @@ import { shortfallMessage } from '#core/money.ts'
 import { isContention } from '#platform/aws/retry-on-contention.ts'
 import { logger } from '#platform/telemetry/logger.ts'
 import { type ApiEvent, type ApiResult, headerOf } from './api-event.ts'
+import { requestIdOf } from './request-log.ts'
 
 /** The public message of every fault of the gateway. */
 const INTERNAL_ERROR = 'internal error'
 
 /** Turns errors into responses. The form of the body follows the path, and a 5xx never shows its cause. */
 export function errorResponse(): MiddlewareObj<ApiEvent, ApiResult> {
-  const onError = (request: { event: ApiEvent; error: unknown; response: unknown }) => {
-    const { path, requestContext } = request.event
-    request.response = errorResult(request.error, { path, requestId: requestContext?.requestId })
+  const onError = (request: { event: ApiEvent; context: Context; error: unknown; response: unknown }) => {
+    const { event, context, error } = request
+    request.response = errorResult(error, { path: event.path, requestId: requestIdOf(event, context) })
   }
   return { onError }
 }
@@ -42,14 +44,16 @@ export function errorResult(thrown: unknown, failed: FailedRequest): ApiResult {
   const form = 'errors' in failed ? failed.errors : formOf(failed.path)
   // The table throttles or is out of reach: a retry may help, unlike after a fault of the gateway.
   const error = isContention(thrown) ? new ServiceUnavailableError({ cause: thrown }) : thrown
+  const idHeader = form?.requestIdHeader
+  const named = idHeader === undefined || requestId === undefined ? {} : { [idHeader]: requestId }
   if (!(error instanceof HttpError)) {
     logger.error('request failed', { requestId, error: error instanceof Error ? error : new Error(String(error)) })
-    return result(500, bodyOf({ message: INTERNAL_ERROR, statusCode: 500 }, form), {})
+    return result(500, bodyOf({ message: INTERNAL_ERROR, statusCode: 500 }, form), named)
   }
   if (error.statusCode >= 500) {
     logger.error('request failed', { requestId, error })
   }
-  return result(error.statusCode, errorBody(error, form), headersOf(error))
+  return result(error.statusCode, errorBody(error, form), { ...headersOf(error), ...named })
 }
 
 /**
@@ -76,8 +80,9 @@ function errorBody(error: HttpError, form: Form): object {
   if (error instanceof InvalidRequestError) {
     return invalidRequestBody(error, form)
   }
-  // The body of this error is one text for videos.
-  const isPlain = form === undefined && error instanceof RequestBodyTooLargeError
+  // The bodies of these errors are one text for videos.
+  const isPlain =
+    form === undefined && (error instanceof RequestBodyTooLargeError || error instanceof MethodNotAllowedError)
   const explanation = isPlain ? undefined : explanationOf(error)
   return explanation === undefined ? bodyOf(error, form) : explainedBody(error, explanation, form)
 }

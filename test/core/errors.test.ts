@@ -18,7 +18,7 @@ describe('every GatewayError', () => {
     [new InsufficientQuotaError(), 402, 'insufficient quota for this video generation'],
     [new VideoJobNotFoundError(), 404, 'video job not found'],
     [new RouteNotFoundError(), 404, 'not found'],
-    [new MethodNotAllowedError(['GET']), 405, 'method not allowed'],
+    [new MethodNotAllowedError(['GET'], 'PUT'), 405, 'method not allowed'],
     [new IdempotencyKeyReusedError(), 409, 'idempotency key reused with a different body'],
     [new RequestBodyTooLargeError(1024), 413, 'request body too large'],
     [new ServiceUnavailableError(), 503, 'service unavailable'],

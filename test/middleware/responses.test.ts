@@ -60,14 +60,6 @@ describe('errorResponse:', () => {
     [new VideoJobNotFoundError(), 404, 'video job not found', 'invalid_request_error', 'not_found', {}],
     [new RouteNotFoundError(), 404, 'not found', 'invalid_request_error', 'not_found', {}],
     [
-      new MethodNotAllowedError(['GET', 'POST']),
-      405,
-      'method not allowed',
-      'invalid_request_error',
-      'method_not_allowed',
-      { allow: 'GET, POST' },
-    ],
-    [
       new IdempotencyKeyReusedError(),
       409,
       'idempotency key reused with a different body',
@@ -88,6 +80,22 @@ describe('errorResponse:', () => {
     it('answers the OpenAI shape everywhere else', async () => {
       const body = { error: { message, type, param: null, code } }
       expect(await answerTo(error, OPENAI_PATH)).toStrictEqual({ statusCode, headers, body })
+    })
+  })
+
+  it('405: names the methods, and has one text below /v1/video/', async () => {
+    const error = new MethodNotAllowedError(['GET', 'POST'], 'PUT')
+    const headers = { ...JSON_HEADERS, allow: 'GET, POST' }
+    expect(await answerTo(error, VIDEO_PATH)).toStrictEqual({
+      statusCode: 405,
+      headers,
+      body: { error: 'method not allowed' },
+    })
+    const message = 'method not allowed: this path takes GET or POST, not PUT'
+    expect(await answerTo(error, OPENAI_PATH)).toStrictEqual({
+      statusCode: 405,
+      headers,
+      body: { error: { message, type: 'invalid_request_error', param: null, code: 'method_not_allowed' } },
     })
   })
 

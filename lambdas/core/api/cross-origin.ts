@@ -97,7 +97,7 @@ export function preflightOf(request: OtherRequest, allowed: AllowedOrigins): Rec
   if (method !== 'OPTIONS' || !path.startsWith('/v1/') || methods.length === 0 || allowed.length === 0) {
     throw methods.length === 0
       ? new RouteNotFoundError(notServedMessage(method, path, routes))
-      : new MethodNotAllowedError(methods)
+      : new MethodNotAllowedError(methods, method)
   }
   if (allowedOriginOf(origin, allowed) === undefined) {
     throw new OriginNotAllowedError()

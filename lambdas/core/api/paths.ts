@@ -1,4 +1,5 @@
 import type { Model } from '../catalogue/model.ts'
+import { nearestName } from '../nearest-name.ts'
 
 /** The shapes of an error body. */
 export type ErrorShape = 'video' | 'messages' | 'openai'
@@ -39,8 +40,24 @@ export function notServedMessage(method: string, path: string, routes: readonly 
   if (path.startsWith('/v1/responses/')) {
     return 'the gateway keeps no responses: it has none to fetch, cancel or delete'
   }
-  const asked = `${method} ${path.slice(0, PATH_CHARACTERS_SHOWN)}`
-  return `${asked} is not served. A base url ends in /v1, except in Anthropic's own SDK and Claude Code, which add it. The routes are ${routes.join(', ')}`
+  const shown = path.slice(0, PATH_CHARACTERS_SHOWN)
+  const nearest = nearestRoute(method, shown, routes)
+  const meant = nearest === undefined ? '.' : `: did you mean ${nearest}?`
+  return `${method} ${shown} is not served${meant} A base url ends in /v1, except in Anthropic's own SDK and Claude Code, which add it. The routes are ${routes.join(', ')}`
+}
+
+/** The route whose path is the nearest, if any is near; one of the same method where the path has one. */
+function nearestRoute(method: string, path: string, routes: readonly string[]): string | undefined {
+  const segments = path.split('/')
+  const ofMethod = routes.filter((route) => route.startsWith(`${method} `))
+  const byPath = new Map<string, string>()
+  for (const route of [...ofMethod, ...routes]) {
+    const template = route.slice(route.indexOf(' ') + 1)
+    const filled = template.split('/').map((segment, index) => (segment.startsWith('{') ? segments[index] : segment))
+    const concrete = filled.length === segments.length ? filled.join('/') : template
+    byPath.set(concrete, byPath.get(concrete) ?? route)
+  }
+  return byPath.get(nearestName(path, byPath.keys()) ?? '')
 }
 
 /** The percent-decoded path parameters; undefined if the concrete path does not match the template. */

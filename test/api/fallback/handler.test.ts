@@ -22,10 +22,30 @@ describe('fallback', () => {
   it('404: names the method and path, the end of a base url, and every route', async () => {
     const { error } = JSON.parse((await send('POST', '/chat/completions')).body)
     expect(error).toMatchObject({ type: 'invalid_request_error', param: null, code: 'not_found' })
-    expect(error.message).toMatch(/^not found: POST \/chat\/completions is not served\. A base url ends in \/v1, /)
+    expect(error.message).toMatch(/^not found: POST \/chat\/completions is not served: did you mean POST \/v1\/chat\/completions\? A base url ends in \/v1, /)
     for (const { method, path } of ROUTES) {
       expect(error.message).toContain(`${method} ${path}`)
     }
+  })
+
+  it.each([
+    ['POST /v1/embedding', 'POST /v1/embeddings'],
+    ['GET /v1/modls/chat-default', 'GET /v1/models/{model}'],
+    ['GET /v1/video/generations/id/recipt', 'GET /v1/video/generations/{job_id}/receipt'],
+    ['DELETE /v1/video/generation/id', 'DELETE /v1/video/generations/{job_id}'],
+    ['PUT /V1/Usage', 'GET /v1/usage'],
+    ['POST /v1/v1/messages', 'POST /v1/messages'],
+  ])('404: %s is told the nearest route, %s', async (typed, route) => {
+    const [method = '', path = ''] = typed.split(' ')
+    expect((await send(method, path)).body).toContain(`${typed} is not served: did you mean ${route}? A base url`)
+  })
+
+  it.each([
+    ['404', 'POST', '/v1/messages/batches'],
+    ['405', 'GET', '/v1/messages'],
+  ])('%s: %s %s has the header that clients of the Anthropic API read', async (status, method, path) => {
+    const { statusCode, headers } = await send(method, path)
+    expect([String(statusCode), headers?.['request-id']]).toEqual([status, headers?.['x-request-id']])
   })
 
   it('404: tells the same below /v1/video in details, and cuts a long path', async () => {
