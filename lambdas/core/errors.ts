@@ -63,12 +63,14 @@ export class ModelNotFoundError extends HttpError {
   override readonly name = 'ModelNotFoundError'
   readonly statusCode = 404
   override readonly kind = { type: 'invalid_request_error', code: 'model_not_found', param: 'model' }
-  /** @param message what to do about a model of another kind. */
-  constructor(model: string, message?: string) {
-    super(
-      message ??
-        `the model ${JSON.stringify(model.slice(0, MODEL_CHARACTERS_SHOWN))} does not exist or this api key may not use it`,
-    )
+  /**
+   * @param message what to do about a model of another kind.
+   * @param nearest the model that was probably meant.
+   */
+  constructor(model: string, { message, nearest }: { message?: string | undefined; nearest?: string | undefined } = {}) {
+    const shown = JSON.stringify(model.slice(0, MODEL_CHARACTERS_SHOWN))
+    const meant = nearest === undefined ? '' : `: did you mean ${nearest}?`
+    super(message ?? `the model ${shown} does not exist or this api key may not use it${meant}`)
   }
 }
 
@@ -141,13 +143,14 @@ export class ServiceUnavailableError extends HttpError {
   }
 }
 
-/** Every upstream of the model is rate limited. Nothing was billed. */
+/** Every upstream of the model limits the rate of the gateway. Nothing was billed. */
 export class RateLimitedError extends HttpError {
   override readonly name = 'RateLimitedError'
   readonly statusCode = 429
+  override readonly kind = { type: 'rate_limit_error', code: 'upstream_rate_limited' }
   override readonly retryAfterSeconds: number
-  constructor(retryAfterSeconds: number, options?: ErrorOptions) {
-    super('rate limit exceeded', options)
+  constructor(retryAfterSeconds: number) {
+    super(`every upstream of this model limits the rate of the gateway, not of this key: wait ${retryAfterSeconds} s`)
     this.retryAfterSeconds = retryAfterSeconds
   }
 }
@@ -193,7 +196,14 @@ export class UpstreamOverloadedError extends HttpError {
  * Why upstreams failed, as clients see it. `upstream_auth`: the gateway's own key is refused. `upstream_quota`: its account is.
  * `upstream_unavailable`: out of reach, or a 5xx. `upstream_error`: anything else, such as a reply that broke off.
  */
-export type UpstreamFailureCode = 'upstream_auth' | 'upstream_quota' | 'upstream_unavailable' | 'upstream_error'
+export type UpstreamFailureCode = keyof typeof UPSTREAM_FAILURES
+
+const UPSTREAM_FAILURES = {
+  upstream_auth: 'the upstream refuses the credentials of the gateway: tell its operator',
+  upstream_quota: 'the account of the gateway at the upstream is exhausted or blocked: tell its operator',
+  upstream_unavailable: 'the upstream is out of reach or fails: try again later',
+  upstream_error: 'the upstream failed to answer this request',
+} as const
 
 /** The upstreams of the model failed, or refused the gateway's own credentials. Nothing was billed. */
 export class UpstreamFailedError extends HttpError {
@@ -201,7 +211,7 @@ export class UpstreamFailedError extends HttpError {
   readonly statusCode = 502
   override readonly kind: ErrorKind
   constructor({ code = 'upstream_error', ...options }: ErrorOptions & { readonly code?: UpstreamFailureCode } = {}) {
-    super('the upstream failed to answer this request', options)
+    super(UPSTREAM_FAILURES[code], options)
     this.kind = { type: 'server_error', code }
   }
 }

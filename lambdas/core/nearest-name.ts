@@ -6,7 +6,9 @@ export function nearestName(typed: string, names: Iterable<string>): string | un
   let nearest: string | undefined
   let fewest = Math.min(CHANGES_MAX, Math.ceil(typed.length / 2)) + 1
   for (const name of names) {
-    const changes = editDistance(typed.toLowerCase(), name.toLowerCase())
+    // At least so many letters are inserted or removed; a client may type a megabyte.
+    const isFar = Math.abs(typed.length - name.length) >= fewest
+    const changes = isFar ? fewest : editDistance(typed.toLowerCase(), name.toLowerCase())
     if (changes < fewest) {
       nearest = name
       fewest = changes

@@ -61,7 +61,7 @@ export async function readJsonBody(
   const text = readText(body, { bytesMax, coding: headerValue(request, 'content-encoding') })
   await refuseAbove(text, depthMax)
   await pause()
-  const json = parse(text)
+  const json = await parse(text)
   await pause()
   return { text, json }
 }
@@ -85,11 +85,12 @@ async function refuseAbove(text: string, depthMax: number): Promise<void> {
   }
 }
 
-function parse(text: string): unknown {
+async function parse(text: string): Promise<unknown> {
   try {
     return parseJsonText(text)
   } catch {
-    throw invalidBody('the body must be valid JSON')
+    const { faultOfJson } = await import('#core/json/json-fault.ts')
+    throw invalidBody(`the body must be valid JSON: ${faultOfJson(text)}`)
   }
 }
 

@@ -139,7 +139,7 @@ export const OPENAI_ERRORS = {
   429: {
     name: 'TooManyRequests',
     description:
-      'The key is above its rate, or every upstream of the model limits the rate. Retry after `Retry-After`.',
+      'The key is above its rate (`rate_limit_exceeded`), or every upstream of the model limits the rate of the gateway (`upstream_rate_limited`). Retry after `Retry-After`.',
     examples: {
       key: openai('A key above its rate', {
         message: 'rate limit exceeded: this key may send 300 a minute and 60 at once: wait 3 s',
@@ -147,9 +147,9 @@ export const OPENAI_ERRORS = {
         code: 'rate_limit_exceeded',
       }),
       rate: openai('Upstreams above their rate', {
-        message: 'rate limit exceeded',
+        message: 'every upstream of this model limits the rate of the gateway, not of this key: wait 1 s',
         type: 'rate_limit_error',
-        code: 'rate_limit_exceeded',
+        code: 'upstream_rate_limited',
       }),
     },
   },

@@ -15,6 +15,10 @@ import type { HeaderName, OperationDocument } from './operations.ts'
 /** On every response of the gateway. */
 const ALWAYS = ['x-request-id', 'openai-processing-ms'] as const satisfies readonly HeaderName[]
 
+function alwaysOf(shape: ErrorShape): readonly HeaderName[] {
+  return shape === 'messages' ? [...ALWAYS, 'request-id'] : ALWAYS
+}
+
 /** On successes and on refusals of what the request says. */
 const HANDLING = ['Preference-Applied', 'x-reelgate-ignored'] as const satisfies readonly HeaderName[]
 
@@ -75,7 +79,7 @@ export function responsesOf(
   const responses = declaredStatuses(route).map((status) => {
     if (status === route.successStatus) {
       const cost = relays === true ? COST : []
-      const headers = headersOf([...ALWAYS, ...cost, ...HANDLING, ...rate, ...(response.headers ?? [])])
+      const headers = headersOf([...alwaysOf(shape), ...cost, ...HANDLING, ...rate, ...(response.headers ?? [])])
       return [status, { description: response.description, headers, content: { ...json, ...events } }] as const
     }
     if (status === 204) {
@@ -149,7 +153,7 @@ export function errorResponses(): Record<string, ResponseObject> {
     Object.entries(declaredErrors(shape)).map(([status, { name, description, examples }]) => {
       const rate = Number(status) === UNAUTHORIZED ? [] : RATE
       const relayed = shape !== 'video' && RELAYED_STATUSES.includes(Number(status)) ? RELAYED_HEADERS : []
-      const headers = headersOf([...ALWAYS, ...(ERROR_HEADERS[Number(status)] ?? []), ...relayed, ...rate])
+      const headers = headersOf([...alwaysOf(shape), ...(ERROR_HEADERS[Number(status)] ?? []), ...relayed, ...rate])
       const content = { 'application/json': { schema: errorSchema(shape, Number(status)), examples } }
       return [name, { description, headers, content }] as const
     }),
@@ -169,6 +173,7 @@ const seconds = (description: string) => ({ description, schema: { type: 'intege
 /** The headers of responses, by name. */
 export const HEADERS = {
   'x-request-id': text('Id of the request. Quote it when you ask about the request.'),
+  'request-id': text('The same, where clients of the Anthropic API read it.'),
   'openai-processing-ms': {
     description: 'Milliseconds until the response began.',
     schema: { type: 'integer', minimum: 0 },

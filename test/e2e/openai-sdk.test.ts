@@ -260,7 +260,7 @@ describe('openai sdk', () => {
             messages: say('hi'),
           }),
         NotFoundError,
-        { message: expect.stringContaining('POST /chat/completions is not served. A base url ends in /v1,') },
+        { message: expect.stringContaining('not served: did you mean POST /v1/chat/completions? A base url ends in /v1,') },
       ],
       [
         'get-model 404: a model that does not exist',
@@ -272,7 +272,7 @@ describe('openai sdk', () => {
         'create-chat-completion 429: an upstream that asks for patience',
         () => client.chat.completions.create({ model: MODEL, messages: say('[error:429]') }),
         RateLimitError,
-        { code: 'rate_limit_exceeded' },
+        { code: 'upstream_rate_limited' },
       ],
       [
         'create-chat-completion 502: an upstream that fails',

@@ -244,7 +244,7 @@ const THROWN: Readonly<Record<string, readonly unknown[]>> = {
   ],
   NotFound: [
     new errors.ModelNotFoundError('nothing'),
-    new errors.ModelNotFoundError(EMBEDDING, otherKindMessage(EMBEDDING, 'chat', offered)),
+    new errors.ModelNotFoundError(EMBEDDING, { message: otherKindMessage(EMBEDDING, 'chat', offered) }),
   ],
   ContentTooLarge: [new errors.RequestBodyTooLargeError(BODY_BYTES_MAX)],
   TooManyRequests: [

@@ -82,7 +82,7 @@ const CASES: Readonly<Record<number, { code: string | null; send: Send }>> = {
     send: (operation) => rig.send({ ...good(operation).body, more: 'x'.repeat(5 * 1024 * 1024) }, { operation }),
   },
   429: {
-    code: 'rate_limit_exceeded',
+    code: 'upstream_rate_limited',
     send: (operation) => {
       upstreamAnswers((response) => sendJson(response, '{}', 429))
       return sendGood(operation)

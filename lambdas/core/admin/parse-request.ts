@@ -30,15 +30,16 @@ const NAME_CHARACTERS_MAX = 64
 export function parseRequest<Schema extends z.ZodMiniType>(schema: Schema, body: unknown): z.output<Schema> {
   const parsed = schema.safeParse(body, { reportInput: false })
   if (!parsed.success) {
-    throw new InvalidRequestError(parsed.error.issues.slice(0, 1).map(toIssue))
+    throw new InvalidRequestError(parsed.error.issues.slice(0, 1).map((issue) => toIssue(issue, body)))
   }
   return parsed.data
 }
 
-function toIssue(issue: z.core.$ZodIssue): RequestIssue {
+function toIssue(issue: z.core.$ZodIssue, body: unknown): RequestIssue {
   const unknown = issue.code === 'unrecognized_keys' ? issue.keys.slice(0, 1) : []
   const path = [...issue.path, ...unknown].map((name) => String(name).slice(0, NAME_CHARACTERS_MAX))
-  return { path: path.join('.'), message: issue.message }
+  const value = issue.path.reduce<unknown>((inner, name) => Object(inner)[name], body)
+  return { path: path.join('.'), message: value === undefined ? `required: ${issue.message}` : issue.message }
 }
 
 /** The body of a request that has nothing to say. */

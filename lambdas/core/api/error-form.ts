@@ -47,9 +47,11 @@ const MESSAGES_TYPES: Readonly<Record<number, string>> = {
 
 /** The form of the Anthropic API. */
 export const MESSAGES_ERRORS: ErrorForm = {
-  body: ({ statusCode, message }) => {
+  body: ({ statusCode, message, param }) => {
     const type = MESSAGES_TYPES[statusCode] ?? (statusCode < 500 ? 'invalid_request_error' : 'api_error')
-    return { type: 'error', error: { type, message } }
+    // This form has no field for the path, which stands before the message, as in errors of the Anthropic API.
+    const isNamed = param === null || message.includes(param)
+    return { type: 'error', error: { type, message: isNamed ? message : `${param}: ${message}` } }
   },
   event: (body) => `event: error\ndata: ${JSON.stringify(body)}\n\n`,
   requestIdHeader: 'request-id',

@@ -3,6 +3,7 @@ import type { Catalogue } from '../catalogue/catalogue.ts'
 import type { ImageModel, Model, VideoModel } from '../catalogue/model.ts'
 import { ASPECT_RATIOS, type MODALITIES } from '../catalogue/parameters.ts'
 import { ModelNotFoundError } from '../errors.ts'
+import { nearestName } from '../nearest-name.ts'
 import { MODEL_PATHS } from './paths.ts'
 
 type Facts = Pick<Catalogue, 'config' | 'videoChannels' | 'configuredRelayChannels'>
@@ -66,9 +67,10 @@ export function modelListFor(
 
 /** One model that a key may use. @throws ModelNotFoundError for any other id. */
 export function allowedModelView(id: string, catalogue: Catalogue, allowed: readonly string[] | null) {
-  const model = catalogue.listModels(allowed).find((candidate) => candidate.id === id)
+  const models = new Map(catalogue.listModels(allowed).map((each) => [each.id, each]))
+  const model = models.get(id)
   if (model === undefined) {
-    throw new ModelNotFoundError(id)
+    throw new ModelNotFoundError(id, { nearest: nearestName(id, models.keys()) })
   }
   return modelView(model, catalogue)
 }

@@ -3,6 +3,7 @@ import type { Catalogue } from '../catalogue/catalogue.ts'
 import type { Model, RelayModel } from '../catalogue/model.ts'
 import { InvalidRequestError, ModelNotFoundError, type RequestIssue } from '../errors.ts'
 import { isJsonObject } from '../json/parse-json-text.ts'
+import { nearestName } from '../nearest-name.ts'
 import { endpointsOf } from './model-view.ts'
 
 /** What a key may use. */
@@ -20,9 +21,20 @@ export function requestedModel<Kind extends RelayModel['kind']>(
 ): Extract<RelayModel, { kind: Kind }> {
   const model = catalogue.findRelayModel(id, { kind, allowed: allowedModels })
   if (model === undefined) {
-    throw new ModelNotFoundError(id, otherKindMessage(id, kind, { catalogue, allowedModels }))
+    const offered = { catalogue, allowedModels }
+    const message = otherKindMessage(id, kind, offered)
+    throw new ModelNotFoundError(id, { message, nearest: nearestModel(id, kind, offered) })
   }
   return model
+}
+
+/** The id of the model that was probably meant, of those that the key may use; undefined if none is near. */
+export function nearestModel(id: string, kind: Model['kind'], { catalogue, allowedModels }: Offered) {
+  const models = catalogue.listModels(allowedModels).filter((model) => model.kind === kind && model.id !== id)
+  return nearestName(
+    id,
+    models.map((model) => model.id),
+  )
 }
 
 /** What a request is told that names a model of another kind than its route takes; undefined for any other model. */

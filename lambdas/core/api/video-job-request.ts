@@ -16,7 +16,7 @@ import {
   snapshotPrices,
 } from '../pricing/video-cost.ts'
 import { type AccountView, isAffordable } from './balance.ts'
-import { otherKindMessage, sayRequired } from './request-issues.ts'
+import { nearestModel, otherKindMessage, sayRequired } from './request-issues.ts'
 
 /** Most units of a video prompt: 5000 characters, or 2500 Chinese ones. */
 export const PROMPT_UNITS_MAX = 5000
@@ -185,9 +185,11 @@ export function parseVideoJobRequest(body: unknown, context: Context): VideoJobR
 }
 
 /** Also for a model that the key may not use, so that the response does not reveal which models exist. */
-export const UNKNOWN_MODEL: RequestIssue = {
-  path: 'model',
-  message: '`model` is unknown: GET /v1/models lists the models that this key may use',
+export function unknownModel(id: string, context: Context): RequestIssue {
+  const nearest = nearestModel(id, 'video', context)
+  const meant = nearest === undefined ? '' : `did you mean ${nearest}? `
+  const unknown = `\`model\` is unknown: ${meant}GET /v1/models lists the models that this key may use`
+  return { path: 'model', message: otherKindMessage(id, 'video', context) ?? unknown }
 }
 
 type Verdict = { readonly issues: readonly RequestIssue[]; readonly request?: VideoJobRequest }
@@ -195,8 +197,7 @@ type Verdict = { readonly issues: readonly RequestIssue[]; readonly request?: Vi
 function judgeByModel(body: VideoJobBody, context: Context): Verdict {
   const model = allowedModel(body.model, context)
   if (model === undefined) {
-    const message = otherKindMessage(body.model, 'video', context) ?? UNKNOWN_MODEL.message
-    return { issues: [{ ...UNKNOWN_MODEL, message }] }
+    return { issues: [unknownModel(body.model, context)] }
   }
   const request = fillIn(body, model)
   return { issues: capabilityIssues(request, model, context.catalogue), request }
@@ -384,7 +385,7 @@ export function offerVideoJob(body: unknown, context: OfferContext): VideoOffer 
   const request = parseVideoJobRequest(body, context)
   const model = context.catalogue.findVideoModel(request.model)
   if (model === undefined) {
-    throw new InvalidRequestError([UNKNOWN_MODEL])
+    throw new InvalidRequestError([unknownModel(request.model, context)])
   }
   const tier = requestedTier(request)
   return { request, tier, snapshot: snapshotPrices(model, tier), line: estimateVideoLine(request, model) }

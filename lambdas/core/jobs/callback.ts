@@ -44,20 +44,30 @@ export function checkCallbackUrl(raw: string, allowlist: readonly string[]): Cal
   }
   const host = HTTPS_URL.exec(raw)?.[1]?.toLowerCase()
   if (host === undefined || host.length > HOST_CHARACTERS_MAX) {
-    return refused('must be an https url with a host name, on port 443, without a user name or password')
+    return refused(`must be an https url with a host name, on port 443, without a user name or password${orLocal(allowlist)}`)
   }
   const url = URL.parse(raw)
   if (url === null || url.hostname !== host || !isValidInternationalName(host)) {
     return refused('must have a valid host name')
   }
   if (!allowlist.some((entry) => matchesHostEntry(host, entry))) {
-    return refused('must have a host on the allowlist of the gateway: ask its operator to add the host')
+    return refused(
+      `must have a host on the allowlist of the gateway: ask its operator to add the host${orLocal(allowlist)}`,
+    )
   }
   return { allowed: true, url, match: 'host' }
 }
 
 function refused(reason: string): CallbackUrlCheck {
   return { allowed: false, reason }
+}
+
+/** What a local host takes besides: only its own entries are for any port. */
+function orLocal(allowlist: readonly string[]): string {
+  const origins = allowlist.filter((entry) => entry.endsWith(':*')).map((entry) => entry.replace(/\*$/, 'PORT'))
+  return origins.length === 0
+    ? ''
+    : `. This local host also takes ${origins.join(', ')}, and what \`callback_allowlist\` of its configuration names`
 }
 
 /** The origin of an entry; of one with any port, the origin with the port of the url. */

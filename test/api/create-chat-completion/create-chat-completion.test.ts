@@ -190,7 +190,7 @@ describe('a refusal of the upstream', () => {
 
   it.each([
     ['create-chat-completion 502: oai_err_401', 502, 'upstream_auth'],
-    ['create-chat-completion 429: oai_err_429_rate', 429, 'rate_limit_exceeded'],
+    ['create-chat-completion 429: oai_err_429_rate', 429, 'upstream_rate_limited'],
     ['create-chat-completion 502: oai_err_429_quota', 502, 'upstream_quota'],
     ['create-chat-completion 502: oai_err_500', 502, 'upstream_unavailable'],
     ['create-chat-completion 502: oai_err_503', 502, 'upstream_unavailable'],

@@ -192,11 +192,13 @@ describe('create-message on a channel that speaks chat: the request', () => {
     ['document', { type: 'document', source: { type: 'base64', data: 'AA' } }],
     ['a file', { type: 'image', source: { type: 'file', file_id: 'f' } }],
     ['search_result', { type: 'search_result', source: 'x' }],
-  ])('400: %s', async (_, block) => {
-    const { statusCode, text } = await create({ ...BODY, messages: [{ role: 'user', content: [block] }] })
-    expect({ statusCode, text }).toMatchObject({
-      statusCode: 400,
-      text: expect.stringContaining('invalid_request_error'),
+  ])('400: %s is refused by its path', async (_, block) => {
+    const content = [{ type: 'text', text: 'See' }, block]
+    const { statusCode, text } = await create({ ...BODY, messages: [{ role: 'user', content }] })
+    expect(statusCode).toBe(400)
+    expect(JSON.parse(text).error).toMatchObject({
+      type: 'invalid_request_error',
+      message: expect.stringMatching(/^messages\.0\.content\.1: /),
     })
   })
 })

@@ -34,7 +34,7 @@ describe('parseRequest', () => {
     ],
     [
       { name: 'a', inner: { b: 1 } },
-      { path: 'inner.a', message: 'use a number' },
+      { path: 'inner.a', message: 'required: use a number' },
     ],
     [
       { name: 'a', inner: { a: 1, b: 1 } },

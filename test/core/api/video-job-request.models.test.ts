@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { parseVideoJobRequest, UNKNOWN_MODEL } from '#core/api/video-job-request.ts'
+import { parseVideoJobRequest } from '#core/api/video-job-request.ts'
 import { createCatalogue } from '#core/catalogue/catalogue.ts'
 import { RESOLUTIONS } from '#core/catalogue/parameters.ts'
 import { FAMILY_A_ROWS, FAMILY_B_ROWS, MODEL_ROWS, type ModelRow, smallestBody, urls } from '../interface-tables.ts'
@@ -136,10 +136,11 @@ describe('parseVideoJobRequest for a model that a key does not see', () => {
     models: shippedConfig.models.map((model) => (model.id === 'famA-2' ? { ...model, enabled: false } : model)),
   })
   const unserved = createCatalogue({ ...shippedConfig, channels: [] })
-  const unknown = [UNKNOWN_MODEL]
+  const message = '`model` is unknown: GET /v1/models lists the models that this key may use'
+  const unknown = [{ path: 'model', message }]
 
   it.each([
-    ['unknown', 'famA-3', {}],
+    ['unknown', 'nothing', {}],
     ['named like a member of every object', 'constructor', {}],
     ['empty', '', {}],
     ['half of a surrogate pair', '\ud800', {}],

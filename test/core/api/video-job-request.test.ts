@@ -10,7 +10,6 @@ import {
   parseVideoJobRequest,
   promptUnits,
   readIdempotencyKey,
-  UNKNOWN_MODEL,
   unknownVideoFields,
   videoJobBodySchema,
   videoQuote,
@@ -30,6 +29,11 @@ function parse(members: object, model = 'famA-2') {
 
 const context = { catalogue: shippedCatalogue, allowedModels: null }
 
+const UNKNOWN_MODEL = {
+  path: 'model',
+  message: '`model` is unknown: GET /v1/models lists the models that this key may use',
+}
+
 describe('parseVideoJobRequest', () => {
   it('needs a model and a prompt, and says both at once', () => {
     expect(issuesOf(() => parseVideoJobRequest({}, context))).toStrictEqual([
@@ -45,6 +49,20 @@ describe('parseVideoJobRequest', () => {
       'the model chat-default is of the kind chat: use POST /v1/chat/completions, POST /v1/completions, POST /v1/responses, POST /v1/messages'
     expect(ask(null)).toStrictEqual([{ path: 'model', message }])
     expect(ask(['famA-2'])).toStrictEqual([UNKNOWN_MODEL])
+  })
+
+  it('names the nearest model that the key may use', () => {
+    const ask = (model: string, allowedModels: readonly string[] | null = null) =>
+      issuesOf(() => parseVideoJobRequest({ model, prompt: 'x' }, { ...context, allowedModels }))
+    expect(ask('famB-1.1-tv2')).toStrictEqual([
+      {
+        path: 'model',
+        message:
+          '`model` is unknown: did you mean famB-1.1-t2v? GET /v1/models lists the models that this key may use',
+      },
+    ])
+    expect(ask('famB-1.1-tv2', ['famA-2'])).toStrictEqual([UNKNOWN_MODEL])
+    expect(ask('chat-defalt')).toStrictEqual([UNKNOWN_MODEL])
   })
 
   it('names a callback_url that is not allowed beside whatever else is wrong', () => {

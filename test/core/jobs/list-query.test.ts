@@ -61,7 +61,7 @@ describe('parseListQuery', () => {
   })
 
   it.each(['', 'x', `${ID}0`, ` ${ID}`, `${ID}\n`, ID.replaceAll('-', '')])('refuses the cursor %j', (after) => {
-    const message = 'the query parameter `after` must be the id of a video job'
+    const message = 'the query parameter `after` must be the id of a video job, such as `last_id` of the page before'
     expect(issuesOf(() => parseListQuery({ after }))).toStrictEqual([{ path: 'after', message }])
   })
 
