@@ -67,7 +67,10 @@ export class ModelNotFoundError extends HttpError {
    * @param message what to do about a model of another kind.
    * @param nearest the model that was probably meant.
    */
-  constructor(model: string, { message, nearest }: { message?: string | undefined; nearest?: string | undefined } = {}) {
+  constructor(
+    model: string,
+    { message, nearest }: { message?: string | undefined; nearest?: string | undefined } = {},
+  ) {
     const shown = JSON.stringify(model.slice(0, MODEL_CHARACTERS_SHOWN))
     const meant = nearest === undefined ? '' : `: did you mean ${nearest}?`
     super(message ?? `the model ${shown} does not exist or this api key may not use it${meant}`)

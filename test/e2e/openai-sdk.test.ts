@@ -260,7 +260,11 @@ describe('openai sdk', () => {
             messages: say('hi'),
           }),
         NotFoundError,
-        { message: expect.stringContaining('not served: did you mean POST /v1/chat/completions? A base url ends in /v1,') },
+        {
+          message: expect.stringContaining(
+            'not served: did you mean POST /v1/chat/completions? A base url ends in /v1,',
+          ),
+        },
       ],
       [
         'get-model 404: a model that does not exist',

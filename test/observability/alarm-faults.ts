@@ -214,7 +214,7 @@ export const SHARED_FAULTS = {
   channel_recounted: reconcileAfter(0, spoilCount),
   alert_undelivered: refuseAlert,
   channel_refused: job(({ upstream }) => {
-    upstream.script.submit = () => ({ kind: 'channel_refused', reason: 'HTTP 401' })
+    upstream.script.submit = () => ({ kind: 'channel_refused', reason: 'HTTP 401', code: 'upstream_auth' })
   }),
   unknown_upstream_status: job((pipeline) => {
     pipeline.upstream.script.poll = inTurn(unknownStatus, succeeded({ video_url: `${NOBODY}/video.mp4` }))

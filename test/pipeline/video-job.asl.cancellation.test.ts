@@ -73,7 +73,7 @@ describe('the state machine: a job cancelled by its client', () => {
     const started = await start()
     started.pipeline.upstream.script.submit = async () => {
       await cancel(started)
-      return { kind: 'channel_refused', reason: '401' }
+      return { kind: 'channel_refused', reason: '401', code: 'upstream_auth' }
     }
     await createVideoMachine(started.pipeline).run(started.job)
     expect(started.pipeline.upstream.submitted).toEqual(['main'])

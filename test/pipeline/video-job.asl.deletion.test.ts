@@ -81,7 +81,7 @@ describe('the state machine: a job deleted', () => {
     const started = await start()
     started.pipeline.upstream.script.submit = async () => {
       await started.pipeline.remove(started.job)
-      return { kind: 'channel_refused', reason: '401' }
+      return { kind: 'channel_refused', reason: '401', code: 'upstream_auth' }
     }
     await createVideoMachine(started.pipeline).run(started.job)
     expect(started.pipeline.upstream.submitted).toEqual(['main'])

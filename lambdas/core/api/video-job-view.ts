@@ -30,8 +30,15 @@ export function createdJobBody(job: VideoJob, submitText: string | undefined): s
 export function videoJobBody(job: VideoJob, context: ViewContext): string {
   const status = visibleStatus(job, context.nowSeconds)
   const outcome = status === 'expired' ? {} : outcomeFields(job, context)
-  const cancelled = status === 'failed' && isCancelled(job) ? { cancelled: true } : {}
-  return spliceInjected(context.upstreamText, { ...identityFields(job, status), ...outcome, ...cancelled })
+  const reason = status === 'failed' ? reasonFields(job) : {}
+  return spliceInjected(context.upstreamText, { ...identityFields(job, status), ...outcome, ...reason })
+}
+
+function reasonFields(job: VideoJob): InjectedFields {
+  if (isCancelled(job)) {
+    return { cancelled: true }
+  }
+  return job.errorCode === undefined ? {} : { error_code: job.errorCode }
 }
 
 /** The callback payload (docs/api.md, "Callback"). */

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { JOB_EVENT_TYPES } from '../jobs/job-events.ts'
+import { JOB_ERROR_CODES } from '../jobs/video-job.ts'
 
 /** The fields that the gateway injects into every response about a job. */
 const identity = {
@@ -43,6 +44,10 @@ export const videoJobResponse = z
     url: url.optional(),
     duration_secs: duration.optional(),
     error: error.optional(),
+    error_code: z
+      .enum(JOB_ERROR_CODES)
+      .optional()
+      .describe('Beside the error `no upstream capacity`: why, in the codes of the other routes.'),
     cancelled: z
       .literal(true)
       .optional()

@@ -44,7 +44,9 @@ export function checkCallbackUrl(raw: string, allowlist: readonly string[]): Cal
   }
   const host = HTTPS_URL.exec(raw)?.[1]?.toLowerCase()
   if (host === undefined || host.length > HOST_CHARACTERS_MAX) {
-    return refused(`must be an https url with a host name, on port 443, without a user name or password${orLocal(allowlist)}`)
+    return refused(
+      `must be an https url with a host name, on port 443, without a user name or password${orLocal(allowlist)}`,
+    )
   }
   const url = URL.parse(raw)
   if (url === null || url.hostname !== host || !isValidInternationalName(host)) {

@@ -110,7 +110,10 @@ function pageIssues({ offset, after, filter }: Pick<ListQuery, 'offset' | 'after
     })
   }
   if (after !== undefined && !isJobId(after)) {
-    issues.push({ path: 'after', message: 'the query parameter `after` must be the id of a video job, such as `last_id` of the page before' })
+    issues.push({
+      path: 'after',
+      message: 'the query parameter `after` must be the id of a video job, such as `last_id` of the page before',
+    })
   }
   return issues
 }

@@ -21,6 +21,19 @@ type SubmitState = 'sending' | 'accepted'
 /** An upstream's reply, inline or, when too large for the record, in the bucket. */
 export type StoredText = { readonly inline: string } | { readonly bucketKey: string }
 
+/** Why no channel took a job, in the codes of relayed requests. */
+export const JOB_ERROR_CODES = [
+  'upstream_auth',
+  'upstream_quota',
+  'upstream_unavailable',
+  'upstream_error',
+  'upstream_rate_limited',
+  'no_channel_available',
+] as const
+
+/** One of {@link JOB_ERROR_CODES}. */
+export type JobErrorCode = (typeof JOB_ERROR_CODES)[number]
+
 /** Times are unix seconds. */
 export type VideoJob = {
   readonly tenantId: string
@@ -75,6 +88,8 @@ export type VideoJob = {
    * The cause of a failure or of a wait for a channel. For operators and the log: it names channels. A client reads `error`.
    */
   readonly failureCause?: string | undefined
+  /** Why no channel took the job, for its client; absent for any other failure. */
+  readonly errorCode?: JobErrorCode | undefined
   /** Final, with status failed. */
   readonly error: string | undefined
   /** `duration_secs` as a decimal string, final, with status succeeded. */

@@ -1,3 +1,4 @@
+import type { UpstreamFailureCode } from '../errors.ts'
 import { isJsonObject, parseJsonText } from '../json/parse-json-text.ts'
 
 /** Reads single fields of JSON of unknown shape. No function here throws, whatever the input. */
@@ -174,6 +175,19 @@ export function isKeyRefused(status: number, error: UpstreamError): boolean {
   const meaning = errorMeaning(error)
   const isAboutChannel = meaning === undefined || meaning === 'channel' || meaning === 'request'
   return (status === 401 || status === 403) && (hasKeyCode || isAboutChannel)
+}
+
+/** Codes of an account that has no money or no quota left. */
+const ACCOUNT_CODE = /^Arrearage|Overdue|^billing_|^insufficient_|AllocationQuota|^QuotaExceeded|^SetLimitExceeded/i
+
+/** What of the gateway an upstream refuses: its key or what the key may do, its account, or something else, such as its name of a model. */
+export function refusalCode(status: number, error: UpstreamError): UpstreamFailureCode {
+  const { code, type, message = '' } = error
+  const isAccount = [code, type].some((name) => ACCOUNT_CODE.test(name ?? '')) || OUT_OF_MONEY.test(message)
+  if (status === 402 || isAccount) {
+    return 'upstream_quota'
+  }
+  return isKeyRefused(status, error) ? 'upstream_auth' : 'upstream_error'
 }
 
 /** Whether the error says that the task, not the model or the path, is unknown. */

@@ -6,6 +6,7 @@ import {
   FAILURE_TEXT,
   isTerminal,
   isUnwanted,
+  type JobErrorCode,
   type NextStep,
   type StepInput,
   type VideoJob,
@@ -49,9 +50,12 @@ type OfferResult =
   /** The submit is over, whatever its outcome. */
   | { readonly kind: 'next_step'; readonly next: NextStep }
   /** The channel is full, disabled, overloaded or out of reach, and may take the job later. */
-  | { readonly kind: 'busy'; readonly reason: string; readonly retryAfterSeconds: number | undefined }
+  | (NotTaken & { readonly kind: 'busy'; readonly retryAfterSeconds?: number | undefined })
   /** The channel will not take this job, now or later. */
-  | { readonly kind: 'refused'; readonly reason: string }
+  | (NotTaken & { readonly kind: 'refused' })
+
+/** Why a channel did not take a job: for operators, and for the client, if no other channel takes it. */
+type NotTaken = { readonly reason: string; readonly code: JobErrorCode }
 
 /** A job and one channel that may take it. */
 export type Offer = { readonly job: VideoJob; readonly request: VideoJobRequest; readonly channel: VideoChannel }
@@ -68,15 +72,15 @@ export async function submitToChannel(offer: Offer, context: SubmitContext): Pro
     count('channel_refused', { channel: channel.id })
   }
   if (account === undefined || model === undefined) {
-    return { kind: 'refused', reason: 'cannot be opened' }
+    return { kind: 'refused', reason: 'cannot be opened', code: 'upstream_auth' }
   }
   const timing = await context.currentCatalogue.readBeside(() => recallTiming(offer, context))
   if (!(await takesJobs(offer, context))) {
-    return { kind: 'busy', reason: CHANNEL_DISABLED, retryAfterSeconds: undefined }
+    return { kind: 'busy', reason: CHANNEL_DISABLED, code: 'no_channel_available' }
   }
   const claim = await claimSubmit(context.table, { job, channel, nowSeconds: nowSeconds(context) })
   if (claim === 'channel_full') {
-    return { kind: 'busy', reason: 'has max_open_jobs open', retryAfterSeconds: undefined }
+    return { kind: 'busy', reason: 'has max_open_jobs open', code: 'no_channel_available' }
   }
   if (claim === 'job_moved') {
     return { kind: 'next_step', next: { step: 'submit', waitSeconds: 1 } }
@@ -107,7 +111,7 @@ async function judge(outcome: SubmitOutcome, posted: Posted, context: SubmitCont
       logger.error('channel refused', { ...facts, reason: outcome.reason })
       count('channel_refused', { channel: channel.id })
       await releaseSubmitClaim(context.table, job, channel.id)
-      return { kind: 'refused', reason: outcome.reason }
+      return { kind: 'refused', reason: outcome.reason, code: outcome.code }
     case 'busy':
     case 'unreachable':
       logger.warn('channel busy', { ...facts, reason: outcome.reason })
@@ -115,6 +119,7 @@ async function judge(outcome: SubmitOutcome, posted: Posted, context: SubmitCont
       return {
         kind: 'busy',
         reason: outcome.reason,
+        code: outcome.kind === 'busy' ? 'upstream_rate_limited' : 'upstream_unavailable',
         retryAfterSeconds: outcome.kind === 'busy' ? boundedRetryAfter(outcome.retryAfterSeconds) : undefined,
       }
     case 'unknown':
@@ -256,6 +261,7 @@ async function offerToChannels(job: VideoJob, { input, context }: Visit): Promis
   const { enabled, disabled } = await currentChannels(job, { request, context })
   const startedAt = nowSeconds(context)
   const reasons = disabled.map(({ id }) => `${id}: ${CHANNEL_DISABLED}`)
+  const codes: JobErrorCode[] = []
   // An operator may enable the channel at any time, so the job waits as for a full one.
   let waitSeconds = disabled.length === 0 ? undefined : pauseFor(job, context)
   for (const channel of submitChannelOrder(enabled, context.random)) {
@@ -271,6 +277,7 @@ async function offerToChannels(job: VideoJob, { input, context }: Visit): Promis
       return result.next
     }
     reasons.push(`${channel.id}: ${result.reason}`)
+    codes.push(result.code)
     if (result.kind === 'busy') {
       // The gateway's own wait is the minimum: an upstream that sends `Retry-After: 1` for an hour would fill the execution's history.
       const pause = Math.max(result.retryAfterSeconds ?? 0, pauseFor(job, context))
@@ -280,11 +287,18 @@ async function offerToChannels(job: VideoJob, { input, context }: Visit): Promis
   const isTooLate = nowSeconds(context) >= job.createdAt + context.catalogue.config.queue_minutes * 60
   const cause = reasons.join('; ').slice(0, CAUSE_CHARACTERS_MAX) || 'no channel serves the model'
   if (waitSeconds === undefined || isTooLate) {
-    await recordFailure(context.table, job, { failure: FAILURE_TEXT.noUpstreamCapacity, cause })
+    const errorCode = errorCodeOf(codes)
+    await recordFailure(context.table, job, { failure: FAILURE_TEXT.noUpstreamCapacity, cause, errorCode })
     return { step: 'fail', error: 'NoUpstreamCapacityError' }
   }
   await recordWaitingForChannel(context.table, job, cause)
   return { step: 'submit', waitSeconds }
+}
+
+/** A channel that fails says more to the client than one that has no room: as for relayed requests. */
+function errorCodeOf(codes: readonly JobErrorCode[]): JobErrorCode {
+  const isFailure = (code: JobErrorCode) => code !== 'no_channel_available' && code !== 'upstream_rate_limited'
+  return codes.findLast(isFailure) ?? codes.at(-1) ?? 'no_channel_available'
 }
 
 type Channels = { readonly enabled: readonly VideoChannel[]; readonly disabled: readonly VideoChannel[] }

@@ -35,7 +35,7 @@ export async function claimSubmit(
 ): Promise<ClaimOutcome> {
   const claim = {
     set: { submitState: 'sending', channelId: channel.id, provider: channel.provider, submittedAt: nowSeconds },
-    remove: ['isWaitingForChannel', 'failure', 'failureCause'],
+    remove: ['isWaitingForChannel', 'failure', 'failureCause', 'errorCode'],
   }
   const isJobFree = [isQueued, isUnclaimed, isWanted, isNotRefused]
   const isSlotFree = {
@@ -165,15 +165,19 @@ export async function recordStored(
 }
 
 /** @param cause what the log says; left out where `failure` says the same. */
-type FailureRecord = { readonly failure: string; readonly cause?: string; readonly pollText?: StoredText }
+type FailureRecord = Pick<VideoJob, 'errorCode'> & {
+  readonly failure: string
+  readonly cause?: string
+  readonly pollText?: StoredText
+}
 
 /** Records why the job is about to fail, and the upstream's refusal, before the step throws: the execution carries ids only. */
 export async function recordFailure(
   table: Table,
   job: JobKey,
-  { failure, cause: failureCause, pollText }: FailureRecord,
+  { failure, cause: failureCause, errorCode, pollText }: FailureRecord,
 ): Promise<void> {
   const text = pollText && storeText('pollText', pollText)
-  const failed = { set: { failure, failureCause, ...text?.set }, remove: text?.remove ?? [] }
+  const failed = { set: { failure, failureCause, errorCode, ...text?.set }, remove: text?.remove ?? [] }
   await changeJob(table, job, failed, [isOpen])
 }

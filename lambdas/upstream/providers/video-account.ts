@@ -1,4 +1,5 @@
 import type { VideoChannel } from '#core/catalogue/channel.ts'
+import type { UpstreamFailureCode } from '#core/errors.ts'
 import { isJsonObject } from '#core/json/parse-json-text.ts'
 import { videoProvider } from '#core/providers/registry.ts'
 import {
@@ -8,6 +9,7 @@ import {
   isUnknownTask,
   parseJson,
   readUpstreamError,
+  refusalCode,
   type UpstreamError,
 } from '#core/providers/reply-reading.ts'
 import type {
@@ -37,7 +39,7 @@ export type SubmitOutcome =
   /** The request is at fault (400, 409, 413, 415, 422, other 4xx, content policy): the job fails with the upstream's message. */
   | { readonly kind: 'rejected'; readonly message: string; readonly text: string }
   /** The channel is at fault (401, 402, 403, 404, 405, 410, arrears, unknown or unopened model): another channel may take the job. */
-  | { readonly kind: 'channel_refused'; readonly reason: string }
+  | { readonly kind: 'channel_refused'; readonly reason: string; readonly code: UpstreamFailureCode }
   /** 429, or 503 with an error body: not accepted; try later or elsewhere. */
   | { readonly kind: 'busy'; readonly reason: string; readonly retryAfterSeconds: number | undefined }
   /** No byte of the request was sent (DNS, refused connection, TLS): try later or elsewhere. */
@@ -193,7 +195,7 @@ function outcomeOfMeaning({ reply, error, nowUnixMilliseconds }: Refusal, meanin
       return { kind: 'rejected', message, text: reply.text }
     }
     case 'channel':
-      return { kind: 'channel_refused', reason }
+      return { kind: 'channel_refused', reason, code: refusalCode(reply.status, error) }
     case 'busy': {
       const seconds = retryAfterSeconds(reply.headers['retry-after'], nowUnixMilliseconds)
       return { kind: 'busy', reason, retryAfterSeconds: seconds }

@@ -22,7 +22,9 @@ describe('fallback', () => {
   it('404: names the method and path, the end of a base url, and every route', async () => {
     const { error } = JSON.parse((await send('POST', '/chat/completions')).body)
     expect(error).toMatchObject({ type: 'invalid_request_error', param: null, code: 'not_found' })
-    expect(error.message).toMatch(/^not found: POST \/chat\/completions is not served: did you mean POST \/v1\/chat\/completions\? A base url ends in \/v1, /)
+    expect(error.message).toMatch(
+      /^not found: POST \/chat\/completions is not served: did you mean POST \/v1\/chat\/completions\? A base url ends in \/v1, /,
+    )
     for (const { method, path } of ROUTES) {
       expect(error.message).toContain(`${method} ${path}`)
     }

@@ -127,7 +127,8 @@ describe('parseEmbeddingRequest, asked for a model that is', () => {
   })
 
   it('written wrongly is told the nearest one that the key may use', () => {
-    const ask = (allowed: readonly string[] | null) => () => parse({ model: 'text-embedding-3-smal', input: 'a' }, allowed)
+    const ask = (allowed: readonly string[] | null) => () =>
+      parse({ model: 'text-embedding-3-smal', input: 'a' }, allowed)
     expect(ask(null)).toThrow('or this api key may not use it: did you mean text-embedding-3-small?')
     expect(ask(['text-embedding-ada-002'])).toThrow(/may not use it$/)
   })

@@ -57,8 +57,7 @@ describe('parseVideoJobRequest', () => {
     expect(ask('famB-1.1-tv2')).toStrictEqual([
       {
         path: 'model',
-        message:
-          '`model` is unknown: did you mean famB-1.1-t2v? GET /v1/models lists the models that this key may use',
+        message: '`model` is unknown: did you mean famB-1.1-t2v? GET /v1/models lists the models that this key may use',
       },
     ])
     expect(ask('famB-1.1-tv2', ['famA-2'])).toStrictEqual([UNKNOWN_MODEL])

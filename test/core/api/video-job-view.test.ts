@@ -39,6 +39,8 @@ const job: VideoJob = {
 const succeeded: VideoJob = { ...job, status: 'succeeded', durationSeconds: '5.0' }
 const failed: VideoJob = { ...job, status: 'failed', error: 'generation timed out', failureCause: 'p2-direct: 401' }
 
+const unserved: VideoJob = { ...failed, error: 'no upstream capacity', errorCode: 'upstream_quota' }
+
 const identity = {
   id: ID,
   object: 'video.generation',
@@ -111,6 +113,14 @@ describe('videoJobBody', () => {
     expect(JSON.parse(view(of))).toStrictEqual({ ...identity, status: 'failed', error, cancelled: true })
     expect(JSON.parse(view(of, { nowSeconds: job.expiresAt }))).toStrictEqual({ ...identity, status: 'expired' })
     expect(JSON.parse(view(failed))).not.toHaveProperty('cancelled')
+  })
+
+  it('of a job that no channel took says why beside the error, which the callback does not', () => {
+    const expected = { status: 'failed', error: 'no upstream capacity' }
+    expect(JSON.parse(view(unserved))).toStrictEqual({ ...identity, ...expected, error_code: 'upstream_quota' })
+    expect(JSON.parse(view({ ...unserved, cancelledAt: 1 }))).not.toHaveProperty('error_code')
+    expect(JSON.parse(view(unserved, { nowSeconds: job.expiresAt }))).not.toHaveProperty('error_code')
+    expect(JSON.parse(callbackBody(unserved, { signUrl: neverSigned }))).toStrictEqual({ id: ID, ...expected })
   })
 
   it.each(['queued', 'processing'] as const)('of a %s job has the identity alone beside the upstream', (status) => {

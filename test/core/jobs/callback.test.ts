@@ -36,13 +36,16 @@ describe('checkCallbackUrl', () => {
     })
   })
 
-  it.each(['https://localhost:9/', 'https://elsewhere.example/'])('tells a local host what else it takes than %s', (url) => {
-    expect(checkCallbackUrl(url, ['http://127.0.0.1:*', 'http://10.0.0.1:9'])).toMatchObject({
-      reason: expect.stringMatching(
-        /\. This local host also takes http:\/\/127\.0\.0\.1:PORT, and what `callback_allowlist` of its configuration names$/,
-      ),
-    })
-  })
+  it.each(['https://localhost:9/', 'https://elsewhere.example/'])(
+    'tells a local host what else it takes than %s',
+    (url) => {
+      expect(checkCallbackUrl(url, ['http://127.0.0.1:*', 'http://10.0.0.1:9'])).toMatchObject({
+        reason: expect.stringMatching(
+          /\. This local host also takes http:\/\/127\.0\.0\.1:PORT, and what `callback_allowlist` of its configuration names$/,
+        ),
+      })
+    },
+  )
 
   it('says of an empty string that a url is missing, and not that a character is wrong', () => {
     expect(checkCallbackUrl('', allowlist)).toMatchObject({ reason: expect.stringMatching(/^must be an https url/) })

@@ -25,7 +25,7 @@ describe('the Submit step: a submit', () => {
   beforeEach(() => engines.reset())
 
   const busy = (retryAfterSeconds?: number): SubmitOutcome => ({ kind: 'busy', reason: '429', retryAfterSeconds })
-  const channelRefused: SubmitOutcome = { kind: 'channel_refused', reason: '401' }
+  const channelRefused: SubmitOutcome = { kind: 'channel_refused', reason: '401', code: 'upstream_auth' }
   const unreachable: SubmitOutcome = { kind: 'unreachable', reason: 'connection refused' }
   const unknown: SubmitOutcome = { kind: 'unknown', reason: 'timeout' }
 
@@ -103,8 +103,26 @@ describe('the Submit step: a submit', () => {
       error: 'no upstream capacity',
       // For operators, as the log has it.
       failureCause: 'main: 401; spare: 401',
+      // For the client, without the channels.
+      errorCode: 'upstream_auth',
     })
     expect(await pipeline.leftovers(job)).toEqual([])
+  })
+
+  it.each([
+    [
+      'an account without money before a busy one',
+      { ...channelRefused, code: 'upstream_quota' },
+      busy(),
+      'upstream_quota',
+    ],
+    ['an upstream out of reach after a refused key', channelRefused, unreachable, 'upstream_unavailable'],
+  ] as const)('tells the client of %s when its time in the queue is over', async (_, main, spare, errorCode) => {
+    const pipeline = await pipelineWith()
+    pipeline.upstream.script.submit = (channelId) => (channelId === 'main' ? main : spare)
+    const job = await pipeline.create()
+    await createVideoMachine(pipeline).run(job)
+    expect(await pipeline.read(job)).toMatchObject({ error: 'no upstream capacity', errorCode })
   })
 
   it.each([
@@ -206,7 +224,11 @@ describe('the Submit step: a submit', () => {
     const job = await pipeline.create()
     const start = pipeline.clock.seconds
     await createVideoMachine(pipeline).run(job)
-    expect(await pipeline.read(job)).toMatchObject({ status: 'failed', error: 'no upstream capacity' })
+    expect(await pipeline.read(job)).toMatchObject({
+      status: 'failed',
+      error: 'no upstream capacity',
+      errorCode: 'upstream_rate_limited',
+    })
     expect(pipeline.clock.seconds - start).toBeGreaterThanOrEqual(60 * 60)
     expect(pipeline.clock.seconds - start).toBeLessThan(61 * 60)
     expect(await pipeline.leftovers(job)).toEqual([])
@@ -403,7 +425,10 @@ describe('the Submit step under switches:', () => {
       const job = await pipeline.create()
       const start = pipeline.clock.seconds
       await createVideoMachine(pipeline).run(job)
-      expect(await pipeline.read(job)).toMatchObject({ status: 'failed', error: 'no upstream capacity' })
+      expect(await pipeline.read(job)).toMatchObject({
+        error: 'no upstream capacity',
+        errorCode: 'no_channel_available',
+      })
       expect(pipeline.clock.seconds - start).toBeGreaterThanOrEqual(60 * 60)
       expect(pipeline.upstream.submitted).toEqual([])
       expect(await pipeline.spent()).toBe('0')

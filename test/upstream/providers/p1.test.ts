@@ -11,6 +11,7 @@ const TASK_ID = '0385dc79-5ff8-4d82-bcb6-1a2b3c4d5e6f'
 const VIDEO_URL =
   'https://result.p1.example.test/1d/2e/20260420/ab12/4673458e.mp4?Expires=1776765396&OSSAccessKeyId=FAKE&Signature=FAKE'
 
+const refused = (reason: string, code: string) => ({ kind: 'channel_refused', reason, code })
 const accepted = { kind: 'accepted', taskId: TASK_ID }
 const running = { kind: 'running', isKnownStatus: true }
 const result = { videoUrl: VIDEO_URL, completionTokens: undefined, audio: undefined }
@@ -53,14 +54,14 @@ const OUTCOMES: Readonly<Record<string, unknown>> = {
     message: 'Required parameter(s) missing or invalid, please check the request parameters.',
   },
   p1_err_400_inspection: { kind: 'rejected', message: 'Input data may contain inappropriate content.' },
-  p1_err_400_arrearage: { kind: 'channel_refused', reason: 'HTTP 400 Arrearage' },
-  p1_err_401_key: { kind: 'channel_refused', reason: 'HTTP 401 InvalidApiKey' },
-  p1_err_403_sync: { kind: 'channel_refused', reason: 'HTTP 403 AccessDenied' },
-  p1_err_403_unpurchased: { kind: 'channel_refused', reason: 'HTTP 403 AccessDenied.Unpurchased' },
-  p1_err_404_model: { kind: 'channel_refused', reason: 'HTTP 404 ModelNotFound' },
+  p1_err_400_arrearage: refused('HTTP 400 Arrearage', 'upstream_quota'),
+  p1_err_401_key: refused('HTTP 401 InvalidApiKey', 'upstream_auth'),
+  p1_err_403_sync: refused('HTTP 403 AccessDenied', 'upstream_auth'),
+  p1_err_403_unpurchased: refused('HTTP 403 AccessDenied.Unpurchased', 'upstream_auth'),
+  p1_err_404_model: refused('HTTP 404 ModelNotFound', 'upstream_error'),
   p1_err_415_download: { kind: 'rejected', message: 'Failed to download the input file.' },
   p1_err_429_rate: { kind: 'busy', reason: 'HTTP 429 Throttling.RateQuota', retryAfterSeconds: undefined },
-  p1_err_429_allocation: { kind: 'channel_refused', reason: 'HTTP 429 Throttling.AllocationQuota' },
+  p1_err_429_allocation: refused('HTTP 429 Throttling.AllocationQuota', 'upstream_quota'),
   p1_err_500: { kind: 'unknown', reason: 'HTTP 500 InternalError' },
   p1_err_503: { kind: 'busy', reason: 'HTTP 503 ModelUnavailable', retryAfterSeconds: undefined },
   p1_cancel_ok: 'cancelled',

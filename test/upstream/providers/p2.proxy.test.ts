@@ -10,7 +10,7 @@ const proxy = (baseUrl: string) => p2Channel(baseUrl, 'proxy')
 const accepted = (taskId: string) => ({ kind: 'accepted', taskId })
 const running = { kind: 'running', isKnownStatus: true }
 const failed = (message: string) => ({ kind: 'failed', message })
-const refused = (reason: string) => ({ kind: 'channel_refused', reason })
+const refused = (reason: string, code: string) => ({ kind: 'channel_refused', reason, code })
 const busy = (reason: string) => ({ kind: 'busy', reason, retryAfterSeconds: undefined })
 
 const succeeded = (members: object) => ({
@@ -37,8 +37,8 @@ const OUTCOMES: Readonly<Record<string, unknown>> = {
   p2x_poll_succeeded_min: succeeded({ videoUrl: cdn('v/a.mp4') }),
   p2x_poll_failed: failed('The request failed because the input text may contain sensitive information.'),
   p2x_poll_failed_string: failed('upstream rejected the task'),
-  p2x_err_401: refused('HTTP 401 invalid_api_key'),
-  p2x_err_402: refused('HTTP 402 insufficient_quota'),
+  p2x_err_401: refused('HTTP 401 invalid_api_key', 'upstream_auth'),
+  p2x_err_402: refused('HTTP 402 insufficient_quota', 'upstream_quota'),
   p2x_err_429: busy('HTTP 429 rate_limit_exceeded'),
   p2x_err_503: busy('HTTP 503 model_not_found'),
   proxy_a_submit: accepted('task-unified-1776678917-ab12cd34'),
@@ -80,7 +80,7 @@ const OUTCOMES: Readonly<Record<string, unknown>> = {
   proxy_d_object_submit: accepted('video_68d7'),
   proxy_d_object_completed: succeeded({ ...fiveSeconds, videoUrl: cdn('d/1.mp4') }),
   proxy_d_object_failed: failed('The prompt is not allowed.'),
-  proxy_err_429_balance: refused('HTTP 429'),
+  proxy_err_429_balance: refused('HTTP 429', 'upstream_quota'),
   proxy_err_200_limit: busy('HTTP 200 rate_limit_exceeded'),
 }
 

@@ -16,7 +16,7 @@ const REQUEST_ID = 'Request id: 021776678917001f0e1d'
 const accepted = { kind: 'accepted', taskId: TASK_ID }
 const running = { kind: 'running', isKnownStatus: true }
 const rejected = (message: string) => ({ kind: 'rejected', message: `${message} ${REQUEST_ID}` })
-const refused = (reason: string) => ({ kind: 'channel_refused', reason })
+const refused = (reason: string, code: string) => ({ kind: 'channel_refused', reason, code })
 const busy = (reason: string) => ({ kind: 'busy', reason, retryAfterSeconds: undefined })
 
 const succeeded = (members: object = {}) => ({
@@ -75,13 +75,13 @@ const OUTCOMES: Readonly<Record<string, unknown>> = {
   ),
   p2_err_400_text_sensitive: rejected('The request failed because the input text may contain sensitive information.'),
   p2_err_400_real_person: rejected('The request failed because the input image may contain real person.'),
-  p2_err_401: refused('HTTP 401 AuthenticationError'),
-  p2_err_403_overdue: refused('HTTP 403 AccountOverdueError'),
-  p2_err_404_model: refused('HTTP 404 InvalidEndpointOrModel.NotFound'),
-  p2_err_404_not_open: refused('HTTP 404 ModelNotOpen'),
+  p2_err_401: refused('HTTP 401 AuthenticationError', 'upstream_auth'),
+  p2_err_403_overdue: refused('HTTP 403 AccountOverdueError', 'upstream_quota'),
+  p2_err_404_model: refused('HTTP 404 InvalidEndpointOrModel.NotFound', 'upstream_error'),
+  p2_err_404_not_open: refused('HTTP 404 ModelNotOpen', 'upstream_error'),
   p2_err_429_rpm: busy('HTTP 429 ModelAccountRpmRateLimitExceeded'),
   p2_err_429_overloaded: busy('HTTP 429 ServerOverloaded'),
-  p2_err_429_setlimit: refused('HTTP 429 SetLimitExceeded'),
+  p2_err_429_setlimit: refused('HTTP 429 SetLimitExceeded', 'upstream_quota'),
   p2_err_500: { kind: 'unknown', reason: 'HTTP 500 InternalServiceError' },
   p2i_submit_t2v: { kind: 'accepted', taskId: 'cgt-20260420175520-m4n5o' },
   p2i_poll_succeeded: succeeded({ completionTokens: '245025', resolution: '1080P', audio: false }),
