@@ -124,6 +124,16 @@ describe('Prefer: handling=strict', () => {
     },
   )
 
+  it('create-response 400: names what a translation leaves out, at any depth', async () => {
+    const input = [{ role: 'user', content: [{ type: 'input_text', text: 'x', cache_control: {} }] }]
+    expect(await send('create-response', { fields: { store: true, input } })).toMatchObject({
+      ...UNTOUCHED,
+      statusCode: 400,
+      error: { message: expect.stringContaining('`store`'), param: 'input.content.cache_control' },
+    })
+    expect(await send('create-response', { fields: { store: false } })).toMatchObject({ statusCode: 200 })
+  })
+
   it('create-chat-completion 400: a stream is refused before its head', async () => {
     expect(await send('create-chat-completion', { fields: { stream: true, durration: 1 } })).toMatchObject({
       ...UNTOUCHED,

@@ -2,23 +2,25 @@ import { InvalidRequestError } from '../errors.ts'
 import { asText, isJsonObject, type JsonObject, parseJsonObject } from '../json/parse-json-text.ts'
 import { type ChatTranslation, refuseType } from './responses-to-chat.ts'
 import { plainId, ToolNames } from './tool-names.ts'
+import { isSet, type Reads, unreadFields, whole } from './unread-fields.ts'
 
-/** Fields that are translated, or that say nothing to an upstream of the Anthropic API. */
-const KNOWN: ReadonlySet<string> = new Set([
-  ...[
-    'model',
-    'messages',
-    'max_tokens',
-    'max_completion_tokens',
-    'stream',
-    'stream_options',
-    'n',
-    'temperature',
-    'top_p',
-  ],
-  ...['stop', 'tools', 'tool_choice', 'parallel_tool_calls', 'response_format', 'reasoning_effort', 'user', 'store'],
-  ...['metadata', 'safety_identifier', 'prompt_cache_key', 'prompt_cache_retention', 'logprobs', 'top_logprobs'],
-])
+const READS: Reads = {
+  ...whole('model', 'max_tokens', 'max_completion_tokens', 'stream', 'n', 'temperature', 'top_p', 'stop'),
+  ...whole('tool_choice', 'parallel_tool_calls', 'reasoning_effort'),
+  messages: {
+    ...whole('role', 'tool_call_id'),
+    content: { ...whole('type', 'text', 'refusal'), image_url: { url: true, detail: (value) => value !== 'auto' } },
+    tool_calls: { ...whole('id', 'type'), function: whole('name', 'arguments') },
+  },
+  tools: { type: true, function: { ...whole('name', 'description', 'parameters'), strict: isSet } },
+  response_format: (value) => isJsonObject(value) && value.type === 'json_object',
+  stream_options: { include_usage: true, include_obfuscation: isSet },
+  store: isSet,
+  logprobs: isSet,
+  top_logprobs: (value) => value !== 0,
+  // Read by the gateway: it may count users.
+  user: true,
+}
 
 /** The highest temperature of the Anthropic API. */
 const TEMPERATURE_MAX = 1
@@ -54,7 +56,7 @@ export function chatToMessagesRequest(body: JsonObject): ChatTranslation {
     ...(Array.isArray(stops) && stops.length > 0 ? { stop_sequences: stops } : {}),
     ...outputFields(body),
   }
-  return { chat, names, ignored: Object.keys(body).filter((name) => !KNOWN.has(name) && body[name] !== null) }
+  return { chat, names, ignored: unreadFields(body, READS) }
 }
 
 function toolFields(body: JsonObject, names: ToolNames): JsonObject {

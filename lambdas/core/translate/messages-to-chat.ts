@@ -1,13 +1,29 @@
 import { asText, isJsonObject, type JsonObject } from '../json/parse-json-text.ts'
 import { ChatMessages, type ChatPart, contentOf, type ReasoningField, textOf } from './chat-messages.ts'
-import { type ChatTranslation, refuseType } from './responses-to-chat.ts'
+import { type ChatTranslation, isOfClient, refuseType } from './responses-to-chat.ts'
 import { originalId, ToolNames } from './tool-names.ts'
+import { isSet, type Reads, unreadFields, whole } from './unread-fields.ts'
 
-/** Fields that are translated, or that say nothing to a chat upstream. */
-const KNOWN: ReadonlySet<string> = new Set([
-  ...['model', 'max_tokens', 'messages', 'system', 'tools', 'tool_choice', 'stream', 'temperature', 'top_p'],
-  ...['stop_sequences', 'thinking', 'output_config', 'metadata', 'cache_control'],
-])
+/** Thoughts, which only their author can read, and results, which hold blocks. */
+const BLOCKS_READ: Reads = {
+  ...whole('type', 'text', 'id', 'name', 'input', 'tool_use_id', 'thinking', 'signature', 'data'),
+  source: whole('type', 'media_type', 'data', 'url'),
+  is_error: isSet,
+  get content() {
+    return BLOCKS_READ
+  },
+}
+
+const READS: Reads = {
+  ...whole('model', 'max_tokens', 'tool_choice', 'stream', 'temperature', 'top_p', 'stop_sequences'),
+  messages: { role: true, content: BLOCKS_READ },
+  system: whole('type', 'text'),
+  tools: whole('type', 'name', 'description', 'input_schema', 'strict'),
+  output_config: whole('effort', 'format'),
+  thinking: (value) => !isJsonObject(value) || value.type !== 'disabled',
+  // Read by the gateway: it may count users.
+  metadata: whole('user_id'),
+}
 
 /**
  * Translates a request for a message to a chat request.
@@ -26,8 +42,8 @@ export function messagesToChat(body: JsonObject, reasoningField?: ReasoningField
     ...(Array.isArray(stop) && stop.length > 0 ? { stop } : {}),
     ...(isJsonObject(config) ? configFields(config) : {}),
   }
-  const unknown = Object.keys(body).filter((name) => !KNOWN.has(name) && body[name] !== null)
-  return { chat, names, ignored: [...unknown, ...ignored] }
+  const unread = unreadFields({ ...body, tools: objectsOf(body.tools).filter(isOfClient) }, READS)
+  return { chat, names, ignored: [...unread, ...ignored] }
 }
 
 function toolsOf(tools: unknown, names: ToolNames) {

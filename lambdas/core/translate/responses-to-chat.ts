@@ -2,6 +2,7 @@ import { InvalidRequestError } from '../errors.ts'
 import { asText, isJsonObject, type JsonObject } from '../json/parse-json-text.ts'
 import { type ChatCall, ChatMessages, type ChatPart, contentOf, type ReasoningField, textOf } from './chat-messages.ts'
 import { ToolNames } from './tool-names.ts'
+import { isSet, type Reads, unreadFields, whole } from './unread-fields.ts'
 
 /** A request of another API for a chat upstream, without its model, its limit and its stream. */
 export type ChatTranslation = {
@@ -22,19 +23,43 @@ export function refuseType(path: string, type: unknown): never {
   return refuse(path, `what is${named} here has no counterpart at the upstreams of this model: leave it out`)
 }
 
-/** Fields that are translated, or that say nothing to a chat upstream. */
-const KNOWN: ReadonlySet<string> = new Set([
-  ...['model', 'input', 'instructions', 'stream', 'stream_options', 'store', 'background', 'previous_response_id'],
-  ...['conversation', 'prompt', 'max_output_tokens', 'tools', 'tool_choice', 'parallel_tool_calls', 'text'],
-  ...['reasoning', 'temperature', 'top_p', 'presence_penalty', 'frequency_penalty', 'top_logprobs', 'include'],
-  ...['truncation', 'metadata', 'user', 'safety_identifier', 'prompt_cache_key', 'prompt_cache_retention'],
-])
-
 /** Fields with the same name and meaning in both APIs. */
 const SAME = [
-  ...['temperature', 'top_p', 'presence_penalty', 'frequency_penalty', 'metadata', 'user', 'safety_identifier'],
-  ...['prompt_cache_key', 'prompt_cache_retention'],
+  ...(['temperature', 'top_p', 'presence_penalty', 'frequency_penalty', 'metadata', 'user'] as const),
+  ...(['safety_identifier', 'prompt_cache_key', 'prompt_cache_retention'] as const),
 ]
+
+const LOGPROBS = 'message.output_text.logprobs'
+
+/** Of a part of a reply that is sent back, an upstream made the last two. */
+const PARTS_READ = whole('type', 'text', 'refusal', 'image_url', 'detail', 'annotations', 'logprobs')
+
+const TOOLS_READ: Reads = {
+  ...whole('type', 'name', 'description', 'parameters', 'strict', 'format'),
+  get tools() {
+    return TOOLS_READ
+  },
+}
+
+const READS: Reads = {
+  // The gateway keeps no responses.
+  store: isSet,
+  ...whole('model', 'instructions', 'stream', 'background', 'max_output_tokens', 'tool_choice', 'parallel_tool_calls'),
+  ...whole('top_logprobs', ...SAME),
+  input: {
+    ...whole('type', 'id', 'status', 'role', 'call_id', 'name', 'namespace', 'arguments', 'input', 'encrypted_content'),
+    content: PARTS_READ,
+    output: PARTS_READ,
+    summary: whole('type', 'text'),
+    tools: TOOLS_READ,
+  },
+  tools: TOOLS_READ,
+  text: whole('format', 'verbosity'),
+  reasoning: whole('effort'),
+  include: (value) => Array.isArray(value) && value.some((entry) => entry !== LOGPROBS),
+  truncation: (value) => value !== 'disabled',
+  stream_options: { include_obfuscation: isSet },
+}
 
 /**
  * Translates a request for a response to a chat request.
@@ -53,8 +78,13 @@ export function responsesToChat(body: JsonObject, reasoningField?: ReasoningFiel
     ...reasoningFields(body.reasoning),
     ...logprobFields(body),
   }
-  const unknown = Object.keys(body).filter((name) => !KNOWN.has(name) && body[name] !== null)
-  return { chat, names, ignored: [...unknown, ...tools.ignored] }
+  const unread = unreadFields({ ...body, tools: objectsOf(body.tools).filter(isOfClient) }, READS)
+  return { chat, names, ignored: [...unread, ...tools.ignored] }
+}
+
+/** Whether a tool is one that is translated: a search is left out as a whole. */
+export function isOfClient({ type }: JsonObject): boolean {
+  return !asText(type).startsWith('web_search')
 }
 
 type Tools = { readonly offered: readonly JsonObject[]; readonly ignored: readonly string[] }
@@ -166,7 +196,7 @@ function reasoningFields(reasoning: unknown): JsonObject {
 }
 
 function logprobFields({ top_logprobs: top, include }: JsonObject): JsonObject {
-  const isAsked = Array.isArray(include) && include.includes('message.output_text.logprobs')
+  const isAsked = Array.isArray(include) && include.includes(LOGPROBS)
   const count = typeof top === 'number' && top > 0 ? { top_logprobs: top } : {}
   return isAsked || 'top_logprobs' in count ? { logprobs: true, ...count } : {}
 }

@@ -1,3 +1,4 @@
+import type { PassedBody } from '#core/allowed-fields.ts'
 import { type AgentRequest, servedBy } from '#core/api/agent-request.ts'
 import { RESPONSES_ERRORS } from '#core/api/error-form.ts'
 import { refuseHostedTools } from '#core/api/gated-fields.ts'
@@ -66,7 +67,7 @@ export const responses = defineRelayRoute<TokenCounts>({
       write: (_, { channel, upstreamModel }) => {
         const { api, place, passed } = servedBy(ROUTE, channel, model.id)
         const body = isNative(channel)
-          ? nativeBody(asked.text, request, { passed, written: ownFields(request, upstreamModel) })
+          ? ownBody(nativeBody(asked.text, request, { passed, written: ownFields(request, upstreamModel) }), request)
           : translatedBody({
               translation: translated.of(channel.pass_members.chat),
               upstreamModel,
@@ -76,9 +77,11 @@ export const responses = defineRelayRoute<TokenCounts>({
               },
               stream,
             })
-        return api === 'messages'
-          ? chatOverMessages(parseJsonObject(body.text) ?? {}, body.ignored, { place, asked, model })
-          : { path: place.path, baseUrl: place.base_url, ...body }
+        if (api !== 'messages') {
+          return { path: place.path, baseUrl: place.base_url, ...body }
+        }
+        const written = chatOverMessages(parseJsonObject(body.text) ?? {}, body.ignored, { place, asked, model })
+        return { ...written, ignored: written.ignored.filter(isUnread).map((name) => OWN_NAMES.get(name) ?? name) }
       },
       reader: (_, rules) =>
         isNative(rules.channel)
@@ -105,10 +108,28 @@ export const responses = defineRelayRoute<TokenCounts>({
 /** The lists by which upstreams of each API are told from others. */
 const LISTS = { responses: 'output', chat: 'choices', messages: 'content' } as const
 
+/** The gateway itself reads the key of the cache: it stands for the session. */
+function isUnread(name: string): boolean {
+  return name !== 'prompt_cache_key'
+}
+
+/** The fields of a response that become these of a chat. */
+const OWN_NAMES: ReadonlyMap<string, string> = new Map([
+  ['messages.content.image_url.detail', 'input.content.detail'],
+  ['tools.function.strict', 'tools.strict'],
+  ['response_format', 'text.format'],
+  ['logprobs', 'include'],
+])
+
 /** The ids of a response are made of the id of its request, so that both are found by either. */
 function headOf({ requestId, nowMilliseconds }: ClientRequest, { model, body }: AgentRequest): ResponseHead {
   const createdAt = Math.trunc(nowMilliseconds / 1000)
   return { seed: requestId.replaceAll('-', ''), createdAt, publicModel: model.id, body }
+}
+
+/** Names the wish to keep the response, which nobody does. */
+function ownBody({ text, ignored }: PassedBody, { body: { store } }: AgentRequest): PassedBody {
+  return { text, ignored: store === true ? ['store', ...ignored] : ignored }
 }
 
 /** Nothing is kept at the upstream, whatever the client wants. */

@@ -180,6 +180,14 @@ describe('create-response on a channel with this API', () => {
     expect({ statusCode, error: JSON.parse(text).error }).toMatchObject({ statusCode: 400, error: { param } })
   })
 
+  it('names `store`, which is always false, where the client wants it to be true', async () => {
+    upstream().answerWith((outgoing) => sendJson(outgoing, response()))
+    expect((await create({ ...BODY, store: true })).headers).toMatchObject({ 'x-reelgate-ignored': 'store' })
+    expect((await create({ ...BODY, store: false })).headers).not.toHaveProperty('x-reelgate-ignored')
+    const { statusCode, text } = await create({ ...BODY, store: true }, { headers: { prefer: 'handling=strict' } })
+    expect({ statusCode, error: JSON.parse(text).error }).toMatchObject({ statusCode: 400, error: { param: 'store' } })
+  })
+
   it.each(['maxOutputTokens', 'Model', 'N'])(
     '400: names %s, which a lenient upstream takes for another field',
     async (name) => {

@@ -182,7 +182,7 @@ describe('create-response on a channel that speaks chat: the request', () => {
   it('fields without a counterpart are ignored and named', async () => {
     upstream().answerWith((outgoing) => sendJson(outgoing, chatAnswer()))
     const { headers } = await create({ ...BODY, client_metadata: {}, include: ['reasoning.encrypted_content'] })
-    expect(headers['x-reelgate-ignored']).toBe('client_metadata')
+    expect(headers['x-reelgate-ignored']).toBe('client_metadata, include')
   })
 
   it.each([

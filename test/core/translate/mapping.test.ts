@@ -328,7 +328,8 @@ describe('a request for a message, for chat:', () => {
       thinking: { type: 'enabled', budget_tokens: 9 },
       metadata: { user_id: 'u' },
     }
-    expect(messagesToChat(body)).toMatchObject({ chat: { messages: [user('q')] }, ignored: [] })
+    const ignored = ['messages.content.cache_control', 'thinking']
+    expect(messagesToChat(body)).toMatchObject({ chat: { messages: [user('q')] }, ignored })
     expect(Object.keys(messagesToChat(body).chat)).toStrictEqual(['messages'])
   })
 
@@ -582,5 +583,114 @@ describe('a message, as the reply of a chat:', () => {
   it('an error is one of chat', () => {
     const error = { type: 'overloaded_error', message: 'busy' }
     expect(messageToChat({ type: 'error', error }, { names: new ToolNames(), created: 1 })).toMatchObject({ error })
+  })
+})
+
+describe('what a translation leaves out', () => {
+  const echoed = { type: 'output_text', text: 'a', annotations: [], logprobs: [] }
+  const quiet = [
+    { type: 'message', id: 'm', status: 'completed', role: 'assistant', content: [echoed] },
+    { type: 'reasoning', id: 'r', summary: [{ type: 'summary_text', text: 's' }], encrypted_content: 'x' },
+  ]
+
+  it.each<[string, { readonly ignored: readonly string[] }, readonly string[]]>([
+    [
+      'of a response, for chat',
+      responsesToChat({
+        input: [...quiet, { role: 'user', phase: 1, content: [{ type: 'input_text', text: 'q', cache_control: {} }] }],
+        ...{ store: true, include: ['reasoning.encrypted_content'], truncation: 'auto', foo: false, bar: null },
+        ...{
+          reasoning: { effort: 'low', summary: 'auto' },
+          text: { stuff: 1 },
+          stream_options: { include_obfuscation: true },
+        },
+        tools: [
+          { type: 'function', name: 'f', defer_loading: true },
+          { type: 'web_search', user_location: {} },
+        ],
+      }),
+      [
+        ...['input.phase', 'input.content.cache_control', 'store', 'include', 'truncation', 'foo'],
+        ...[
+          'reasoning.summary',
+          'text.stuff',
+          'stream_options.include_obfuscation',
+          'tools.defer_loading',
+          'tools.web_search',
+        ],
+      ],
+    ],
+    [
+      'of a message, for chat',
+      messagesToChat({
+        system: [{ type: 'text', text: 's', cache_control: {} }],
+        messages: [
+          {
+            role: 'user',
+            content: [
+              { type: 'tool_result', tool_use_id: 'u', is_error: true, content: [{ type: 'text', text: 'x', foo: 1 }] },
+            ],
+            id: 1,
+          },
+        ],
+        ...{ metadata: { user_id: 'u', more: 1 }, top_k: 3, cache_control: {}, thinking: { type: 'adaptive' } },
+        tools: [{ name: 'f', input_schema: {}, cache_control: {} }],
+      }),
+      [
+        ...['system.cache_control', 'messages.content.is_error', 'messages.content.content.foo', 'messages.id'],
+        ...['metadata.more', 'top_k', 'cache_control', 'thinking', 'tools.cache_control'],
+      ],
+    ],
+    [
+      'of a chat, for messages',
+      chatToMessagesRequest({
+        messages: [
+          {
+            role: 'user',
+            name: 'n',
+            content: [{ type: 'image_url', image_url: { url: 'https://a/b', detail: 'low' } }],
+          },
+        ],
+        ...{
+          store: true,
+          metadata: {},
+          seed: 1,
+          logprobs: true,
+          top_logprobs: 2,
+          response_format: { type: 'json_object' },
+        },
+        tools: [{ type: 'function', function: { name: 'f', strict: true } }],
+      }),
+      [
+        ...[
+          'messages.name',
+          'messages.content.image_url.detail',
+          'store',
+          'metadata',
+          'seed',
+          'logprobs',
+          'top_logprobs',
+        ],
+        ...['response_format', 'tools.function.strict'],
+      ],
+    ],
+  ])('%s, is named', (_, { ignored }, expected) => {
+    expect(ignored).toStrictEqual(expected)
+  })
+
+  it('is nothing where the values say what is done anyway', () => {
+    const input = [{ role: 'user', content: 'q' }, ...quiet]
+    const off = { store: false, truncation: 'disabled', include: [], stream_options: { include_obfuscation: false } }
+    expect(responsesToChat({ input, ...off }).ignored).toStrictEqual([])
+    const result = { type: 'tool_result', tool_use_id: 'u', is_error: false }
+    const message = { messages: [{ role: 'user', content: [result] }], thinking: { type: 'disabled' } }
+    expect(messagesToChat(message).ignored).toStrictEqual([])
+    const chat = { messages: [user('q')], store: false, logprobs: false, top_logprobs: 0, user: 'u' }
+    expect(chatToMessagesRequest(chat).ignored).toStrictEqual([])
+  })
+
+  it('is named up to 20 times', () => {
+    const many = Object.fromEntries(Array.from({ length: 50 }, (_, index) => [`field${index}`, 1]))
+    expect(messagesToChat({ messages: [], ...many }).ignored).toHaveLength(20)
   })
 })
