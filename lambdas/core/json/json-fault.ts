@@ -1,7 +1,7 @@
-import { MORE, PieceScanner } from './json-scanner.ts'
+import { JsonScanner, MORE } from './json-scanner.ts'
 
-/** A text is read three times, in smaller and smaller pieces from where it is known to be right. */
-const PIECE_CHARACTERS = [65_536, 256, 1]
+/** A text is read three times, in smaller and smaller steps from where it is known to be right. */
+const STEP_CHARACTERS = [65_536, 256, 1]
 
 /**
  * Where a text stops to be JSON, for people: `at line 2, column 13`, or that it ends too early. Loaded for texts that are not JSON alone.
@@ -9,11 +9,11 @@ const PIECE_CHARACTERS = [65_536, 256, 1]
  */
 export function faultOfJson(text: string): string {
   let right = 0
-  let scanner = new PieceScanner()
-  for (const characters of PIECE_CHARACTERS) {
-    scanner = new PieceScanner()
-    read(scanner, text.slice(0, right))
-    while (right < text.length && read(scanner, text.slice(right, right + characters))) {
+  let scanner = new StepScanner(text)
+  for (const characters of STEP_CHARACTERS) {
+    scanner = new StepScanner(text)
+    scanner.readTo(right)
+    while (right < text.length && scanner.readTo(right + characters)) {
       right += characters
     }
   }
@@ -32,13 +32,29 @@ const WORDS = ['true', 'false', 'null']
 /** What is no string, no bracket, and no correct number. */
 const WORD = /^(?!-?(?:0|[1-9]\d*)(?:\.\d+)?(?:e[+-]?\d+)?$)[^\s"{}[\],:]+$/i
 
-/** @returns whether the text is right up to here. */
-function read(scanner: PieceScanner, piece: string): boolean {
-  scanner.push(piece)
-  while (scanner.isValid && scanner.next() !== MORE) {
-    // The scanner keeps the place of the token that is wrong.
+/** Reads a text up to a place, and on from there. */
+class StepScanner extends JsonScanner {
+  readonly #whole: string
+
+  constructor(whole: string) {
+    super('')
+    this.#whole = whole
   }
-  return scanner.isValid
+
+  override get text(): string {
+    return this.#whole.slice(this.start, this.end)
+  }
+
+  /** @returns whether the text is right up to there. Stops at the token that is wrong. */
+  readTo(end: number): boolean {
+    this.base += this.piece.length
+    this.piece = this.#whole.slice(this.base, end)
+    this.at = 0
+    while (this.isValid && this.next() !== MORE) {
+      // The scanner knows what it has read.
+    }
+    return this.isValid
+  }
 }
 
 function placeOf(text: string, index: number): string {
