@@ -88,8 +88,8 @@ export type VideoJob = {
    * The cause of a failure or of a wait for a channel. For operators and the log: it names channels. A client reads `error`.
    */
   readonly failureCause?: string | undefined
-  /** Why no channel took the job, for its client; absent for any other failure. */
-  readonly errorCode?: JobErrorCode | undefined
+  /** Why no channel took the job, for its client: one of {@link JOB_ERROR_CODES}. Absent for any other failure. */
+  readonly errorCode?: string | undefined
   /** Final, with status failed. */
   readonly error: string | undefined
   /** `duration_secs` as a decimal string, final, with status succeeded. */

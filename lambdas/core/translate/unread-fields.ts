@@ -1,8 +1,9 @@
+import { pathOf } from '../allowed-fields.ts'
 import { isJsonObject, type JsonObject } from '../json/parse-json-text.ts'
 
 /**
- * What a translation reads of a request: a field that is read, or means nothing to any upstream (`true`); one that is read in part; or one
- * that is not read, but that only some values make a difference of, which the function tells.
+ * What a translation reads of a request. `true`: the whole field, or a field that means nothing to any upstream. An object: some fields in
+ * it. A function: nothing, and the function tells whether a value makes a difference.
  */
 export type Reads = { readonly [name: string]: true | ((value: unknown) => boolean) | Reads }
 
@@ -11,6 +12,9 @@ export const isSet = (value: unknown): boolean => value !== false
 
 /** A response header, and an error, name so many. */
 const NAMES_MAX = 20
+
+/** Longer names are cut. */
+const NAME_CHARACTERS_MAX = 64
 
 /**
  * The distinct paths of the fields of a request that a translation does not read, without indexes, such as `messages.content.cache_control`;
@@ -32,8 +36,8 @@ function visit(value: unknown, { reads, path, names }: Visit): void {
     return
   }
   for (const [name, inner] of isJsonObject(value) ? Object.entries(value) : []) {
-    const here = path === '' ? name : `${path}.${name}`
     const read = Object.hasOwn(reads, name) ? reads[name] : isSomething
+    const here = read === true ? path : pathOf(path, name.slice(0, NAME_CHARACTERS_MAX))
     if (typeof read === 'object') {
       visit(inner, { reads: read, path: here, names })
     } else if (typeof read === 'function' && names.size < NAMES_MAX && inner !== null && read(inner)) {

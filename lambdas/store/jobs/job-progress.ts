@@ -1,5 +1,11 @@
 import type { VideoChannel } from '#core/catalogue/channel.ts'
-import { type ReportedPercent, type StoredText, TRANSITIONS, type VideoJob } from '#core/jobs/video-job.ts'
+import {
+  type JobErrorCode,
+  type ReportedPercent,
+  type StoredText,
+  TRANSITIONS,
+  type VideoJob,
+} from '#core/jobs/video-job.ts'
 import type { JobTiming } from '#core/jobs/waits.ts'
 import { type Change, type Clause, change, isStill } from '../table/expressions.ts'
 import { type Table, tryTransact } from '../table/table.ts'
@@ -165,9 +171,10 @@ export async function recordStored(
 }
 
 /** @param cause what the log says; left out where `failure` says the same. */
-type FailureRecord = Pick<VideoJob, 'errorCode'> & {
+type FailureRecord = {
   readonly failure: string
   readonly cause?: string
+  readonly errorCode?: JobErrorCode
   readonly pollText?: StoredText
 }
 

@@ -1,14 +1,7 @@
 import * as z from 'zod/mini'
 import { firstIdAt, justBefore } from '#core/ids.ts'
 import { creationTimes, isSparse, type JobFilter, matchesFilter } from '#core/jobs/list-query.ts'
-import {
-  inOrder,
-  isVisible,
-  JOB_ERROR_CODES,
-  JOB_RECORD_SECONDS,
-  type StoredText,
-  type VideoJob,
-} from '#core/jobs/video-job.ts'
+import { inOrder, isVisible, JOB_RECORD_SECONDS, type StoredText, type VideoJob } from '#core/jobs/video-job.ts'
 import { storedAmount } from '../table/attributes.ts'
 import type { Item, Table, TableQuery } from '../table/table.ts'
 import { type JobKey, tableKeys } from '../table/table-keys.ts'
@@ -54,7 +47,7 @@ const videoJobItem = z.object({
   storedAt: z.optional(z.number()),
   failure: z.optional(z.string()),
   failureCause: z.optional(z.string()),
-  errorCode: z.optional(z.enum(JOB_ERROR_CODES)),
+  errorCode: z.optional(z.string()),
   error: z.optional(z.string()),
   durationSeconds: z.nullish(z.string()),
   billed: z.optional(storedAmount),
