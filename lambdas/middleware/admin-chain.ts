@@ -32,9 +32,10 @@ import {
   headerOf,
   MiddlewareOrderError,
   receivedRequest,
+  requestIdOf,
 } from './api-event.ts'
 import { readJsonBody } from './request-input.ts'
-import { requestIdOf, requestLog } from './request-log.ts'
+import { requestLog } from './request-log.ts'
 import { errorResponse, neverStored } from './responses.ts'
 
 /** Where the console of this deployment is served, from `CONSOLE_ORIGIN`. */

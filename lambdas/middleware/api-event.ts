@@ -1,7 +1,8 @@
-import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda'
+import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from 'aws-lambda'
 import type { Session } from '#core/admin/session.ts'
 import type { AccountView } from '#core/api/balance.ts'
 import type { IgnoredParts } from '#core/api/ignored-fields.ts'
+import { isRequestId } from '#core/ids.ts'
 import type { VideoJob } from '#core/jobs/video-job.ts'
 import type { RateState } from '#core/limits.ts'
 import type { Caller } from '#store/callers.ts'
@@ -115,4 +116,10 @@ export function receivedRequest(event: ApiEvent): ReceivedRequest {
     },
     platformRequestId: event.requestContext?.requestId,
   }
+}
+
+/** The id that the client sees: API Gateway's, or Lambda's where a client chose an id that is no token. */
+export function requestIdOf(event: Pick<ApiEvent, 'requestContext'>, context: Pick<Context, 'awsRequestId'>): string {
+  const requestId = event.requestContext?.requestId
+  return isRequestId(requestId) ? requestId : context.awsRequestId
 }

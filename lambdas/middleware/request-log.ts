@@ -1,10 +1,9 @@
 import type { MiddlewareObj, Request } from '@middy/core'
 import type { Context } from 'aws-lambda'
 import { NO_SNIFFING } from '#core/http.ts'
-import { isRequestId } from '#core/ids.ts'
 import { rateHeaders } from '#core/limits.ts'
 import { logger } from '#platform/telemetry/logger.ts'
-import type { ApiEvent, ApiResult } from './api-event.ts'
+import { type ApiEvent, type ApiResult, requestIdOf } from './api-event.ts'
 import { handlingHeaders } from './request-input.ts'
 import { refusalFacts } from './responses.ts'
 
@@ -38,10 +37,4 @@ export function requestLog(operation: string): MiddlewareObj<ApiEvent, ApiResult
 
 function isResult(response: unknown): response is ApiResult {
   return typeof response === 'object' && response !== null && 'statusCode' in response
-}
-
-/** The id that the client sees: API Gateway's, or Lambda's where a client chose an id that is no token. */
-export function requestIdOf(event: Pick<ApiEvent, 'requestContext'>, context: Pick<Context, 'awsRequestId'>): string {
-  const requestId = event.requestContext?.requestId
-  return isRequestId(requestId) ? requestId : context.awsRequestId
 }

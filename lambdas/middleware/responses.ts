@@ -17,8 +17,7 @@ import { DO_NOT_RETRY } from '#core/http.ts'
 import { shortfallMessage } from '#core/money.ts'
 import { isContention } from '#platform/aws/retry-on-contention.ts'
 import { logger } from '#platform/telemetry/logger.ts'
-import { type ApiEvent, type ApiResult, headerOf } from './api-event.ts'
-import { requestIdOf } from './request-log.ts'
+import { type ApiEvent, type ApiResult, headerOf, requestIdOf } from './api-event.ts'
 
 /** The public message of every fault of the gateway. */
 const INTERNAL_ERROR = 'internal error'

@@ -9,13 +9,12 @@ import {
   matchingRule,
   NoIdentityRuleError,
   type SubjectLimits,
-  writeLimits,
 } from '#core/identity.ts'
 import { once, RecentValues } from '#platform/cache.ts'
 import { environmentVariable } from '#platform/configuration.ts'
 import { logger } from '#platform/telemetry/logger.ts'
 import type { Caller } from '#store/callers.ts'
-import { admitSubject, digestOfSubject, type Subject } from '#store/keys/subject-keys.ts'
+import { admitSubject, digestOfSubject, isAdmitted, type Subject } from '#store/keys/subject-keys.ts'
 import type { Table } from '#store/table/table.ts'
 import { listTenantNames, readTenantName } from '#store/tenants/tenants.ts'
 import { TokenVerifier } from '#upstream/issuer-tokens.ts'
@@ -63,7 +62,7 @@ export async function readTokenSubject(token: string): Promise<TokenSubject | un
     digest,
     async find(lookUp) {
       const known = await foundOrUndefined(lookUp)
-      if (known?.caller.ruleLimits === writeLimits(limits)) {
+      if (known !== undefined && isAdmitted(known.caller, limits, Date.now())) {
         return known
       }
       await admitOnce(openCallerTable(), admitted)

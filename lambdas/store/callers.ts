@@ -22,6 +22,8 @@ export type Caller = {
   readonly budget?: BudgetOfKey | undefined
   /** What the rule of its issuer allows the subject, as text; undefined for an API key. */
   readonly ruleLimits?: string | undefined
+  /** When the table forgets the subject, in Unix seconds; undefined for an API key. */
+  readonly ttl?: number | undefined
 }
 
 /** Names the budget of a key, which its successors share. `kind` may be out of date: another of these keys may have changed it. */
@@ -65,14 +67,15 @@ const apiKeyItem = z.object({
   suspended: z._default(z.boolean(), false),
   revision: z.optional(z.number()),
   ruleLimits: z.optional(z.string()),
+  ttl: z.optional(z.number()),
   ...budgetAttributes,
 })
 
 /** Reads a stored key. @throws ZodError for an item that this service did not write. */
 export function readApiKeyRecord(item: unknown, keyDigest: string): ApiKeyRecord {
   const { state, suspended, expiresAt, ...named } = apiKeyItem.parse(item)
-  const { tenantId, keyId, revision, models, ratePerMinute, ruleLimits } = named
-  const caller = { tenantId, keyId, keyDigest, revision, models, ratePerMinute, ruleLimits, budget: namedBudget(named) }
+  const { budgetId: _, budgetPeriod: __, ...fields } = named
+  const caller = { ...fields, keyDigest, budget: namedBudget(named) }
   return { caller, state, suspended, expiresAt }
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { requestIdOf } from '#middleware/request-log.ts'
+import { requestIdOf } from '#middleware/api-event.ts'
 import { apiEvent } from './api-exchange.ts'
 
 const idOf = (requestId: string) => {

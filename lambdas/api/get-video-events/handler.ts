@@ -4,10 +4,16 @@ import { OPENAI_ERRORS } from '#core/api/error-form.ts'
 import { TooManyEventStreamsError, VideoJobNotFoundError } from '#core/errors.ts'
 import { isJobId } from '#core/ids.ts'
 import { isVisible, type VideoJob } from '#core/jobs/video-job.ts'
-import { type ApiEvent, type ApiResult, authenticatedCaller, headerOf, jsonResult } from '#middleware/api-event.ts'
+import {
+  type ApiEvent,
+  type ApiResult,
+  authenticatedCaller,
+  headerOf,
+  jsonResult,
+  requestIdOf,
+} from '#middleware/api-event.ts'
 import { keyedChain } from '#middleware/api-handler.ts'
 import type { ShownKey } from '#middleware/authenticate.ts'
-import { requestIdOf } from '#middleware/request-log.ts'
 import { once } from '#platform/cache.ts'
 import { logger } from '#platform/telemetry/logger.ts'
 import { getVideoEvents } from '#routes/video-jobs.ts'

@@ -238,11 +238,15 @@ const TRIES_MAX = 5
  */
 export async function revokeApiKey(table: Table, keyId: string, actor: Actor): Promise<void> {
   for (let attempt = 0; attempt < TRIES_MAX; attempt += 1) {
-    const { tenantId, state } = (await getApiKey(table, keyId)).listing
+    const { tenantId, state, identity } = (await getApiKey(table, keyId)).listing
     if (state === 'revoked') {
       return
     }
-    const revocation = await updateKey(table, keyId, { set: { state: 'revoked' } }, [isStill('state', 'active')])
+    // A revoked subject that is forgotten could call again.
+    const remove = identity === undefined ? [] : ['ttl']
+    const revocation = await updateKey(table, keyId, { set: { state: 'revoked' }, remove }, [
+      isStill('state', 'active'),
+    ])
     const target = { kind: 'key', id: keyId, tenantId } as const
     const [before, after] = [{ state: 'active' }, { state: 'revoked' }]
     const audit = auditEntry({ actor, action: 'key revoke', target, before, after, at: Date.now() })

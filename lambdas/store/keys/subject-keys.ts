@@ -7,10 +7,10 @@ import { subjectDigest } from '#core/refused-key.ts'
 import { sha256Hex } from '../../platform/crypto.ts'
 import { type Actor, auditEntry } from '../audit/audit-entry.ts'
 import { putKeyBudget, readKeyBudget } from '../budgets.ts'
-import { type BudgetOfKey, budgetAttributes, nameBudget, namedBudget } from '../callers.ts'
+import { type BudgetOfKey, budgetAttributes, type Caller, nameBudget, namedBudget } from '../callers.ts'
 import { StoreRefusal } from '../store-refusal.ts'
 import { storedAmount } from '../table/attributes.ts'
-import { change, isStill } from '../table/expressions.ts'
+import { allOf, change, isStill } from '../table/expressions.ts'
 import { type Item, type NamedWrites, type Table, tryTransact } from '../table/table.ts'
 import { tableKeys } from '../table/table-keys.ts'
 import { isTenantInState, readTenantState } from '../tenants/tenants.ts'
@@ -32,6 +32,12 @@ const TRIES_MAX = 5
 
 /** Characters of the digest in the public id of a key: 96 bits. */
 const ID_CHARACTERS = 24
+
+/** A subject that does not call for so long is forgotten, but for its ledger, its usage and its budget. */
+const KEPT_SECONDS = 90 * 86_400
+
+/** How often a subject that calls is kept for longer. Each time takes a transaction. */
+const RENEWAL_SECONDS = 86_400
 
 /** A rule is applied to a key at most once in this time, so that two versions of a rule, as during a deployment, do not write in turns. */
 const APPLIED_MILLISECONDS_MIN = 30_000
@@ -59,9 +65,10 @@ export async function admitSubject(table: Table, subject: Subject, nowMillisecon
   for (let attempt = 0; attempt < TRIES_MAX; attempt += 1) {
     const record = await table.readItem(tableKeys.apiKey(subject.digest))
     const writes =
-      record === undefined
-        ? await creation(table, subject, nowMilliseconds)
-        : await ruleChange(table, { subject, record, nowMilliseconds })
+      record === undefined || isForgotten(record, nowMilliseconds)
+        ? await creation(table, subject, { at: nowMilliseconds, forgotten: record })
+        : ((await ruleChange(table, { subject, record, nowMilliseconds })) ??
+          renewal({ subject, record, nowMilliseconds }))
     if (writes === undefined || (await tryTransact(table, writes)) === undefined) {
       return
     }
@@ -69,7 +76,46 @@ export async function admitSubject(table: Table, subject: Subject, nowMillisecon
   throw new ServiceUnavailableError()
 }
 
-async function creation(table: Table, subject: Subject, at: number): Promise<NamedWrites> {
+/** Whether the caller of a subject may be used as it is: it meets the rule that it had, and is not forgotten soon. */
+export function isAdmitted(
+  { ruleLimits, ttl }: Pick<Caller, 'ruleLimits' | 'ttl'>,
+  limits: SubjectLimits,
+  now: number,
+): boolean {
+  return ruleLimits === writeLimits(limits) && !isToBeRenewed({ ttl }, now)
+}
+
+function isToBeRenewed({ ttl = 0 }: { readonly ttl?: number | undefined }, nowMilliseconds: number): boolean {
+  return ttl < nowMilliseconds / 1000 + KEPT_SECONDS - RENEWAL_SECONDS
+}
+
+/** The table deletes items up to two days late, one without the other. */
+function isForgotten({ ttl }: Item, nowMilliseconds: number): boolean {
+  return typeof ttl === 'number' && ttl <= nowMilliseconds / 1000
+}
+
+/** When a subject that calls now is forgotten. */
+function keptUntil(nowMilliseconds: number): number {
+  return Math.floor(nowMilliseconds / 1000) + KEPT_SECONDS
+}
+
+/** A revoked subject is never forgotten, because it would call again. */
+function renewal({ subject, record, nowMilliseconds }: Applied): NamedWrites | undefined {
+  const { keyId, state, ttl } = subjectItem.parse(record)
+  if (state === 'revoked' || !isToBeRenewed({ ttl }, nowMilliseconds)) {
+    return undefined
+  }
+  const set = { ttl: keptUntil(nowMilliseconds) }
+  const isAsRead = [isStill('state', 'active'), isStill('ttl', ttl)]
+  return {
+    key: { Update: change(tableKeys.apiKey(subject.digest), { set }, isAsRead) },
+    listing: { Update: change(tableKeys.apiKeyListing(keyId), { set }, isAsRead) },
+  }
+}
+
+type Creation = { readonly at: number; readonly forgotten: Item | undefined }
+
+async function creation(table: Table, subject: Subject, { at, forgotten }: Creation): Promise<NamedWrites> {
   const { digest, issuer, tenantId, limits } = subject
   const { rule } = limits
   const tenantState = await readTenantState(table, tenantId)
@@ -83,13 +129,17 @@ async function creation(table: Table, subject: Subject, at: number): Promise<Nam
     ...nameBudget(budget),
     suspended: tenantState === 'suspended' ? true : undefined,
     ...{ ruleLimits: writeLimits(limits), ruleAppliedAt: at, issuer, subject: subject.subject, rule },
+    ttl: keptUntil(at),
   }
   const listing = { ...tableKeys.apiKeyListing(keyId), ...record, name: subject.subject, createdAt: at, digest }
-  const isNew = { ConditionExpression: 'attribute_not_exists(PK)' }
+  const isNew = forgotten === undefined ? 'attribute_not_exists(PK)' : isStill('ttl', forgotten.ttl)
   return {
     tenant: { ConditionCheck: isTenantInState(tenantId, tenantState) },
-    newKey: { Put: { Item: { ...tableKeys.apiKey(digest), ...record }, ...isNew } },
-    newListing: { Put: { Item: listing, ...isNew } },
+    newKey: { Put: { Item: { ...tableKeys.apiKey(digest), ...record }, ...allOf([isNew]) } },
+    // The table may have forgotten the key alone.
+    newListing: {
+      Put: { Item: listing, ...allOf(['(attribute_not_exists(PK) OR digest = :digest)'], { ':digest': digest }) },
+    },
     keyBudget: write,
     audit: auditEntry({
       actor: { name: `${subject.subject} of ${issuer}`, role: 'tenant' },
@@ -112,6 +162,7 @@ const subjectItem = z.object({
   ...budgetAttributes,
   ruleLimits: z.string(),
   ruleAppliedAt: z.number(),
+  ttl: z.optional(z.number()),
   // What an operator has lowered, which stays below whatever the rules say later.
   ownModels: z.optional(z.array(z.string())),
   ownRate: z.optional(z.number()),
@@ -139,6 +190,7 @@ async function ruleChange(
     ...{ budgetId, budgetPeriod },
     ...{ ownModels: own.models ?? undefined, ownRate: own.rate ?? undefined, ownBudget: budget.own },
     ...{ ruleLimits: limits, ruleAppliedAt: at, rule: subject.limits.rule, revision: (revision ?? 0) + 1 },
+    ttl: keptUntil(at),
   }
   const remove = [
     ...(next.rate === null ? ['ratePerMinute'] : []),
@@ -235,7 +287,7 @@ export async function foreseeSubject(table: Table, subject: Subject, at: number)
     throw new ServiceUnavailableError()
   }
   const isSuspended = tenantState === 'suspended'
-  if (record === undefined) {
+  if (record === undefined || isForgotten(record, at)) {
     const { models, ratePerMinute, budget } = limits
     return { keyId, state: isSuspended ? 'suspended' : 'unused', models, ratePerMinute, budget }
   }
@@ -335,7 +387,9 @@ export async function restoreSubjectKey(table: Table, keyId: string, actor: Acto
   if (state === 'active') {
     return
   }
-  const restoring = await updateKey(table, keyId, { set: { state: 'active' } }, [isStill('state', 'revoked')])
+  const restoring = await updateKey(table, keyId, { set: { state: 'active', ttl: keptUntil(Date.now()) } }, [
+    isStill('state', 'revoked'),
+  ])
   const target = { kind: 'key', id: keyId, tenantId } as const
   const [before, after] = [{ state: 'revoked' }, { state: 'active' }]
   const audit = auditEntry({ actor, action: 'key restore', target, before, after, at: Date.now() })

@@ -7,7 +7,8 @@ import { readAudit } from '#store/audit/read-audit.ts'
 import { planKeyBudget, readBudgetOfKey } from '#store/key-budgets.ts'
 import { getApiKey, listApiKeys, revokeApiKey } from '#store/keys/api-keys.ts'
 import { setApiKey } from '#store/keys/key-changes.ts'
-import { admitSubject, foreseeSubject, subjectKeyId } from '#store/keys/subject-keys.ts'
+import { admitSubject, foreseeSubject, restoreSubjectKey, subjectKeyId } from '#store/keys/subject-keys.ts'
+import { tableKeys } from '#store/table/table-keys.ts'
 import { makeTenant } from '#store/tenants/tenant-lifecycle.ts'
 import { useTestTable } from '../../engines/use-test-table.ts'
 import { TESTER } from '../../engines/video-jobs.ts'
@@ -42,6 +43,56 @@ describe('admitSubject', () => {
     await revokeApiKey(table, listingOf('gone'), TESTER)
     await admitSubject(table, subjectOf('gone', { rate: 5 }), now + 60_000)
     expect((await getApiKey(table, listingOf('gone'))).listing).toMatchObject({ state: 'revoked', ratePerMinute: 60 })
+  })
+
+  const DAY = 86_400_000
+  const ttlOf = async (name: string) => {
+    const { digest } = subjectOf(name)
+    const items = await Promise.all([
+      table.readItem(tableKeys.apiKey(digest)),
+      table.readItem(tableKeys.apiKeyListing(listingOf(name))),
+    ])
+    return items.map((item) => item?.ttl)
+  }
+
+  it('keeps a subject for ninety days after a call, which it writes once a day', async () => {
+    await admitSubject(table, subjectOf('kept'), now)
+    const first = Math.floor(now / 1000) + 90 * 86_400
+    await admitSubject(table, subjectOf('kept'), now + DAY / 2)
+    expect(await ttlOf('kept')).toEqual([first, first])
+    await admitSubject(table, subjectOf('kept'), now + 2 * DAY)
+    expect(await ttlOf('kept')).toEqual([first + 2 * 86_400, first + 2 * 86_400])
+  })
+
+  it('makes the key of a forgotten subject anew, whatever of it the table has deleted, with the budget as it was', async () => {
+    const later = now + 91 * DAY
+    for (const deleted of ['nothing', 'apiKey', 'apiKeyListing'] as const) {
+      const subject = subjectOf(`forgotten ${deleted}`, { budget: '5/total' })
+      const keyId = subjectKeyId(subject.digest)
+      await admitSubject(table, subject, now)
+      const settings = { ratePerMinute: 20, budget: planKeyBudget(table, { amount: parseCredits('1'), kind: 'total' }) }
+      await setApiKey(table, { keyId, settings, actor: TESTER })
+      if (deleted !== 'nothing') {
+        await table.transact({
+          gone: { Delete: { Key: tableKeys[deleted](deleted === 'apiKey' ? subject.digest : keyId) } },
+        })
+      }
+      await admitSubject(table, subject, later)
+      const { listing } = await getApiKey(table, keyId)
+      expect(listing).toMatchObject({ state: 'active', ratePerMinute: 60 })
+      expect(await readBudgetOfKey(table, listing.budget ?? { id: '', kind: 'day' })).toMatchObject({ spent: 0n })
+      expect(await ttlOf(subject.subject)).toEqual(Array(2).fill(Math.floor(later / 1000) + 90 * 86_400))
+    }
+  })
+
+  it('never forgets a revoked subject, and keeps a restored one for ninety days', async () => {
+    await admitSubject(table, subjectOf('restored'), now)
+    await revokeApiKey(table, listingOf('restored'), TESTER)
+    expect(await ttlOf('restored')).toEqual([undefined, undefined])
+    await admitSubject(table, subjectOf('restored'), now + 91 * DAY)
+    expect(await ttlOf('restored')).toEqual([undefined, undefined])
+    await restoreSubjectKey(table, listingOf('restored'), TESTER)
+    expect(await ttlOf('restored')).toEqual(Array(2).fill(expect.any(Number)))
   })
 
   it('applies a changed rule, but not twice within half a minute, and keeps what an operator lowered', async () => {
