@@ -1,6 +1,6 @@
 import { IncomingMessage, type ServerResponse } from 'node:http'
-import { type GatewayError, REQUEST_REFUSED } from '#core/api/api-gateway.ts'
-import { sendGatewayError } from '#platform/http-server/gateway-error.ts'
+import { InvalidRequestError } from '#core/errors.ts'
+import { closeInStages, sendGatewayError } from '#platform/http-server/gateway-error.ts'
 import { REQUEST_BYTES_MAX, readBody, refusalOf } from '#platform/http-server/request-bodies.ts'
 import { parseMagicPrompt } from '../simulators/magic-prompt.ts'
 import { parseOpenAiMagic } from '../simulators/openai-text.ts'
@@ -64,7 +64,7 @@ export async function withSimulatedFailure(
   }
   if (place === undefined) {
     const message = `${HEADER} works on POST of ${Object.keys(PROMPTS).join(', ')}`
-    return refuse(response, requestId, { ...REQUEST_REFUSED, message })
+    return await refuse(response, { requestId, path, message })
   }
   const words = String(asked)
     .split(/[\s,]+/)
@@ -75,7 +75,7 @@ export async function withSimulatedFailure(
     const message = isSimulated
       ? `${HEADER}: no simulated failure ${unknown} on this route; lib/simulators/README.md lists them`
       : `${HEADER} needs an upstream that is simulated: start the host with --simulators`
-    return refuse(response, requestId, { ...REQUEST_REFUSED, message })
+    return await refuse(response, { requestId, path, message })
   }
   try {
     const body = await readBody(request, REQUEST_BYTES_MAX)
@@ -84,12 +84,20 @@ export async function withSimulatedFailure(
       withWords(body, (json) => place(json, words.join(' '))),
     )
   } catch (error) {
-    return refuse(response, requestId, refusalOf(error))
+    sendGatewayError(response, requestId, refusalOf(error))
+    return undefined
   }
 }
 
-function refuse(response: ServerResponse, requestId: string, error: GatewayError): undefined {
-  sendGatewayError(response, requestId, error)
+type Refusal = { readonly requestId: string; readonly path: string; readonly message: string }
+
+/** In the shape of the route. Loaded late, because the log has its level from an environment that is not complete at the start. */
+async function refuse(response: ServerResponse, { requestId, path, message }: Refusal): Promise<undefined> {
+  const { errorResult } = await import('#middleware/responses.ts')
+  const error = new InvalidRequestError([{ path: HEADER, message }])
+  const { statusCode, headers, body } = errorResult(error, { path, requestId })
+  closeInStages(response)
+  response.writeHead(statusCode, { ...headers, 'x-request-id': requestId, connection: 'close' }).end(body)
 }
 
 /** A misspelt word would be prose, and the test that asked for a failure would see a success. */
