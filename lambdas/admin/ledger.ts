@@ -1,13 +1,10 @@
-import * as z from 'zod/mini'
 import {
   type PageQuery,
-  readCursor,
   readPageLimit,
   readQueryChoice,
   readQueryTenant,
   readQueryText,
   readQueryTime,
-  writeCursor,
 } from '#core/admin/page-query.ts'
 import type { Session } from '#core/admin/session.ts'
 import { LEDGER_KINDS } from '#core/pricing/usage.ts'
@@ -17,18 +14,14 @@ import { type LedgerPage, type LedgerPosition, readLedgerPage, readLedgerRowsOf 
 import { defineOperation, isoTime, requireTenant } from './operation.ts'
 import { type LedgerRow, toLedgerEntry } from './read-ledger.ts'
 
-/**
- * When a row began, and its key. The key of a job or a request goes into a query, and the table refuses one that it could not have; those
- * of grants and corrections do not.
- */
-const position = z.tuple([z.int(), z.string().check(z.regex(/^(?:[!-~]{1,200}$|grant#|adjust#)/))])
+/** When a row began, and its key. */
+function writePosition({ beganAt, key }: LedgerPosition): string {
+  return `${beganAt} ${key}`
+}
 
 function readPosition({ after }: PageQuery): LedgerPosition | undefined {
-  if (after === undefined) {
-    return undefined
-  }
-  const [beganAt, key] = readCursor(after, position)
-  return { beganAt, key }
+  const end = after?.indexOf(' ') ?? 0
+  return after === undefined ? undefined : { beganAt: Number(after.slice(0, end)), key: after.slice(end + 1) }
 }
 
 /** Two queries at most, however many rows there are, or with `id` one request; and one read of the names of the keys. */
@@ -62,7 +55,7 @@ export const listLedger = defineOperation({
         entry.key === undefined ? entry : { ...entry, key_name: names.get(entry.key) ?? null },
       ),
       has_more: page.next !== undefined,
-      next: page.next === undefined ? null : writeCursor([page.next.beganAt, page.next.key]),
+      next: page.next === undefined ? null : writePosition(page.next),
       as_of: isoTime(now),
       left_out: page.isIncomplete ? leftOut(tenantId) : null,
     }

@@ -1,12 +1,10 @@
 import * as z from 'zod/mini'
 import {
   type PageQuery,
-  readCursor,
   readPageLimit,
   readQueryChoice,
   readQueryTenant,
   readQueryText,
-  writeCursor,
 } from '#core/admin/page-query.ts'
 import { firstIdAt, justBefore } from '#core/ids.ts'
 import { formatCredits, ZERO } from '#core/money.ts'
@@ -17,8 +15,6 @@ import type { Item, TableQuery } from '#store/table/table.ts'
 import { tableKeys } from '#store/table/table-keys.ts'
 import { defineOperation, isoTime, type OperationContext, requireTenant } from './operation.ts'
 import { readLedgerItem } from './read-ledger.ts'
-
-const position = z.string().check(z.regex(/^[!-~]{1,200}$/))
 
 /** One query, and one read of the names of the keys. A page may be short. The command line also asks for all tenants together. */
 export const listRequests = defineOperation({
@@ -31,8 +27,7 @@ export const listRequests = defineOperation({
     tenant: readQueryTenant,
     ...{ key: readQueryText, model: readQueryText },
     failed: (query: PageQuery, name: string) => readQueryChoice(query, name, ['true', 'false']) === 'true',
-    after: ({ after }: PageQuery) => (after === undefined ? undefined : readCursor(after, position)),
-    limit: readPageLimit,
+    ...{ after: readQueryText, limit: readPageLimit },
   },
   async run({ tenant, ...wish }, context) {
     const { table, session, tenants, nowMilliseconds } = context
@@ -58,7 +53,7 @@ export const listRequests = defineOperation({
         ...(session && isOfTenant(session.role) ? { channel: null, cause: null } : {}),
       })),
       has_more: next !== undefined,
-      next: next === undefined ? null : writeCursor(next),
+      next: next ?? null,
       as_of: isoTime(nowMilliseconds()),
     }
   },

@@ -37,6 +37,7 @@ import {
 import { readJsonBody } from './request-input.ts'
 import { requestLog } from './request-log.ts'
 import { errorResponse, neverStored } from './responses.ts'
+import { servePage } from './sealed-cursor.ts'
 
 /** Where the console of this deployment is served, from `CONSOLE_ORIGIN`. */
 export function currentSite(environment: Readonly<Record<string, string | undefined>> = process.env): ConsoleSite {
@@ -210,7 +211,7 @@ type Handler = (event: ApiEvent, context: Context) => Promise<ApiResult>
  * 5. requests that did not come through the front door get a 404;
  * 6. requests that a page of another site may have sent get a 403, before a cookie is looked at; no page can send an admin key;
  * 7. the session or the admin key is read, unless the operation is public, and its role compared with the operation's;
- * 8. unknown query parameters are refused, and the body is parsed;
+ * 8. unknown query parameters are refused, the body is parsed, and the cursor of a list is opened;
  * 9. the operation responds.
  */
 export function adminHandler(
@@ -245,7 +246,7 @@ export function adminHandler(
       }
       checkQuery(event, row)
       event.json = await readAdminBody(event)
-      return resultOf(await row.serve(event, context), row)
+      return resultOf(await servePage(event, row, (page) => row.serve(page, context)), row)
     }
   }
 }

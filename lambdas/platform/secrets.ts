@@ -1,9 +1,11 @@
+import { randomBytes } from 'node:crypto'
 import * as z from 'zod/mini'
 import { credentialName } from '#core/catalogue/catalogue.ts'
 import type { Channel } from '#core/catalogue/channel.ts'
 import { parseJsonText } from '#core/json/parse-json-text.ts'
 import { callAwsService } from './aws/call-aws-service.ts'
 import { retryOnContention } from './aws/retry-on-contention.ts'
+import { once } from './cache.ts'
 import { environmentVariable } from './configuration.ts'
 import { isSameString } from './crypto.ts'
 
@@ -129,11 +131,20 @@ export async function isFrontDoor(secretArn: string, value: string | undefined):
   )
 }
 
+/**
+ * The secrets that seal what browsers keep and nobody may read or change, the current one first: those of the front door, which all instances
+ * know; on a local host, whose process is one, a secret of its own.
+ * @throws as {@link isFrontDoor}.
+ */
+export async function sealingSecrets(): Promise<readonly string[]> {
+  const secretArn = process.env.FRONT_DOOR_SECRET_ARN
+  return secretArn ? await frontDoorValues(secretArn, 'cached') : [ownSecret()]
+}
+
+const ownSecret = once(() => randomBytes(32).toString('base64url'))
+
 /** The secrets of the front door, the current one first. @throws as {@link isFrontDoor}. */
-export async function frontDoorValues(
-  secretArn: string,
-  freshness: 'cached' | 'rechecked' = 'cached',
-): Promise<readonly string[]> {
+async function frontDoorValues(secretArn: string, freshness: Freshness): Promise<readonly string[]> {
   const { current, previous } = await readSecretEntries(secretArn, freshness)
   return [current ?? '', previous ?? ''].filter((value) => value !== '')
 }

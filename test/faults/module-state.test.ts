@@ -26,6 +26,7 @@ const KEPT: Readonly<Record<string, string>> = {
     'the credentials of the channels, by what decides about them',
   'lambdas/platform/concurrency.ts last: let': 'a queue of turns without values',
   'lambdas/platform/secrets.ts cache: new Map': 'the secrets of the deployment, by their ARN',
+  'lambdas/platform/secrets.ts ownSecret: once': 'a random secret of the process, which seals cursors',
   'lambdas/platform/telemetry/logger.ts logger: new Logger': 'no field is appended to it: each line has its own',
   'lambdas/platform/telemetry/measures.ts observer: let': 'set once, by the local host',
   'lambdas/platform/telemetry/measures.ts metrics: once': 'numbers are added and written in one turn',

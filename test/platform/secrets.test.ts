@@ -3,11 +3,11 @@ import { AwsServiceError } from '#platform/aws/call-aws-service.ts'
 import { MissingEnvironmentError } from '#platform/configuration.ts'
 import {
   channelCredential,
-  frontDoorValues,
   isFrontDoor,
   MissingSecretError,
   readSecretEntry,
   renewedCredential,
+  sealingSecrets,
 } from '#platform/secrets.ts'
 import { testCatalogue } from '../engines/test-catalogue.ts'
 import { pass, useSecretsManager } from './fake-secrets-manager.ts'
@@ -99,14 +99,18 @@ describe('the secret of the front door', () => {
     expect(await isFrontDoor(secret, 'new')).toBe(true)
     expect(await isFrontDoor(secret, 'old')).toBe(true)
     expect(await isFrontDoor(secret, 'other')).toBe(false)
-    expect(await frontDoorValues(secret)).toEqual(['new', 'old'])
+    process.env.FRONT_DOOR_SECRET_ARN = secret
+    expect(await sealingSecrets()).toEqual(['new', 'old'])
+    delete process.env.FRONT_DOOR_SECRET_ARN
   })
 
   it('is never an empty value', async () => {
     const secret = newSecret({ current: 'new', previous: '' })
     expect(await isFrontDoor(secret, '')).toBe(false)
     expect(await isFrontDoor(secret, undefined)).toBe(false)
-    expect(await frontDoorValues(secret)).toEqual(['new'])
+    process.env.FRONT_DOOR_SECRET_ARN = secret
+    expect(await sealingSecrets()).toEqual(['new'])
+    delete process.env.FRONT_DOOR_SECRET_ARN
   })
 
   it('is read once for good requests, and again for a value that may be newer, at most every ten seconds', async () => {

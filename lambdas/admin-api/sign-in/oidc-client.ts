@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import * as oauth from 'oauth4webapi'
 import * as z from 'zod/mini'
 import { type ConsoleSite, cookieValues, setCookie } from '#core/admin/console-site.ts'
@@ -6,9 +5,8 @@ import type { OidcSettings } from '#core/catalogue/gateway-config.ts'
 import type { Claims } from '#core/claims.ts'
 import { parseJsonText } from '#core/json/parse-json-text.ts'
 import { type ApiEvent, headerLinesOf } from '#middleware/api-event.ts'
-import { once } from '#platform/cache.ts'
 import { openSealedValue, sealValue } from '#platform/crypto.ts'
-import { frontDoorValues, readSecretEntries } from '#platform/secrets.ts'
+import { readSecretEntries, sealingSecrets } from '#platform/secrets.ts'
 import { guardedFetch } from '#upstream/guard/guarded-request.ts'
 
 /** Signatures that are accepted, whatever a provider offers. */
@@ -209,14 +207,6 @@ export async function readPendingSignIn(event: ApiEvent, site: ConsoleSite): Pro
   const signIn = text === undefined ? undefined : pending.safeParse(parseJsonText(text)).data
   return signIn !== undefined && signIn.endsAt > nowSeconds() ? signIn : undefined
 }
-
-/** The secrets of the front door, which all instances know; on a local host, whose process is one, a secret of its own. */
-async function sealingSecrets(): Promise<readonly string[]> {
-  const secretArn = process.env.FRONT_DOOR_SECRET_ARN
-  return secretArn ? await frontDoorValues(secretArn) : [ownSecret()]
-}
-
-const ownSecret = once(() => randomBytes(32).toString('base64url'))
 
 function cookie(site: ConsoleSite, value: string, maxAgeSeconds: number): string {
   const settings = { path: '/admin/v1/oidc', sameSite: 'Lax', isSecure: !site.isLoopback, maxAgeSeconds } as const

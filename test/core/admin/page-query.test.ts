@@ -1,13 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import * as z from 'zod/mini'
-import {
-  readCursor,
-  readPageLimit,
-  readQueryChoice,
-  readQueryText,
-  readQueryTime,
-  writeCursor,
-} from '#core/admin/page-query.ts'
+import { readPageLimit, readQueryChoice, readQueryText, readQueryTime } from '#core/admin/page-query.ts'
 import { InvalidRequestError } from '#core/errors.ts'
 
 describe('readers of a page query', () => {
@@ -40,18 +32,3 @@ describe('readers of a page query', () => {
     expect(act).toThrow(InvalidRequestError)
   })
 })
-
-const position = z.tuple([z.int(), z.string()])
-
-test('readCursor reads what writeCursor wrote, which is safe in a url', () => {
-  const cursor = writeCursor([17, 'grant#ä/?'])
-  expect(encodeURIComponent(cursor)).toBe(cursor)
-  expect(readCursor(cursor, position)).toEqual([17, 'grant#ä/?'])
-})
-
-test.each(['', 'nothing', writeCursor(['17', 'x']), writeCursor([1, 'x'.repeat(3_000)])])(
-  'readCursor refuses %p and names the parameter',
-  (cursor) => {
-    expect(() => readCursor(cursor, position)).toThrow(InvalidRequestError)
-  },
-)
