@@ -1,4 +1,12 @@
-import { createLocalJWKSet, decodeJwt, decodeProtectedHeader, errors, type JSONWebKeySet, jwtVerify } from 'jose'
+import {
+  createLocalJWKSet,
+  decodeJwt,
+  decodeProtectedHeader,
+  errors,
+  type JSONWebKeySet,
+  jwtVerify,
+  type ProtectedHeaderParameters,
+} from 'jose'
 import * as z from 'zod/mini'
 import type { Claims } from '#core/claims.ts'
 import { ServiceUnavailableError } from '#core/errors.ts'
@@ -152,7 +160,7 @@ export class TokenVerifier {
       return undefined
     }
     const { issuer, keys } = found
-    requireAlgorithm(token)
+    requireHeader(token)
     const claims = await this.#check(token, issuer, keys)
     return { issuer, subject: this.#subjectOf(claims), claims }
   }
@@ -207,15 +215,23 @@ function issuerIn(token: string): string | undefined {
   }
 }
 
-function requireAlgorithm(token: string): void {
-  let algorithm: string | undefined
+/** The types of tokens that identify their bearer (RFC 8725, 3.11; RFC 9068). A token for another use, such as `logout+jwt`, does not. */
+const TYPES: readonly unknown[] = [undefined, 'jwt', 'at+jwt']
+
+function requireHeader(token: string): void {
+  let header: ProtectedHeaderParameters
   try {
-    algorithm = decodeProtectedHeader(token).alg
+    header = decodeProtectedHeader(token)
   } catch {
     throw new InvalidTokenError('its header cannot be read')
   }
+  const { alg: algorithm, typ: type } = header
   if (algorithm === undefined || !ALGORITHMS.includes(algorithm)) {
     throw new InvalidTokenError(`its algorithm (alg) is none of ${ALGORITHMS.join(', ')}`)
+  }
+  // A media type, whose `application/` may be left out (RFC 7515, 4.1.9).
+  if (!TYPES.includes(typeof type === 'string' ? type.toLowerCase().replace(/^application\//, '') : type)) {
+    throw new InvalidTokenError('it is a token for another use (typ): only JWT and at+jwt identify a caller')
   }
 }
 

@@ -58,6 +58,31 @@ describe('verify', () => {
     expect(told).toContain(words)
   })
 
+  it.each(['JWT', 'jwt', 'at+jwt', 'AT+JWT', 'application/at+jwt', 'Application/JWT', undefined])(
+    'accepts a token of the type %s',
+    async (typ) => {
+      expect(await said(await issuer.token({ header: { typ } }))).toBe('valid')
+    },
+  )
+
+  it.each([
+    'logout+jwt',
+    'dpop+jwt',
+    'secevent+jwt',
+    'application/logout+jwt',
+    'application/application/jwt',
+    'JWE',
+    '',
+  ])('refuses a token of the type %j, which is for another use', async (typ) => {
+    expect(await said(await issuer.token({ header: { typ } }))).toContain('another use (typ)')
+  })
+
+  it.each([null, 1, ['JWT']])('refuses a token whose type is %j', async (typ) => {
+    const [, ...rest] = (await issuer.token()).split('.')
+    const [header = ''] = rawToken({ alg: 'ES256', kid: 'x', typ }, {}).split('.')
+    expect(await said([header, ...rest].join('.'))).toContain('(typ)')
+  })
+
   it('allows clocks to be a minute apart', async () => {
     expect(await said(await issuer.token({ claims: { iat: seconds(-600), exp: seconds(-50) } }))).toBe('valid')
     expect(await said(await issuer.token({ claims: { nbf: seconds(50) } }))).toBe('valid')
