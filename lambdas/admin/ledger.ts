@@ -11,7 +11,7 @@ import { LEDGER_KINDS } from '#core/pricing/usage.ts'
 import { isOfTenant } from '#core/roles.ts'
 import { readApiKeyNames } from '#store/keys/api-keys.ts'
 import { type LedgerPage, type LedgerPosition, readLedgerPage, readLedgerRowsOf } from './ledger-page.ts'
-import { defineOperation, isoTime, requireTenant } from './operation.ts'
+import { defineOperation, isoTime, requireTenant, visibleTo } from './operation.ts'
 import { type LedgerRow, toLedgerEntry } from './read-ledger.ts'
 
 /** When a row began, and its key. */
@@ -62,9 +62,10 @@ export const listLedger = defineOperation({
   },
 })
 
-/** A row as a session may see it: a role of one tenant sees no channel and no note of an operator. */
+/** A row as a session may see it: a role of one tenant sees no note of an operator. */
 function visibleRow(session: Session | undefined, row: LedgerRow): LedgerRow {
-  return session && isOfTenant(session.role) ? { ...row, channel: null, reason: null } : row
+  const visible = visibleTo(session, row)
+  return session && isOfTenant(session.role) ? { ...visible, reason: null } : visible
 }
 
 function leftOut(tenantId: string): string {

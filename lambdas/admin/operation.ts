@@ -7,7 +7,7 @@ import type { Summary } from '#core/admin/summary.ts'
 import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
 import { InvalidRequestError } from '#core/errors.ts'
 import type { AllFigures } from '#core/measures.ts'
-import { type Access, isOfTenant } from '#core/roles.ts'
+import { type Access, isOfTenant, mayAccess } from '#core/roles.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Actor } from '#store/audit/audit-entry.ts'
 import type { FoundTenant } from '#store/sessions/find-session.ts'
@@ -190,6 +190,25 @@ export function requireTenant(
     throw noTenant(tenantId.slice(0, 64))
   }
   return tenantId
+}
+
+/** Whether somebody may know upstreams and how they do. Everybody else gets what clients get, such as the code `upstream_auth`. */
+export function seesUpstreams(session: Session | undefined): boolean {
+  return session === undefined || mayAccess(session.role, 'viewer')
+}
+
+/** The fields of rows and details that name or quote an upstream. */
+const UPSTREAM_FIELDS = ['channel', 'cause', 'failure_cause', 'upstream_task', 'submit_reply', 'poll_reply'] as const
+
+type UpstreamField = (typeof UPSTREAM_FIELDS)[number]
+
+/** A row or a detail as a session may see it: nobody but owners and viewers has fields that name or quote an upstream. */
+export function visibleTo<Row extends { readonly [Field in UpstreamField]?: unknown }>(
+  session: Session | undefined,
+  row: Row,
+): { readonly [Field in keyof Row]: Field extends UpstreamField ? Row[Field] | null : Row[Field] } {
+  const hidden = seesUpstreams(session) ? [] : UPSTREAM_FIELDS.filter((field) => field in row)
+  return { ...row, ...Object.fromEntries(hidden.map((field) => [field, null])) }
 }
 
 /** A time as operations show it. */

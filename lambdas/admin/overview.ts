@@ -11,7 +11,7 @@ import { noTenant, readBalance, readTenantRecord } from '#store/tenants/tenants.
 import { type LatestCounters, readLatestUsageCounters } from '#store/usage.ts'
 import { budgetJson } from './budgets.ts'
 import { channelHealth, figuresFrom, readChannelState, trafficOf } from './channels.ts'
-import { allowedTenant, defineOperation, isoTime, type OperationContext } from './operation.ts'
+import { allowedTenant, defineOperation, isoTime, type OperationContext, seesUpstreams } from './operation.ts'
 import { visibleTenant } from './tenants.ts'
 
 /** Of one tenant by two requests to the table after that of the session, of all tenants from the summary. */
@@ -49,7 +49,9 @@ type Overview = {
 async function overviewOfAll(context: Context): Promise<Overview> {
   const now = context.nowMilliseconds()
   const [summary, state] = await Promise.all([context.summary(), readChannelState(context)])
-  const channels = state.config.channels.map((channel) => channelHealth(channel, state))
+  const channels = seesUpstreams(context.session)
+    ? state.config.channels.map((channel) => channelHealth(channel, state))
+    : []
   const { asOf, tenants } = summary
   const traffic = trafficOf(state)
   return {

@@ -9,11 +9,10 @@ import {
 import { firstIdAt, justBefore } from '#core/ids.ts'
 import { formatCredits, ZERO } from '#core/money.ts'
 import { usageView } from '#core/pricing/usage.ts'
-import { isOfTenant } from '#core/roles.ts'
 import { readApiKeyNames } from '#store/keys/api-keys.ts'
 import type { Item, TableQuery } from '#store/table/table.ts'
 import { tableKeys } from '#store/table/table-keys.ts'
-import { defineOperation, isoTime, type OperationContext, requireTenant } from './operation.ts'
+import { defineOperation, isoTime, type OperationContext, requireTenant, visibleTo } from './operation.ts'
 import { readLedgerItem } from './read-ledger.ts'
 
 /** One query, and one read of the names of the keys. A page may be short. The command line also asks for all tenants together. */
@@ -46,12 +45,7 @@ export const listRequests = defineOperation({
     )
     const next = isOfAll ? undefined : pages[0]?.next
     return {
-      requests: shown.map((row) => ({
-        ...row,
-        key_name: names.get(row.key ?? '') ?? null,
-        // What served a request is for operators alone.
-        ...(session && isOfTenant(session.role) ? { channel: null, cause: null } : {}),
-      })),
+      requests: shown.map((row) => ({ ...visibleTo(session, row), key_name: names.get(row.key ?? '') ?? null })),
       has_more: next !== undefined,
       next: next ?? null,
       as_of: isoTime(nowMilliseconds()),

@@ -1,5 +1,7 @@
+import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import type { Session } from '#core/admin/session.ts'
+import { timeOrderedId } from '#core/ids.ts'
 import { parseCredits } from '#core/money.ts'
 import { GIVEN_ROLES, isOfTenant, mayAccess, type Role } from '#core/roles.ts'
 import type { AdminOperation } from '#lambdas/admin/operation.ts'
@@ -12,6 +14,7 @@ import { summarySource } from '#lambdas/admin-api/read/summary-source.ts'
 import { writeOperations } from '#lambdas/admin-api/write/write-operations.ts'
 import { adminHandler } from '#middleware/admin-chain.ts'
 import { putApiKey } from '#store/keys/key-changes.ts'
+import { tableKeys } from '#store/table/table-keys.ts'
 import { makeTenant } from '#store/tenants/tenant-lifecycle.ts'
 import { type AdminRequest, requestOf } from '../admin-api/admin-requests.ts'
 import { testCatalogue } from '../engines/test-catalogue.ts'
@@ -171,6 +174,60 @@ describe.each(ROLES.filter(isOfTenant))('the role %s of a tenant', (role) => {
     const video = routeOf('get-video')
     const { path } = requestAbout(FOREIGN, video)
     expect((await send(role, video, { path, query: { tenant: 'acme' } })).status).toBe(404)
+  })
+})
+
+/** What an upstream said, and the channels of the catalogue and of the jobs. */
+const OF_UPSTREAMS = /said-by-upstream|"main"|"spare"|"ch-[^"]+"/g
+
+describe('what names or quotes an upstream', () => {
+  const reads = ROUTES.filter(({ function: name }) => name === 'read')
+
+  beforeAll(async () => {
+    const said = 'said-by-upstream'
+    await table.updateItem({
+      Key: tableKeys.job('acme', jobs.acme ?? ''),
+      UpdateExpression: 'SET failureCause = :said, taskId = :said, submitText = :json, pollText = :json',
+      ExpressionAttributeValues: { ':said': said, ':json': JSON.stringify({ said }) },
+    })
+    const id = timeOrderedId(randomUUID(), Date.now())
+    await table.updateItem({
+      Key: tableKeys.ledgerResolution('acme', id),
+      UpdateExpression:
+        'SET kind = :kind, job = :id, amount = :zero, #at = :at, reservedAt = :at, channel = :main, cause = :said, failure = :failure',
+      ExpressionAttributeNames: { '#at': 'at' },
+      ExpressionAttributeValues: {
+        ...{ ':kind': 'release', ':id': id, ':zero': 0, ':at': Date.now(), ':main': 'main' },
+        ...{ ':said': said, ':failure': 'upstream_auth' },
+      },
+    })
+  })
+
+  /** What of it the role finds in a read of the tenant, and of all tenants. */
+  async function found(role: Role, route: Route): Promise<readonly string[]> {
+    const request = requestAbout('acme', route)
+    const asked = [request, { ...request, query: {} }]
+    const texts = await Promise.all(asked.map(async (each) => (await send(role, route, each)).text))
+    return texts.flatMap((text) => text.match(OF_UPSTREAMS) ?? [])
+  }
+
+  it.each(['list-requests', 'list-ledger', 'list-videos', 'get-video', 'get-overview', 'list-models'])(
+    'is in %s for owners and viewers',
+    async (name) => {
+      expect(await found('owner', routeOf(name))).not.toEqual([])
+      expect(await found('viewer', routeOf(name))).not.toEqual([])
+    },
+  )
+
+  it.each(ROLES.filter((role) => !mayAccess(role, 'viewer')))('is in no read of the role %s', async (role) => {
+    for (const route of reads) {
+      expect([route.operation, await found(role, route)]).toEqual([route.operation, []])
+    }
+  })
+
+  it('leaves tenants the code that the client got', async () => {
+    const { text } = await send('tenant-viewer', routeOf('list-requests'), requestOf(routeOf('list-requests')))
+    expect(JSON.parse(text).requests).toMatchObject([{ failure: 'upstream_auth', channel: null, cause: null }])
   })
 })
 

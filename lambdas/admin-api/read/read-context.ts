@@ -1,10 +1,8 @@
 import { AdminNotFoundError } from '#core/admin/errors.ts'
-import type { Session } from '#core/admin/session.ts'
 import type { Summary } from '#core/admin/summary.ts'
 import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
 import { InvalidRequestError } from '#core/errors.ts'
 import type { AllFigures } from '#core/measures.ts'
-import { isOfTenant } from '#core/roles.ts'
 import { allowedTenant } from '#lambdas/admin/operation.ts'
 import type { VerificationRate } from '#lambdas/admin/verification-rate.ts'
 import { sessionOf } from '#middleware/admin-chain.ts'
@@ -64,11 +62,6 @@ export function tenantOf(event: ApiEvent): FoundTenant {
     throw unknownTenant(tenantId)
   }
   return { id: found.id, name: found.name }
-}
-
-/** A row as a session may see it: a role of one tenant sees no channel. */
-export function visibleRow<Row extends { readonly channel: string | null }>({ role }: Session, row: Row): Row {
-  return isOfTenant(role) ? { ...row, channel: null } : row
 }
 
 /** No tenant has this id. */

@@ -8,8 +8,9 @@ import { exceededBound } from '#core/json/json-scanner.ts'
 import { parseJsonText } from '#core/json/parse-json-text.ts'
 import { formatCredits } from '#core/money.ts'
 import { videoReceipt } from '#core/pricing/video-settlement.ts'
-import { isOfTenant } from '#core/roles.ts'
+import { mayAccess } from '#core/roles.ts'
 import { callbackOf, mayResend } from '#lambdas/admin/callback-attempts.ts'
+import { visibleTo } from '#lambdas/admin/operation.ts'
 import { type AdminResponse, sessionOf } from '#middleware/admin-chain.ts'
 import type { ApiEvent } from '#middleware/api-event.ts'
 import { asError, logger } from '#platform/telemetry/logger.ts'
@@ -18,7 +19,7 @@ import { receiptRowsOf } from '#store/job-ledger/receipt-rows.ts'
 import { type Reservation, readReservationItem } from '#store/job-ledger/reservation.ts'
 import { listVideoJobs, readVideoJobItem } from '#store/jobs/job-reader.ts'
 import { tableKeys } from '#store/table/table-keys.ts'
-import { type ReadContext, tenantIdOf, tenantOf, unknownTenant, visibleRow } from './read-context.ts'
+import { type ReadContext, tenantIdOf, tenantOf, unknownTenant } from './read-context.ts'
 
 /** A job as a row of a list. */
 export function videoRow(job: VideoJob, tenant: { readonly id: string; readonly name: string }, nowSeconds: number) {
@@ -80,10 +81,10 @@ export async function getVideo(event: ApiEvent, context: ReadContext): Promise<A
   const isOpen = !hasEnded(job)
   const mayRedrive = isOwner && isOpen && (await needsExecution(job, reservation, context))
   return {
-    body: {
+    body: visibleTo(session, {
       object: 'video.detail',
-      ...visibleRow(session, videoRow(job, { id: tenantId, name: tenantName }, nowSeconds)),
-      failure_cause: isOfTenant(session.role) ? null : (job.failureCause ?? null),
+      ...videoRow(job, { id: tenantId, name: tenantName }, nowSeconds),
+      failure_cause: job.failureCause ?? null,
       upstream_task: job.taskId ?? null,
       request_id: job.requestId ?? null,
       request: parsed(request),
@@ -97,9 +98,9 @@ export async function getVideo(event: ApiEvent, context: ReadContext): Promise<A
         cancel: isOwner && isOpen,
         delete: isOwner,
         redrive: mayRedrive,
-        resend: isOwner && mayResend(job),
+        resend: mayAccess(session.role, 'tenant-admin') && mayResend(job),
       },
-    },
+    }),
   }
 }
 
@@ -189,7 +190,7 @@ export async function listVideos(event: ApiEvent, { table, now }: ReadContext): 
   return {
     body: {
       object: 'list',
-      data: page.jobs.map((job) => visibleRow(session, videoRow(job, tenant, nowSeconds))),
+      data: page.jobs.map((job) => visibleTo(session, videoRow(job, tenant, nowSeconds))),
       has_more: page.hasMore,
       next: page.hasMore ? (page.lastId ?? null) : null,
       as_of: nowSeconds,

@@ -67,7 +67,7 @@ const row = {
   ended_at: timeField.nullable().describe('Null while the job is open.'),
   duration: z.number().nullable().describe('Seconds: of the stored video, or else as asked for; null if unknown.'),
   resolution: z.string().nullable(),
-  channel: z.string().nullable().describe('Null before the job is submitted, and for tenants.'),
+  channel: z.string().nullable().describe('Null before the job is submitted. For owners and viewers.'),
   cost: amountField.nullable().describe('What was billed; null while the job is open.'),
   estimate: amountField.describe('What was reserved: an upper bound of the cost.'),
   percent: z.number().nullable().describe('Progress from 0 to 100; null if unknown.'),
@@ -94,14 +94,16 @@ export const callbackAttemptResponse = z.strictObject({
 
 const reply = z
   .unknown()
-  .describe('JSON; a string for what is no JSON or nests more than 64 levels deep; null if there is none.')
+  .describe(
+    'JSON; a string for what is no JSON or nests more than 64 levels deep; null if there is none. For owners and viewers.',
+  )
 
 /** A video job with all that the gateway knows about it. */
 export const videoDetailResponse = z.strictObject({
   object: z.literal('video.detail'),
   ...row,
-  failure_cause: z.string().nullable().describe('For operators: it may name channels. Null for tenants.'),
-  upstream_task: z.string().nullable().describe('The id of the upstream for the work.'),
+  failure_cause: z.string().nullable().describe('Where the job failed upstream. For owners and viewers.'),
+  upstream_task: z.string().nullable().describe('The id of the upstream for the work. For owners and viewers.'),
   request_id: z.string().nullable().describe('Of the request that made the job.'),
   request: z.unknown().describe('The request of the client; null once it was deleted.'),
   submit_reply: reply,

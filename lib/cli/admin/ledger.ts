@@ -30,7 +30,7 @@ const entry = z.strictObject({
   operation: z.string().exactOptional(),
   key: z.string().exactOptional().describe('Public id of the API key.'),
   key_name: z.string().nullable().exactOptional().describe('With `key`: its name; null for a key without one.'),
-  channel: z.string().exactOptional().describe('What served a settled job or request. Not for tenants.'),
+  channel: z.string().exactOptional().describe('What served a settled job or request. For owners and viewers.'),
   usage: usageCounts.exactOptional(),
   counted: z.literal(true).exactOptional().describe('A usage counter includes the settlement.'),
   id: z.string().exactOptional().describe('Of a grant or a correction, as the operator gave it.'),

@@ -15,7 +15,7 @@ const request = z.strictObject({
   key: z.string().nullable().describe('Public id of the API key.'),
   key_name: z.string().nullable(),
   model: z.string().nullable(),
-  channel: z.string().nullable().describe('What served it, or failed last. Null for tenants.'),
+  channel: z.string().nullable().describe('What served it, or failed last. For owners and viewers.'),
   operation: z.string().nullable().describe('Such as `create-chat-completion`.'),
   status: z
     .int()
@@ -30,7 +30,9 @@ const request = z.strictObject({
   cause: z
     .string()
     .nullable()
-    .describe('What the upstream said, as a code or a fixed phrase: `HTTP 401 invalid_api_key`. Null for tenants.'),
+    .describe(
+      'What the upstream said, as a code or a fixed phrase: `HTTP 401 invalid_api_key`. For owners and viewers.',
+    ),
   usage: usageCounts.nullable(),
   cost: amountField.describe('What was billed.'),
   estimated: z.boolean().describe('Billed without reported usage.'),

@@ -8,7 +8,6 @@ import { timeOrderedId } from '#core/ids.ts'
 import { microcredits, parseCredits } from '#core/money.ts'
 import { allowedTenant } from '#lambdas/admin/operation.ts'
 import { VerificationRate } from '#lambdas/admin/verification-rate.ts'
-import { visibleRow } from '#lambdas/admin-api/read/read-context.ts'
 import { resolveReservation } from '#store/job-ledger/resolve-reservation.ts'
 import { RelayLedger } from '#store/relay-ledger/relay-ledger.ts'
 import type { RelayResolution } from '#store/relay-ledger/relay-reservation.ts'
@@ -319,13 +318,5 @@ describe('allowedTenant', () => {
   it('is no id that the table could not have', () => {
     expect(() => allowedTenant(session({}), '')).toThrow(InvalidRequestError)
     expect(() => allowedTenant(session({}), 'x'.repeat(2_000))).toThrow(InvalidRequestError)
-  })
-})
-
-describe('visibleRow', () => {
-  it('has the channel for operators alone', () => {
-    const row = { id: 'j', channel: 'p1-main' }
-    expect([visibleRow(session({}), row), visibleRow(session({ role: 'owner' }), row)]).toEqual([row, row])
-    expect(visibleRow(key, row)).toEqual({ id: 'j', channel: null })
   })
 })
