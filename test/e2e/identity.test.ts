@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import * as fc from 'fast-check'
 import { AUDIENCE, startIssuer, type TestIssuer } from '../engines/test-issuer.ts'
 import { type Gateway, startGateway } from './start-gateway.ts'
 import { eventually } from './video-client.ts'
@@ -163,19 +164,98 @@ describe('a token of an issuer', () => {
     expect([messages.status, await messages.json()]).toMatchObject([401, { error: { type: 'authentication_error' } }])
   })
 
-  it('is nowhere in the table, the log or the files of the host', async () => {
-    const token = await issuer.token({ claims: { ...CI, sub: 'secret' } })
-    await chat(token)
-    await chat(`${token.slice(0, -4)}AAAA`)
-    const stored = readdirSync(gateway.dataDirectory).filter((name) => /sqlite|json/.test(name) && name !== 'token.jwt')
-    const [header = '', payload = '', signature = ''] = token.split('.')
-    for (const name of stored) {
-      const bytes = readFileSync(join(gateway.dataDirectory, name), 'latin1')
-      for (const part of [`${header}.${payload}`, payload, signature]) {
-        expect([name, bytes.includes(part)]).toEqual([name, false])
+  it('is one key with one budget for each of a hundred subjects at once, and nothing is lost', async () => {
+    const subjects = Array.from({ length: 100 }, (_, index) => `crowd-${index}`)
+    const tokens = await Promise.all(subjects.map((sub) => issuer.token({ claims: { ...CI, sub } })))
+    const calls = await Promise.all([...tokens, ...tokens].map((token) => chat(token)))
+    expect(new Set(calls.map(({ status }) => status))).toEqual(new Set([200]))
+    const { keys } = Object(await gateway.admin('key', 'list'))
+    const crowd = keys.filter(({ subject = '' }: { subject?: string }) => subject.startsWith('crowd-'))
+    expect(crowd.map(({ subject }: { subject: string }) => subject).toSorted()).toEqual(subjects.toSorted())
+    expect(new Set(crowd.map(({ id }: { id: string }) => id)).size).toBe(100)
+    const { entries } = Object(await gateway.admin('audit', '--limit', '400'))
+    const made = entries.filter(
+      ({ action, after }: { action: string; after: { name?: string } | null }) =>
+        action === 'key create' && after?.name?.startsWith('crowd-'),
+    )
+    expect(made).toHaveLength(100)
+    const costs = await Promise.all(
+      tokens.map(async (token) => {
+        const headers = { authorization: `Bearer ${token}` }
+        const balance = await (await fetch(`${gateway.url}/v1/balance`, { headers })).json()
+        return Object(balance).key.budget.spent
+      }),
+    )
+    // Each has paid for its own two requests.
+    expect(new Set(costs)).toEqual(new Set([costs[0]]))
+    expect(Number(costs[0])).toBeGreaterThan(0)
+    expect(await gateway.admin('ledger', 'verify')).toMatchObject({ ok: true })
+  })
+
+  it('is in no response, log line or file of the host, whatever it is worth and whatever fails', async () => {
+    const tokens = await Promise.all([
+      issuer.token({ claims: { ...CI, sub: 'secret' } }),
+      issuer.token({ claims: { ...CI, aud: 'https://other.example.com' } }),
+      issuer.token({ claims: { ...CI, exp: 1_000 } }),
+      issuer.token({ claims: { ...CI, ref: 'refs/heads/other' } }),
+      issuer.token({ claims: { ...CI, sub: 's'.repeat(3_000) } }),
+      issuer.token({ claims: CI, header: { typ: 'logout+jwt' } }),
+      issuer.token({ claims: CI, header: { kid: 'unknown' } }),
+      issuer.token({ claims: CI }).then((token) => `${token.slice(0, -8)}AAAAAAAA`),
+      issuer.token({ claims: CI }).then((token) => token.slice(0, -20)),
+    ])
+    const requests = fc.sample(
+      fc.record({
+        token: fc.constantFrom(...tokens),
+        path: fc.constantFrom(
+          '/v1/chat/completions',
+          '/v1/responses',
+          '/v1/messages',
+          '/v1/embeddings',
+          '/v1/video/generations',
+          '/v1/usage',
+          '/v1/nowhere',
+        ),
+        prompt: fc.constantFrom('hello', '[error:500]', '[error:401]', '[error:400]', '[error:429:quota]', ''),
+        stream: fc.boolean(),
+        isDown: fc.boolean(),
+        header: fc.constantFrom('authorization', 'x-api-key'),
+      }),
+      120,
+    )
+    const told: string[] = []
+    for (const { token, path, prompt, stream, isDown, header } of requests) {
+      issuer.setDown(isDown)
+      const isRead = path === '/v1/usage'
+      const model = path === '/v1/embeddings' ? 'text-embedding-3-small' : 'chat-default'
+      const messages = [{ role: 'user', content: prompt }]
+      const response = await fetch(`${gateway.url}${path}`, {
+        method: isRead ? 'GET' : 'POST',
+        headers: {
+          [header]: header === 'authorization' ? `Bearer ${token}` : token,
+          'content-type': 'application/json',
+        },
+        body: isRead ? null : JSON.stringify({ model, messages, input: prompt, prompt, stream, max_tokens: 5 }),
+      })
+      told.push(JSON.stringify([...response.headers]), await response.text())
+    }
+    issuer.setDown(false)
+    const files = readdirSync(gateway.dataDirectory, { recursive: true, withFileTypes: true })
+      .filter((file) => file.isFile() && file.name !== 'token.jwt')
+      .map(({ parentPath, name }) => join(parentPath, name))
+    expect(files.some((name) => name.includes('sqlite'))).toBe(true)
+    const places = [
+      ...files.map((name) => [name, readFileSync(name, 'latin1')] as const),
+      ['the responses', told.join('\n')] as const,
+      ['the log', gateway.output()] as const,
+    ]
+    for (const [, payload = '', signature = ''] of tokens.map((token) => token.split('.'))) {
+      for (const [place, text] of places) {
+        for (const part of [payload, signature.slice(0, 40)]) {
+          expect([place, text.includes(part)]).toEqual([place, false])
+        }
       }
     }
-    expect(gateway.output()).not.toContain(payload)
   })
 
   it('is refused without a rule', async () => {
