@@ -2,8 +2,10 @@ import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import type { Page } from 'playwright-core'
 import type { VideoModel } from '#core/catalogue/model.ts'
+import { limitsOf } from '#core/identity.ts'
 import { parseCredits } from '#core/money.ts'
 import { countFailedJob } from '#store/jobs/failed-jobs.ts'
+import { admitSubject, digestOfSubject } from '#store/keys/subject-keys.ts'
 import type { Table } from '#store/table/table.ts'
 import { makeTenant } from '#store/tenants/tenant-lifecycle.ts'
 import { isoTime, unixSecondsOf } from '#web/core/time.ts'
@@ -95,13 +97,16 @@ const CHAT: PastRequest = {
   usage: { inputTokens: 200, outputTokens: 500 },
 }
 
-/** Nine days of the tenant `demo`: a grant, a key whose name is one long word, three chats a day, a video that succeeded and one that failed, and three failed jobs of this hour. */
+/** Nine days of the tenant `demo`: a grant, a key whose name is one long word, three chats a day, a video that succeeded and one that failed, the key of a subject, and three failed jobs of this hour. */
 export async function writePastDays(table: Table): Promise<void> {
   await makeTenant(table, { id: 'demo', name: 'Demo', credits: parseCredits('1234567.891234') }, TESTER)
   const traffic = new PastTraffic(table)
   const now = Math.trunc(Date.now() / 1000)
   const key = await traffic.key('demo', { name: 'search', createdAt: now - 9 * DAY_SECONDS })
   await traffic.key('demo', { name: 'x'.repeat(90), createdAt: now - 9 * DAY_SECONDS })
+  const subject = { issuer: 'https://token.example.com', subject: 'repo:acme/app', tenantId: 'demo' }
+  const limits = limitsOf({ name: 'ci', when: {}, tenant: 'demo', rate: 60 })
+  await admitSubject(table, { ...subject, digest: digestOfSubject(subject), limits }, now * 1000)
   for (let before = 8; before >= 0; before -= 1) {
     const requests = Array.from({ length: 3 }, () => CHAT)
     await traffic.requests(key, (now - before * DAY_SECONDS - 60) * 1000, requests)

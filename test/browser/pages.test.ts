@@ -1,7 +1,15 @@
 import { afterEach, describe, expect, it } from '@jest/globals'
 import type { Page } from 'playwright-core'
 import { useOpened } from '../engines/use-opened.ts'
-import { accessibilityViolations, cutContents, loaded, reloadUntil, show, startConsoleHost } from './console-host.ts'
+import {
+  accessibilityViolations,
+  confirm,
+  cutContents,
+  loaded,
+  reloadUntil,
+  show,
+  startConsoleHost,
+} from './console-host.ts'
 import { testOverview, writePastDays } from './overview.ts'
 
 /** Pages without a job of their own; `query` besides the tenant. */
@@ -233,6 +241,24 @@ describe('every page of the console', () => {
     expect(await opener.evaluate((element: { matches(selector: string): boolean }) => element.matches(':focus'))).toBe(
       true,
     )
+  })
+
+  it('of keys shows the rule and the issuer of a subject, who is revoked and restored and has no key to rotate', async () => {
+    const page = await host.owner()
+    await show(page, tenantPath('/keys'))
+    const row = page.getByRole('row').filter({ hasText: 'repo:acme/app' })
+    await row.getByText('by rule ci of https://token.example.com').waitFor()
+    expect(await row.getByRole('button', { name: 'Rotate' }).count()).toBe(0)
+    await row.getByRole('button', { name: 'Revoke' }).click()
+    await page
+      .getByRole('dialog')
+      .getByLabel(/to confirm/)
+      .fill('repo:acme/app')
+    await confirm(page, 'Revoke the key')
+    await row.getByText('revoked').waitFor()
+    await row.getByRole('button', { name: 'Restore' }).click()
+    await confirm(page, 'Restore the key')
+    await row.getByText('active').waitFor()
   })
 
   // The last one, because it creates a second tenant.

@@ -268,7 +268,7 @@ export const keyShow: Command = commandOf(KEY_DOCUMENTS.getKey, {
   name: 'key show',
   options: { key: KEY },
   examples: ['key show --key 8fK2mQ0z --local', 'key show --key "web shop" --stage prod --json'],
-  format: (key) => formatTable(KEY_COLUMNS, [keyCells(key)]),
+  format: (key) => `${formatTable(KEY_COLUMNS, [keyCells(key)])}${identityText(key)}`,
 })
 
 const KEY_COLUMNS = ['KEY', 'TENANT', 'NAME', 'STATE', 'EXPIRES', 'RATE', 'BUDGET', 'LEFT', 'MODELS', 'CREATED']
@@ -280,6 +280,20 @@ function keyCells(key: ReturnType<typeof keyJson>): (string | null)[] {
     ...[id, tenant, name, state, end, rate === null ? null : `${rate}/min`],
     ...[...budgetCells, models?.join(',') ?? 'all', created],
   ]
+}
+
+/** Whose key it is, for the key of a subject. */
+function identityText({ issuer, subject, rule }: ReturnType<typeof keyJson>): string {
+  return issuer === undefined
+    ? ''
+    : `\n\n${formatTable(
+        [],
+        [
+          ['subject', subject ?? null],
+          ['issuer', issuer],
+          ['rule', rule ?? null],
+        ],
+      )}`
 }
 
 /** @throws StoreRefusal `not_found`. */

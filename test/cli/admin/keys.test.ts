@@ -2,10 +2,12 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { limitsOf } from '#core/identity.ts'
 import { sha256Hex } from '#platform/crypto.ts'
 import { findCaller } from '#store/callers.ts'
 import { revokeApiKey } from '#store/keys/api-keys.ts'
 import { generateApiKey, putApiKey, storeApiKey } from '#store/keys/key-changes.ts'
+import { admitSubject, digestOfSubject } from '#store/keys/subject-keys.ts'
 import type { Table } from '#store/table/table.ts'
 import {
   findKey,
@@ -14,6 +16,7 @@ import {
   keyRevoke,
   keyRotate,
   keySet,
+  keyShow,
   readExpiry,
   readModels,
   readRate,
@@ -129,6 +132,17 @@ describe('key commands:', () => {
       const states = (await list({ tenant })).map(({ state }: { state: string }) => state)
       expect(states).toContain('suspended')
     })
+  })
+
+  it('key show tells the subject, the issuer and the rule of a key, where it has them', async () => {
+    const subject = { issuer: 'https://token.example.com', subject: 'repo:acme/app', tenantId: tenant }
+    const limits = limitsOf({ name: 'ci', when: {}, tenant, rate: 60 })
+    await admitSubject(table, { ...subject, digest: digestOfSubject(subject), limits }, Date.now())
+    const shown = async (key: string) => (await runCommand(keyShow, { table, options: { key } })).text
+    expect(await shown('repo:acme/app')).toMatch(
+      /\n\nsubject +repo:acme\/app\nissuer +https:\/\/token\.example\.com\nrule +ci$/,
+    )
+    expect(await shown((await create()).id)).not.toContain('issuer')
   })
 
   describe('the keys of a tenant', () => {

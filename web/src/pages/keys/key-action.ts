@@ -2,5 +2,5 @@ import type { KeyRow } from '../../api/admin-types.ts'
 
 /** What an owner may do with a key. */
 export type KeyAction =
-  | { readonly kind: 'change' | 'rotate' | 'revoke'; readonly row: KeyRow }
+  | { readonly kind: 'change' | 'rotate' | 'revoke' | 'restore'; readonly row: KeyRow }
   | { readonly kind: 'create' }

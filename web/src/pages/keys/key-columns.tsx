@@ -21,9 +21,12 @@ export function keyColumns(
       title: 'Key',
       order: 'text',
       value: ({ name }) => name,
-      cell: ({ name, id }) => <TwoLines main={name ?? 'without a name'} below={<Id value={id} label="key id" />} />,
+      cell: (row) => <TwoLines main={row.name ?? 'without a name'} below={<IdAndRule row={row} />} />,
     },
     exported('Id', ({ id }) => id),
+    exported('Issuer', ({ issuer }) => issuer ?? null),
+    exported('Subject', ({ subject }) => subject ?? null),
+    exported('Rule', ({ rule }) => rule ?? null),
     {
       id: 'tenant',
       title: 'Tenant',
@@ -52,6 +55,16 @@ export function keyColumns(
   ]
 }
 
+/** The id of a key; of the key of a subject also its rule and its issuer. */
+function IdAndRule({ row: { id, rule, issuer } }: { readonly row: KeyRow }) {
+  return (
+    <>
+      <Id value={id} label="key id" />
+      {issuer === undefined ? null : ` by rule ${rule} of ${issuer}`}
+    </>
+  )
+}
+
 function Models({ models }: { readonly models: readonly string[] }) {
   return (
     <span class="nowrap" title={models.join(', ')}>
@@ -63,11 +76,15 @@ function Models({ models }: { readonly models: readonly string[] }) {
 function actions(onAction: (action: KeyAction) => void): TableColumn<KeyRow> {
   return actionsColumn((row) =>
     row.state === 'revoked' ? (
-      <Nothing />
+      row.issuer === undefined ? (
+        <Nothing />
+      ) : (
+        <Button onClick={() => onAction({ kind: 'restore', row })}>Restore</Button>
+      )
     ) : (
       <span class="row-actions">
         <Button onClick={() => onAction({ kind: 'change', row })}>Change</Button>
-        <Button onClick={() => onAction({ kind: 'rotate', row })}>Rotate</Button>
+        {row.issuer === undefined ? <Button onClick={() => onAction({ kind: 'rotate', row })}>Rotate</Button> : null}
         <Button onClick={() => onAction({ kind: 'revoke', row })}>Revoke</Button>
       </span>
     ),

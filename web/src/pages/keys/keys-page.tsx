@@ -12,7 +12,7 @@ import type { KeyAction } from './key-action.ts'
 import { keyColumns } from './key-columns.tsx'
 import { KeyForm } from './key-form.tsx'
 import { NewKey } from './new-key.tsx'
-import { RevokeKey } from './revoke-key.tsx'
+import { RestoreKey, RevokeKey } from './revoke-key.tsx'
 import { RotateKey } from './rotate-key.tsx'
 
 /** The API keys of one tenant, or of all. */
@@ -72,6 +72,7 @@ function KeyTable({ tenant }: { readonly tenant: string | undefined }) {
       ) : null}
       {action?.kind === 'rotate' ? <RotateKey row={action.row} onClose={close} onCreated={created} /> : null}
       {action?.kind === 'revoke' ? <RevokeKey row={action.row} onClose={close} /> : null}
+      {action?.kind === 'restore' ? <RestoreKey row={action.row} onClose={close} /> : null}
       {secret === null ? null : <NewKey secret={secret} onClose={() => setSecret(null)} />}
     </>
   )
