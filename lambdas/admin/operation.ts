@@ -202,13 +202,15 @@ const UPSTREAM_FIELDS = ['channel', 'cause', 'failure_cause', 'upstream_task', '
 
 type UpstreamField = (typeof UPSTREAM_FIELDS)[number]
 
+type Visible<Row> = { readonly [Field in keyof Row]: Field extends UpstreamField ? Row[Field] | null : Row[Field] }
+
 /** A row or a detail as a session may see it: nobody but owners and viewers has fields that name or quote an upstream. */
 export function visibleTo<Row extends { readonly [Field in UpstreamField]?: unknown }>(
   session: Session | undefined,
   row: Row,
-): { readonly [Field in keyof Row]: Field extends UpstreamField ? Row[Field] | null : Row[Field] } {
+): Visible<Row> {
   const hidden = seesUpstreams(session) ? [] : UPSTREAM_FIELDS.filter((field) => field in row)
-  return { ...row, ...Object.fromEntries(hidden.map((field) => [field, null])) }
+  return { ...row, ...Object.fromEntries(hidden.map((field) => [field, null])) } as Visible<Row>
 }
 
 /** A time as operations show it. */

@@ -16,7 +16,7 @@ import { logger } from '#platform/telemetry/logger.ts'
 import type { Caller } from '#store/callers.ts'
 import { admitSubject, digestOfSubject, isAdmitted, type Subject } from '#store/keys/subject-keys.ts'
 import type { Table } from '#store/table/table.ts'
-import { listTenantNames, readTenantName } from '#store/tenants/tenants.ts'
+import { listTenantNames, readTenantState } from '#store/tenants/tenants.ts'
 import { TokenVerifier } from '#upstream/issuer-tokens.ts'
 import { openCallerTable } from './caller-context.ts'
 
@@ -118,7 +118,8 @@ async function tenantIdOf(table: Table, idOrName: string): Promise<string> {
   if (kept !== undefined && Date.now() - kept.readAt < TENANT_MILLISECONDS) {
     return kept.id
   }
-  const id = (await readTenantName(table, idOrName))?.id ?? (await idOfName(table, idOrName))
+  const isId = (await readTenantState(table, idOrName)) !== undefined
+  const id = isId ? idOrName : await idOfName(table, idOrName)
   tenantIds.set(idOrName, { id, readAt: Date.now() })
   return id
 }

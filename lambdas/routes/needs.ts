@@ -38,7 +38,12 @@ export type Partition =
   | 'UP#*'
 
 /** Actions on the table and their partitions. A function has no other access to the table. */
-export type TableAccess = { readonly actions: readonly TableAction[]; readonly partitions: readonly Partition[] }
+export type TableAccess = {
+  readonly actions: readonly TableAction[]
+  readonly partitions: readonly Partition[]
+  /** A query may ask for these attributes alone, which it has to name, and for the keys. */
+  readonly attributes?: readonly string[]
+}
 
 /** `v/` holds videos, `requests/` bodies, and `texts/` replies of upstreams that are too large for a table item. */
 export type ObjectPrefix = 'v/' | 'requests/' | 'texts/'

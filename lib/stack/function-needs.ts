@@ -38,10 +38,11 @@ function needsOf(routes: readonly Route[]): FunctionNeeds {
   return { ...Object.assign({}, ...needs), memoryMegabytes, table: unite(needs.flatMap(({ table }) => table)) }
 }
 
-/** One access for each list of actions. */
+/** One access for each list of actions and attributes. */
 function unite(accesses: readonly TableAccess[]): TableAccess[] {
-  const byActions = Map.groupBy(accesses, ({ actions }) => actions.join())
+  const byActions = Map.groupBy(accesses, ({ actions, attributes }) => `${actions} ${attributes}`)
   return [...byActions.values()].map((same) => ({
+    ...same[0],
     actions: same[0]?.actions ?? [],
     partitions: [...new Set(same.flatMap(({ partitions }) => partitions))].sort(),
   }))
@@ -49,8 +50,9 @@ function unite(accesses: readonly TableAccess[]): TableAccess[] {
 
 /** Reads the tenant of a rule; makes the key of a subject, or applies a changed rule to it, in one transaction. */
 const TOKEN_ACCESS: readonly TableAccess[] = [
-  { actions: ['GetItem'], partitions: ['BAL#*', 'BUDGET#*', 'K#*', 'TENANTS'] },
-  { actions: ['Query'], partitions: ['TENANTS'] },
+  { actions: ['GetItem'], partitions: ['BAL#*', 'BUDGET#*', 'K#*'] },
+  // The items of tenants also hold the secrets of their callbacks.
+  { actions: ['Query'], partitions: ['TENANTS'], attributes: ['name'] },
   {
     actions: ['PutItem', 'UpdateItem', 'ConditionCheckItem'],
     partitions: ['AUDIT', 'BAL#*', 'BUDGET#*', 'K#*', 'KEYS'],

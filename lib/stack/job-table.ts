@@ -58,9 +58,12 @@ export class JobTable extends Construct {
    * Grants these actions on items of these partitions, but never a change of the audit log. AWS does not document whether IAM is told the keys
    * of a transaction, so the writes of a function that transacts are also granted without keys.
    */
-  grant(grantee: IGrantable, { actions, partitions, transacts }: TableAccess & { readonly transacts: boolean }): void {
+  grant(
+    grantee: IGrantable,
+    { actions, partitions, attributes, transacts }: TableAccess & { readonly transacts: boolean },
+  ): void {
     const needsKeys = (action: TableAction) => !transacts || READS.includes(action)
-    const keysAreIn = leadingKeysAreIn(partitions)
+    const keysAreIn = { ...leadingKeysAreIn(partitions), ...attributesAreIn(attributes) }
     for (const [granted, conditions] of [
       [actions.filter(needsKeys), { ...keysAreIn, ...LEADING_KEYS_ARE_TOLD }],
       [actions.filter((action) => !needsKeys(action)), keysAreIn],
@@ -103,6 +106,16 @@ export class JobTable extends Construct {
 
 /** `ForAllValues` is true of a request without keys (IAM, "Multivalued context keys"). */
 const LEADING_KEYS_ARE_TOLD = { Null: { 'dynamodb:LeadingKeys': 'false' } }
+
+/** A query that names no attributes asks for all of them, about which `ForAllValues` says nothing. */
+function attributesAreIn(attributes: readonly string[] | undefined) {
+  return attributes === undefined
+    ? {}
+    : {
+        'ForAllValues:StringEquals': { 'dynamodb:Attributes': ['PK', 'SK', ...attributes] },
+        StringEquals: { 'dynamodb:Select': 'SPECIFIC_ATTRIBUTES' },
+      }
+}
 
 function leadingKeysAreIn(partitions: readonly Partition[]) {
   return { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': [...partitions] } }

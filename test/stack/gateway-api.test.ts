@@ -8,6 +8,7 @@ import { REPOSITORY_ROOT } from '#stack/function-sources.ts'
 import { streamedIntegration, wholeIntegration } from '#stack/gateway-api.ts'
 import { GatewayFunction } from '#stack/gateway-function.ts'
 import { apiEvent, captureLog, context } from '../middleware/api-exchange.ts'
+import { tableGrants } from './role-check.ts'
 import {
   folderOf,
   resourcesOf,
@@ -115,19 +116,33 @@ describe('GatewayApi', () => {
     expect(new Set(preflights.map(({ folder }) => folder))).toEqual(new Set(['api/public']))
   })
 
+  const issuer = 'https://token.actions.githubusercontent.com'
+  const rule = { name: 'ci', when: { repository: 'acme/*' }, tenant: 'acme', rate: 300 }
+  const issuers = [{ issuer, audience: ['https://gateway.example.com'], rules: [rule] }]
+  const open = synthesizeStack({ config: { ...shippedConfiguration.config, identity: { issuers } } })
+  const keyed = new Set(ROUTES.filter(({ auth }) => auth === 'key').map(folderOfRoute))
+
   it('lets every function that takes a key take tokens, where the configuration has issuers, and no other', () => {
-    const { config } = shippedConfiguration
-    const issuer = 'https://token.actions.githubusercontent.com'
-    const rule = { name: 'ci', when: { repository: 'acme/*' }, tenant: 'acme', rate: 300 }
-    const issuers = [{ issuer, audience: ['https://gateway.example.com'], rules: [rule] }]
     const told = (from: Template) =>
       resourcesOf(from, 'AWS::Lambda::Function')
         .filter(({ properties }) => properties.Environment?.Variables.IDENTITY_FILE === 'identity.json')
         .map(({ properties }) => folderOf(properties))
-    const keyed = new Set(ROUTES.filter(({ auth }) => auth === 'key').map(folderOfRoute))
-    const open = synthesizeStack({ config: { ...config, identity: { issuers } } })
     expect(told(open).toSorted()).toEqual([...keyed].toSorted())
     expect(told(template)).toEqual([])
+  })
+
+  it('lets functions that take tokens read the names of tenants, and not the secrets of their callbacks', () => {
+    const onTenants = (folder: string) =>
+      (tableGrants(open).get(folder) ?? []).filter(({ partitions }) => partitions?.includes('TENANTS'))
+    for (const folder of keyed) {
+      const queries = onTenants(folder).filter(({ actions }) => actions.includes('Query'))
+      expect([folder, queries]).toMatchObject([
+        folder,
+        [{ actions: ['Query'], partitions: ['TENANTS'], attributes: ['PK', 'SK', 'name'], holdsWithoutKeys: false }],
+      ])
+    }
+    const readers = [...keyed].filter((folder) => onTenants(folder).some(({ actions }) => !actions.includes('Query')))
+    expect(readers).toEqual(['api/resend-video-callback'])
   })
 
   it.each<Route>(whole ?? [])('buffers $operation with the timeout of its function', (route) => {

@@ -13,6 +13,8 @@ export type TableGrant = {
   readonly actions: readonly string[]
   /** As the condition on the leading keys names them; undefined for one that covers the whole table. */
   readonly partitions: readonly string[] | undefined
+  /** What a read may ask for and has to name; undefined for every attribute. */
+  readonly attributes?: readonly string[] | undefined
   /** Whether the statement holds also for a request without leading keys, about which `ForAllValues` says nothing. */
   readonly holdsWithoutKeys: boolean
 }
@@ -46,11 +48,13 @@ function tableGrant({ Action, Resource, Condition }: Statement): TableGrant[] {
     return []
   }
   const keys = Condition?.['ForAllValues:StringLike']?.['dynamodb:LeadingKeys']
+  const attributes = [Condition?.['ForAllValues:StringEquals']?.['dynamodb:Attributes'] ?? []].flat()
   const isAbsent = Condition?.Null?.['dynamodb:LeadingKeys']
   return [
     {
       actions: actions.map((action) => action.slice('dynamodb:'.length)),
       partitions: keys === undefined ? undefined : [keys].flat(),
+      attributes: Condition?.StringEquals?.['dynamodb:Select'] === 'SPECIFIC_ATTRIBUTES' ? attributes : undefined,
       holdsWithoutKeys: isAbsent !== 'false',
     },
   ]

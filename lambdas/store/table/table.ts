@@ -64,6 +64,7 @@ export type TableQuery = Expressions & {
   readonly KeyConditionExpression: string
   readonly FilterExpression?: string
   readonly ProjectionExpression?: string
+  readonly Select?: 'SPECIFIC_ATTRIBUTES'
   readonly ConsistentRead?: boolean
   readonly ScanIndexForward?: boolean
   readonly Limit?: number

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { formatCredits } from '#core/money.ts'
+import type { Table, TableQuery } from '#store/table/table.ts'
 import { changeTenant } from '#store/tenants/change-tenant.ts'
 import { grantTenant } from '#store/tenants/credits.ts'
 import { createTenant, suspendTenant } from '#store/tenants/tenant-lifecycle.ts'
@@ -7,6 +8,7 @@ import {
   getTenant,
   isTenantInState,
   listTenantIds,
+  listTenantNames,
   listTenants,
   readTenantState,
   type TenantState,
@@ -101,5 +103,17 @@ describe('isTenantInState', () => {
         }
       }
     })
+  })
+})
+
+describe('listTenantNames', () => {
+  it('asks for names alone, because the policies of functions that take tokens allow nothing else', async () => {
+    const queries: TableQuery[] = []
+    const queryPage: Table['queryPage'] = async (query) => {
+      queries.push(query)
+      return { items: [{ SK: 'acme', name: 'Acme' }], nextKey: undefined }
+    }
+    expect(await listTenantNames({ queryPage })).toEqual([{ id: 'acme', name: 'Acme' }])
+    expect(queries).toMatchObject([{ Select: 'SPECIFIC_ATTRIBUTES', ProjectionExpression: 'SK, #name' }])
   })
 })
