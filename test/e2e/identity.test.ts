@@ -96,7 +96,7 @@ describe('a token of an issuer', () => {
     expect(Number(balance.key.budget.spent)).toBeGreaterThan(0)
   })
 
-  it('names users in the header or the body, who are in usage once the tenant counts them', async () => {
+  it('names users in the header of any relayed request or the body, who are in usage once the tenant counts them', async () => {
     const token = await issuer.token({ claims: { ...CI, sub: 'users' } })
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
     const usage = async () => {
@@ -113,8 +113,25 @@ describe('a token of an issuer', () => {
         body: JSON.stringify(body),
       })
     expect([(await send()).status, (await send({ 'x-reelgate-user': 'ada@example.com' })).status]).toEqual([200, 200])
+    const others = {
+      '/v1/responses': { model: 'chat-default', input: 'hello' },
+      '/v1/messages': { model: 'chat-default', messages: body.messages, max_tokens: 9 },
+      '/v1/completions': { model: 'chat-default', prompt: 'hello' },
+      '/v1/embeddings': { model: 'text-embedding-3-small', input: 'hello' },
+      '/v1/images/generations': { model: 'image-v3', prompt: 'a boat' },
+    }
+    for (const [path, relayed] of Object.entries(others)) {
+      const named = { authorization: 'Bearer e2e-key', 'content-type': 'application/json', 'x-reelgate-user': path }
+      const response = await fetch(`${gateway.url}${path}`, {
+        method: 'POST',
+        headers: named,
+        body: JSON.stringify(relayed),
+      })
+      expect([path, response.status, await response.text()]).toMatchObject([path, 200, expect.anything()])
+    }
     const names = async () => Object(await usage()).body.data.map(({ user }: { user: string }) => user)
-    const areCounted = (users: string[]) => ['ada@example.com', 'grace'].every((user) => users.includes(user))
+    const areCounted = (users: string[]) =>
+      ['ada@example.com', 'grace', ...Object.keys(others)].every((user) => users.includes(user))
     expect(areCounted(await eventually(names, areCounted))).toBe(true)
     expect(await gateway.admin('ledger', 'verify')).toMatchObject({ ok: true })
   })
