@@ -273,9 +273,10 @@ describe('gateway-error-responses: refusals by API Gateway', () => {
     async (responseType) => {
       captureLog()
       const { StatusCode, body } = gatewayResponse(responseType)
-      const local = await fallback(apiEvent({ httpMethod: 'POST', path: '/chat/completions' }), context)
+      // API Gateway cannot look for the nearest route, so the path has none.
+      const local = await fallback(apiEvent({ httpMethod: 'POST', path: '/nothing' }), context)
       const { message } = body.error
-      const arrived = message.replace('$context.httpMethod', 'POST').replace('$context.path', '/chat/completions')
+      const arrived = message.replace('$context.httpMethod', 'POST').replace('$context.path', '/nothing')
       expect(StatusCode).toBe('404')
       expect({ error: { ...body.error, message: arrived } }).toEqual(JSON.parse(local.body))
     },
