@@ -41,3 +41,6 @@ export const listAudit = defineOperation({
     }
   },
 })
+
+/** The operations that read the audit log, in the order of the documents. */
+export const AUDIT_READS = [listAudit] as const

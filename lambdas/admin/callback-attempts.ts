@@ -72,3 +72,6 @@ export const listCallbackAttempts = defineOperation({
     }
   },
 })
+
+/** The operations that read callbacks, in the order of the documents. */
+export const CALLBACK_READS = [listCallbackAttempts] as const

@@ -186,3 +186,6 @@ function spendOf(days: ReadonlyMap<string, UsageSums>, today: string) {
       .map(([day, { cost, requests }]) => ({ day, cost: formatCredits(cost), requests })),
   }
 }
+
+/** The operations that read the overview, in the order of the documents. */
+export const OVERVIEW_READS = [getOverview] as const

@@ -132,3 +132,6 @@ function requestRow(tenant: string, item: Item) {
     milliseconds: at - (reservedAt ?? at),
   }
 }
+
+/** The operations that read requests, in the order of the documents. */
+export const REQUEST_READS = [listRequests] as const

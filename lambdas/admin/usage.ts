@@ -53,3 +53,6 @@ async function usagePage(
   }
   return { ...usageReport(counters, query), as_of: isoTime(nowMilliseconds()), left_out: null }
 }
+
+/** The operations that read usage, in the order of the documents. */
+export const USAGE_READS = [getUsage] as const

@@ -1,3 +1,4 @@
+import { MODEL_PATHS } from '#core/api/paths.ts'
 import { CHAT } from '../engines/relay-rig.ts'
 
 /** The chat model of the relay rig as clients see it. */
@@ -12,7 +13,7 @@ export const CHAT_VIEW = {
   input_modalities: ['text'],
   output_modalities: ['text'],
   vision: false,
-  endpoints: ['/v1/chat/completions', '/v1/completions', '/v1/responses', '/v1/messages'],
+  endpoints: [...MODEL_PATHS.chat],
   pricing: {
     unit: 'credit',
     billing: 'token',

@@ -80,7 +80,7 @@ describe('relayHandlers', () => {
       },
     })
     const event = apiEvent({ path: '/v1/images/generations', headers: { authorization: `Bearer ${key}` }, body: '{}' })
-    const invocation = { awsRequestId: context.awsRequestId, getRemainingTimeInMillis: () => 95_050 }
+    const invocation = { awsRequestId: context.awsRequestId, getRemainingTimeInMillis: () => 97_000 }
     const { text } = await runStreamHandler({ streamHandler, event, context: invocation, client: {} })
     expect(text).toBe('data: "late"\n\n')
   })

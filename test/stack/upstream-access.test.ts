@@ -3,6 +3,7 @@ import { describe, expect, it } from '@jest/globals'
 import { Template } from 'aws-cdk-lib/assertions'
 import { AwsSolutionsChecks } from 'cdk-nag'
 import { channelSchema } from '#core/catalogue/channel.ts'
+import { RELAYED_ROUTES } from '#routes/relayed.ts'
 import { REPOSITORY_ROOT } from '#stack/function-sources.ts'
 import { loadGatewayConfig } from '../../lib/config/load-gateway-config.ts'
 import { createStack, folderOf, resourcesOf, shippedConfiguration, synthesizeStack } from './synthesize-stack.ts'
@@ -135,17 +136,7 @@ describe('permissions for upstreams without a key', () => {
     const given = [...withAws].filter(([, statements]) => statements.length > 0).map(([folder]) => folder)
     const ours = (template: Template) =>
       resourcesOf(template, 'AWS::IAM::Policy').filter((each) => /bedrock|"sts:/.test(JSON.stringify(each)))
-    expect(given.sort()).toEqual(
-      [
-        'count-message-tokens',
-        'create-chat-completion',
-        'create-completion',
-        'create-embedding',
-        'create-image',
-        'create-message',
-        'create-response',
-      ].map((name) => `api/${name}`),
-    )
+    expect(given.sort()).toEqual(RELAYED_ROUTES.map(({ operation }) => `api/${operation}`).sort())
     expect(ours(synthesizeStack())).toEqual([])
   })
 

@@ -4,7 +4,7 @@ import type { ImageModel, Model, VideoModel } from '../catalogue/model.ts'
 import { ASPECT_RATIOS, type MODALITIES } from '../catalogue/parameters.ts'
 import { ModelNotFoundError } from '../errors.ts'
 import { nearestName } from '../nearest-name.ts'
-import { MODEL_PATHS } from './paths.ts'
+import { MODEL_PATHS, PATHS } from './paths.ts'
 
 type Facts = Pick<Catalogue, 'config' | 'videoChannels' | 'configuredRelayChannels'>
 
@@ -23,19 +23,23 @@ export function modelView(model: Model, catalogue: Facts) {
   }
 }
 
-/** The APIs of the routes of chat models, besides chat. */
-const APIS: Readonly<Record<string, ConversationApi>> = { '/v1/responses': 'responses', '/v1/messages': 'messages' }
+/** What an upstream must speak for the routes of chat models. */
+const APIS: Readonly<Record<(typeof MODEL_PATHS.chat)[number], ConversationApi>> = {
+  [PATHS.chat]: 'chat',
+  [PATHS.completions]: 'chat',
+  [PATHS.responses]: 'responses',
+  [PATHS.messages]: 'messages',
+}
 
 /** The routes that take a model: a chat model may have channels that cannot serve each of them. */
 export function endpointsOf(
   { id, kind }: Model,
   catalogue: Pick<Catalogue, 'configuredRelayChannels'>,
 ): readonly string[] {
-  const paths: readonly string[] = MODEL_PATHS[kind]
   const channels = kind === 'chat' ? catalogue.configuredRelayChannels(id) : []
-  return channels.length === 0
-    ? paths
-    : paths.filter((path) => channels.some((channel) => servingApi(APIS[path] ?? 'chat', channel, id) !== undefined))
+  return kind !== 'chat' || channels.length === 0
+    ? MODEL_PATHS[kind]
+    : MODEL_PATHS.chat.filter((path) => channels.some((channel) => servingApi(APIS[path], channel, id) !== undefined))
 }
 
 /** The models that a key may use, in the order of the configuration. @param allowed `null` for all. */
