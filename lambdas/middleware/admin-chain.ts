@@ -37,7 +37,6 @@ import {
 import { readJsonBody } from './request-input.ts'
 import { requestLog } from './request-log.ts'
 import { errorResponse, neverStored } from './responses.ts'
-import { servePage } from './sealed-cursor.ts'
 
 /** Where the console of this deployment is served, from `CONSOLE_ORIGIN`. */
 export function currentSite(environment: Readonly<Record<string, string | undefined>> = process.env): ConsoleSite {
@@ -246,9 +245,18 @@ export function adminHandler(
       }
       checkQuery(event, row)
       event.json = await readAdminBody(event)
-      return resultOf(await servePage(event, row, (page) => row.serve(page, context)), row)
+      return resultOf(await responseTo(event, row, context), row)
     }
   }
+}
+
+/** What seals cursors is loaded with the first list. */
+async function responseTo(event: ApiEvent, row: ServedOperation, context: Context): Promise<AdminResponse> {
+  if (!row.query?.includes('after')) {
+    return await row.serve(event, context)
+  }
+  const { servePage } = await import('./sealed-cursor.ts')
+  return await servePage(event, row, (page) => row.serve(page, context))
 }
 
 /** Log and audit use the id of the response. An id of the client that is no token is replaced. */

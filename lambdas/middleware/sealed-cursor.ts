@@ -2,7 +2,6 @@ import type { AdminRoute } from '#core/admin/routes.ts'
 import { InvalidRequestError } from '#core/errors.ts'
 import { openSealedValue, sealValue } from '#platform/crypto.ts'
 import { sealingSecrets } from '#platform/secrets.ts'
-import type { AdminResponse } from './admin-chain.ts'
 import type { ApiEvent } from './api-event.ts'
 
 /**
@@ -10,14 +9,11 @@ import type { ApiEvent } from './api-event.ts'
  * Each cursor is sealed for its list, its user and the tenant. Operations read and return positions as they are.
  * @throws InvalidRequestError for an `after` that is not the `next` of such a page.
  */
-export async function servePage(
+export async function servePage<Response extends { readonly body?: object | string }>(
   event: ApiEvent,
-  { operation, query: parameters = [] }: AdminRoute,
-  serve: (event: ApiEvent) => Promise<AdminResponse>,
-): Promise<AdminResponse> {
-  if (!parameters.includes('after')) {
-    return await serve(event)
-  }
+  { operation }: Pick<AdminRoute, 'operation'>,
+  serve: (event: ApiEvent) => Promise<Response>,
+): Promise<Response> {
   const { after, ...query } = event.queryStringParameters ?? {}
   const { holder, tenant } = event.session ?? {}
   const purpose = JSON.stringify(['page', operation, holder, tenant?.id ?? query.tenant])

@@ -150,14 +150,6 @@ function isClientRefused(error: unknown): boolean {
   return error instanceof oauth.ResponseBodyError && error.error === 'invalid_client'
 }
 
-/** The OpenID provider of the deployment, from `CONSOLE_OIDC`, which was checked when it was deployed; undefined without one. */
-export function oidcSettings({
-  CONSOLE_OIDC: json,
-}: Readonly<Record<string, string | undefined>>): OidcSettings | undefined {
-  // biome-ignore lint/plugin: written by the deployment, checked before.
-  return json ? JSON.parse(json) : undefined
-}
-
 /** A failure in words for the log: never a token, a code, a claim or a body, which the errors carry as their causes. */
 export function describeOidcFailure(error: unknown): string {
   if (!(error instanceof Error)) {

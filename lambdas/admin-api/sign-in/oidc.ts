@@ -24,12 +24,11 @@ import {
   describeOidcFailure,
   noPendingCookie,
   OidcClient,
-  oidcSettings,
   type PendingSignIn,
   pendingCookie,
   readPendingSignIn,
 } from './oidc-client.ts'
-import { beginSignIn, countSignIn, type SignInContext, sessionCookie } from './sessions.ts'
+import { beginSignIn, countSignIn, oidcSettings, type SignInContext, sessionCookie } from './sessions.ts'
 
 const CALLBACK_PATH = '/admin/v1/oidc/callback'
 

@@ -18,6 +18,7 @@ import {
 } from '#core/admin/session.ts'
 import { createSessionRequest, switchSessionRequest } from '#core/admin/sign-in.ts'
 import { parseBody } from '#core/api/request-issues.ts'
+import type { OidcSettings } from '#core/catalogue/gateway-config.ts'
 import { type AdminOperation, actorOf, currentSite, sessionOf } from '#middleware/admin-chain.ts'
 import { addressOf } from '#middleware/admin-key.ts'
 import { type ApiEvent, headerOf } from '#middleware/api-event.ts'
@@ -36,7 +37,6 @@ import {
   type SignedInUser,
 } from '#store/sessions/sessions.ts'
 import { ConditionsNotMetError, type NamedWrites, type Table } from '#store/table/table.ts'
-import { oidcSettings } from './oidc-client.ts'
 
 const MINUTE_MILLISECONDS = 60_000
 
@@ -212,6 +212,14 @@ export function switchSession({ table }: SignInContext): AdminOperation {
     }
     return { body: sessionView({ ...session, ...to }) }
   }
+}
+
+/** The OpenID provider of the deployment, from `CONSOLE_OIDC`, which was checked when it was deployed; undefined without one. */
+export function oidcSettings({
+  CONSOLE_OIDC: json,
+}: Readonly<Record<string, string | undefined>>): OidcSettings | undefined {
+  // biome-ignore lint/plugin: written by the deployment, checked before.
+  return json ? JSON.parse(json) : undefined
 }
 
 /** GET /admin/v1/sign-in: how users can sign in here. */

@@ -1,6 +1,5 @@
 import { type AdminOperationOf, SIGN_IN_ROUTES } from '#core/admin/routes.ts'
 import { type AdminOperation, adminHandler } from '#middleware/admin-chain.ts'
-import { finishOidc, startOidc } from './oidc.ts'
 import {
   createSession,
   endSession,
@@ -24,8 +23,9 @@ export function signInHandler(context: SignInContext) {
     'list-sessions': listSessions(context),
     'sign-out-everywhere': signOutEverywhere(context),
     'end-session': endSession(context),
-    'start-oidc': startOidc(context),
-    'finish-oidc': finishOidc(context),
+    // Loaded when somebody first signs in at a provider: no other operation needs its client.
+    'start-oidc': async (...request) => (await import('./oidc.ts')).startOidc(context)(...request),
+    'finish-oidc': async (...request) => (await import('./oidc.ts')).finishOidc(context)(...request),
   }
   const rows = SIGN_IN_ROUTES.map((row) => ({ ...row, function: 'sign-in' as const, serve: serve[row.operation] }))
   return adminHandler('sign-in', rows, { openTable: context.table })

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { consoleSettings } from '#core/catalogue/gateway-config.ts'
-import { describeOidcFailure, OidcClient, oidcSettings } from '#lambdas/admin-api/sign-in/oidc-client.ts'
+import { describeOidcFailure, OidcClient } from '#lambdas/admin-api/sign-in/oidc-client.ts'
+import { oidcSettings } from '#lambdas/admin-api/sign-in/sessions.ts'
 import { pass, useSecretsManager } from '../../platform/fake-secrets-manager.ts'
 import { settingsFor } from './oidc-rig.ts'
 import { type ScriptedProvider, startScriptedProvider } from './scripted-provider.ts'
