@@ -74,8 +74,9 @@ const apiKeyItem = z.object({
 /** Reads a stored key. @throws ZodError for an item that this service did not write. */
 export function readApiKeyRecord(item: unknown, keyDigest: string): ApiKeyRecord {
   const { state, suspended, expiresAt, ...named } = apiKeyItem.parse(item)
-  const { budgetId: _, budgetPeriod: __, ...fields } = named
-  const caller = { ...fields, keyDigest, budget: namedBudget(named) }
+  const { tenantId, keyId, revision, models, ratePerMinute, ruleLimits, ttl } = named
+  const limits = { models, ratePerMinute, ruleLimits, ttl, budget: namedBudget(named) }
+  const caller = { tenantId, keyId, keyDigest, revision, ...limits }
   return { caller, state, suspended, expiresAt }
 }
 

@@ -93,7 +93,7 @@ describe('npm run admin, against a running local host', () => {
   })
 
   it('finds a running job by its id and cancels it: it fails and releases its credits', async () => {
-    const { json: created } = await gateway.api.create({ model: 'famB-1.1-t2v', prompt: 'a boat' })
+    const { json: created } = await gateway.api.create({ model: 'famB-1.1-t2v', prompt: '[queue:60] a boat' })
     const job = String(created.id)
     expect(await gateway.admin('job', 'find', '--job', job)).toMatchObject({ id: job, tenant: 'demo' })
     const refused = plain('job', 'cancel', '--job', job)

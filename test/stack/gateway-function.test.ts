@@ -94,8 +94,8 @@ describe('the code of a function', () => {
     const { directory } = app.synth()
 
     const asset = join(directory, readdirSync(directory).find((name) => name.startsWith('asset.')) ?? '')
-    // The verifier of tokens is loaded with the first one.
-    const atStart = readdirSync(asset).filter((name) => !/^(token-subject|chunk)-/.test(name))
+    // The verifier of tokens and the finder of faults in JSON are loaded when they are needed.
+    const atStart = readdirSync(asset).filter((name) => !/^(token-subject|json-fault|chunk)-/.test(name))
     expect(atStart.sort()).toEqual(all)
     expect(readFileSync(join(asset, 'index.mjs'), 'utf8')).toMatch(/export\s*\{[^}]*as handler/)
     const shipped = Object.fromEntries(
