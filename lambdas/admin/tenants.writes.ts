@@ -83,7 +83,7 @@ export const createTenant = defineOperation({
       ? undefined
       : others.find((other) => other.name === name || other.id === name || other.name === id)
     if (namesake !== undefined) {
-      const advice = 'use another name, or allow a duplicate name'
+      const advice = 'use another name, or allow a duplicate name (`--allow-duplicate-name`, `allow_duplicate_name`)'
       throw new StoreRefusal('name_taken', `the name ${name} is taken by tenant ${namesake.id}: ${advice}`)
     }
     const wish = { name, credits, openJobsMax, budgetLimit: budget, ...(id === undefined ? {} : { id }) }

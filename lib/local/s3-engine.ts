@@ -170,6 +170,8 @@ export async function startS3Engine(
     isExternal: false,
     close: async () => {
       await stopSweeping()
+      // A connection whose request is under way would stay open after it, and the server with it.
+      server.httpServer.keepAliveTimeout = 1
       await server.close()
     },
   }

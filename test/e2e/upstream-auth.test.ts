@@ -129,7 +129,11 @@ describe('A gateway whose upstreams need no key', () => {
   })
 
   it('differs in nothing from its file', async () => {
-    expect(await gateway.admin('catalogue', 'diff', '--config', simulatedFile)).toEqual({ same: true, changes: [] })
+    expect(await gateway.admin('catalogue', 'diff', '--config', simulatedFile)).toEqual({
+      same: true,
+      file: simulatedFile,
+      changes: [],
+    })
   })
 
   it('shows no credential in what it has written', () => {

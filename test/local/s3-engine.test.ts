@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
 import { existsSync, mkdtempSync, readdirSync, rmSync, utimesSync } from 'node:fs'
+import { Agent, request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
@@ -195,6 +197,34 @@ describe('an object in the local bucket', () => {
     expect(unfinished()).toEqual([])
     await put('whole', { IfNoneMatch: '*' })
     expect(await read()).toBe('whole')
+  })
+
+  it('that is under way when the engine closes is finished, and its connection then ends', async () => {
+    const closing = Promise.withResolvers<void>()
+    const body = Readable.from(
+      (async function* () {
+        yield 'half'
+        await closing.promise
+        yield ' and half'
+      })(),
+    )
+    const agent = new Agent({ keepAlive: true })
+    const url = await getSignedUrl(client, new PutObjectCommand({ Bucket: BUCKET, Key: KEY }))
+    const sending = request(url, { method: 'PUT', agent, headers: { 'content-length': 13 } })
+    const response = once(sending, 'response')
+    body.pipe(sending)
+    await eventually(
+      async () => unfinished(),
+      (files) => files.length > 0,
+    )
+    const closed = engine.close()
+    closing.resolve()
+    const [{ statusCode }] = await response
+    expect(statusCode).toBe(200)
+    await closed
+    agent.destroy()
+    await start()
+    expect(await read()).toBe('half and half')
   })
 
   it('has its parts thrown away with the process that uploaded them', async () => {

@@ -51,6 +51,7 @@ describe('the search of the logs', () => {
       log('https://upstream.example/v1?limit=2'),
       log('a cathedral'),
       log('invalid api key'),
+      log('send it as `Authorization: Bearer <key>`'),
     ]
     expect(findSecrets(lines.join('\n'), 'stderr')).toEqual([])
   })

@@ -5,7 +5,7 @@ const SECRETS: Readonly<Record<string, RegExp>> = {
   'a token of an issuer': /\beyJ[\w-]+\.eyJ[\w-]*/,
   'a callback secret': /whsec_\w/,
   'a signature of a callback': /\bv1,[A-Za-z0-9+/]{20,}/,
-  'an Authorization header': /\bauthorization\W{1,4}\w|\bbearer [\w.~+/-]{3,}/i,
+  'an Authorization header': /\bauthorization\W{1,4}(?!bearer <key>)\w|\bbearer [\w.~+/-]{3,}/i,
   'a signed url': /[?&](Signature|Key-Pair-Id|X-Amz-Signature|X-Amz-Credential|X-Amz-Security-Token)=/i,
   'a private key': /PRIVATE KEY/,
   "an upstream's key": /\b(upstream-key|secret-key|e2e-key|upstream-credential-of-this-test|sk-secret)\b/,

@@ -46,18 +46,21 @@ export function notServedMessage(method: string, path: string, routes: readonly 
   return `${method} ${shown} is not served${meant} A base url ends in /v1, except in Anthropic's own SDK and Claude Code, which add it. The routes are ${routes.join(', ')}`
 }
 
-/** The route whose path is the nearest, if any is near; one of the same method where the path has one. */
+/** The route of the method whose path is the nearest, if any is near; of another method only for the very path, in other letters. */
 function nearestRoute(method: string, path: string, routes: readonly string[]): string | undefined {
-  const segments = path.split('/')
-  const ofMethod = routes.filter((route) => route.startsWith(`${method} `))
-  const byPath = new Map<string, string>()
-  for (const route of [...ofMethod, ...routes]) {
-    const template = route.slice(route.indexOf(' ') + 1)
-    const filled = template.split('/').map((segment, index) => (segment.startsWith('{') ? segments[index] : segment))
-    const concrete = filled.length === segments.length ? filled.join('/') : template
-    byPath.set(concrete, byPath.get(concrete) ?? route)
+  const typed = path.replace(/\/+$/, '')
+  const segments = typed.split('/')
+  const concrete = (route: string) => {
+    const template = route.slice(route.indexOf(' ') + 1).split('/')
+    return template.length === segments.length
+      ? template.map((segment, index) => (segment.startsWith('{') ? segments[index] : segment)).join('/')
+      : template.join('/')
   }
-  return byPath.get(nearestName(path, byPath.keys()) ?? '')
+  const ofMethod = new Map(
+    routes.flatMap((route) => (route.startsWith(`${method} `) ? [[concrete(route), route] as const] : [])),
+  )
+  const isSame = (route: string) => concrete(route).toLowerCase() === typed.toLowerCase()
+  return ofMethod.get(nearestName(typed, ofMethod.keys()) ?? '') ?? routes.find(isSame)
 }
 
 /** The percent-decoded path parameters; undefined if the concrete path does not match the template. */

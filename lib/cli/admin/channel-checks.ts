@@ -153,4 +153,4 @@ function failingUpstream(id: string, { byChannel, breakers }: AllFigures): Findi
 }
 
 const UPSTREAM_ADVICE =
-  'The log says why: `channel refused` (the key or the account), `channel failed` or `channel busy`; `requests` shows the requests that met it.'
+  'The log says why: `channel refused` (the key or the account), `channel failed` or `channel busy`; `requests --failed` shows those that no other channel served.'

@@ -13,7 +13,7 @@ import { UsageError } from '../terminal.ts'
 import type { AdminContext, Command, CommandValues } from './command.ts'
 import { documentOperation } from './document.ts'
 import { commandOf } from './operation-command.ts'
-import { findTenantId, readTenantId, readTenantIdIfGiven, readTime, TENANT } from './read-options.ts'
+import { findTenantId, PERIOD, readPeriod, readTenantId, readTenantIdIfGiven, TENANT } from './read-options.ts'
 
 /** A row of the ledger. Fields that a row does not have are left out. */
 const entry = z.strictObject({
@@ -188,8 +188,7 @@ counters include the settlement. \`id\`: of a grant or an adjustment. \`reason\`
   options: {
     tenant: { value: 'ID|NAME', summary: 'the tenant; or --all' },
     all: { summary: 'every tenant' },
-    from: { value: 'DATE', summary: 'entries at or after this, such as 2026-11-01 (UTC) or 2026-11-01T00:00:00Z' },
-    to: { value: 'DATE', summary: 'entries before this' },
+    ...PERIOD,
   },
   examples: [
     'ledger export --tenant demo --local > ledger.csv',
@@ -218,14 +217,10 @@ const WRITTEN: Output = { json: undefined, text: '' }
 type Wish = { readonly from: number; readonly to: number }
 
 function readWish(values: CommandValues): Wish {
-  const [from, to] = ['from', 'to'].map((name) => values.text(name))
   if (values.has('tenant') === values.has('all')) {
     throw new UsageError('use --tenant or --all')
   }
-  return {
-    from: from === undefined ? Number.NEGATIVE_INFINITY : readTime('from', from),
-    to: to === undefined ? Number.POSITIVE_INFINITY : readTime('to', to),
-  }
+  return { from: Number.NEGATIVE_INFINITY, to: Number.POSITIVE_INFINITY, ...readPeriod(values) }
 }
 
 type Export = Wish & { readonly output: Chunks; readonly asJson: boolean }

@@ -105,6 +105,27 @@ export function readTime(option: string, text: string): number {
   return milliseconds
 }
 
+/** Options of a period of the ledger. */
+export const PERIOD = {
+  from: { value: 'DATE', summary: 'rows at or after this, such as 2026-11-01 (UTC) or 2026-11-01T00:00:00Z' },
+  to: { value: 'DATE', summary: 'rows before this: 2026-12-01 ends November' },
+} as const satisfies Readonly<Record<string, CommandOption>>
+
+/** The period of {@link PERIOD}, in unix milliseconds. @throws UsageError also for one that holds nothing. */
+export function readPeriod(values: CommandValues): { readonly from?: number; readonly to?: number } {
+  const [from, to] = [values.text('from'), values.text('to')]
+  const period = {
+    ...(from === undefined ? {} : { from: readTime('from', from) }),
+    ...(to === undefined ? {} : { to: readTime('to', to) }),
+  }
+  if (period.from !== undefined && period.to !== undefined && period.from >= period.to) {
+    throw new UsageError(
+      `--to ${to}: use a time after --from ${from}; rows before it count, so a day ends with the next one`,
+    )
+  }
+  return period
+}
+
 /** A time in the future, from a duration, a date or a time, in unix milliseconds. @throws UsageError. */
 export function readEnd(option: string, text: string, nowMilliseconds: number): number {
   const duration = durationOf(text)

@@ -1,8 +1,8 @@
 import { formatCredits, type Microcredits, ZERO } from '#core/money.ts'
 import { type LedgerRow, streamLedgerRows } from '#lambdas/admin/read-ledger.ts'
 import { formatTable } from '../output.ts'
-import type { Command, CommandValues } from './command.ts'
-import { findTenant, readTime, TENANT } from './read-options.ts'
+import type { Command } from './command.ts'
+import { findTenant, PERIOD, readPeriod, TENANT } from './read-options.ts'
 
 /** What moves the balance, by the kinds of rows. What is reserved or released stays in the balance. */
 const MOVES = { grant: 'granted', adjust: 'adjusted', settle: 'spent' } as const
@@ -17,15 +17,14 @@ export const ledgerStatement: Command = {
 memory stays small for any ledger.`,
   options: {
     tenant: TENANT,
-    from: { value: 'DATE', summary: 'rows at or after this, such as 2026-11-01 (UTC); default: the first' },
-    to: { value: 'DATE', summary: 'rows before this; default: until now' },
+    ...PERIOD,
   },
   examples: [
     'ledger statement --tenant demo --local',
     'ledger statement --tenant Acme --from 2026-11-01 --to 2026-12-01 --stage prod',
   ],
   async run(context, values) {
-    const [from, to] = [readLimit(values, 'from'), readLimit(values, 'to')]
+    const { from, to } = readPeriod(values)
     const table = await context.table()
     const { id, name } = await findTenant(table, values.required('tenant'))
     const { opening, moves } = await sumRows(streamLedgerRows(table, id), from, to)
@@ -36,8 +35,10 @@ memory stays small for any ledger.`,
     return {
       json: { tenant: id, tenant_name: name, ...period, ...balances, lines },
       text: formatTable(
-        ['', 'ROWS', 'CREDITS'],
+        [`${name} (${id})`, 'ROWS', 'CREDITS'],
         [
+          [`from ${period.from ?? 'the first row'}`, null, null],
+          [`to ${period.to ?? 'now'}`, null, null],
           ['opening balance', null, balances.opening_balance],
           ...lines.map(({ what, rows, amount }) => [what, String(rows), amount]),
           ['closing balance', null, balances.closing_balance],
@@ -45,11 +46,6 @@ memory stays small for any ledger.`,
       ),
     }
   },
-}
-
-function readLimit(values: CommandValues, name: 'from' | 'to'): number | undefined {
-  const text = values.text(name)
-  return text === undefined ? undefined : readTime(name, text)
 }
 
 function isoOrNull(milliseconds: number | undefined): string | null {

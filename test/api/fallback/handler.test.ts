@@ -37,6 +37,7 @@ describe('fallback', () => {
     ['DELETE /v1/video/generation/id', 'DELETE /v1/video/generations/{job_id}'],
     ['PUT /V1/Usage', 'GET /v1/usage'],
     ['POST /v1/v1/messages', 'POST /v1/messages'],
+    ['GET /v1/models/', 'GET /v1/models'],
   ])('404: %s is told the nearest route, %s', async (typed, route) => {
     const [method = '', path = ''] = typed.split(' ')
     expect((await send(method, path)).body).toContain(`${typed} is not served: did you mean ${route}? A base url`)

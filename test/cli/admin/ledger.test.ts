@@ -57,6 +57,15 @@ describe('ledger commands', () => {
     const statement = async (more: Readonly<Record<string, string>> = {}) =>
       await runCommand(ledgerStatement, { table, options: { tenant: tenant.tenantId, ...more } })
 
+    it.each(['2026-11-28', '2026-11-01'])(
+      'refuses a period that ends before the day after its first, at %s',
+      async (to) => {
+        await expect(statement({ from: '2026-11-28', to })).rejects.toThrow(
+          `--to ${to}: use a time after --from 2026-11-28; rows before it count`,
+        )
+      },
+    )
+
     it('leads from the opening to the closing balance, which is what is available and held', async () => {
       const relaying = await openRelayingTenant(table)
       tenant = relaying

@@ -147,7 +147,7 @@ describe('tenant commands', () => {
         runCommand(tenantCreate, { table, options: { name: 'Namesake', credits: '1', ...options } })
       const { id } = Object((await create()).json)
       await expect(create()).rejects.toThrow(
-        `the name Namesake is taken by tenant ${id}: use another name, or allow a duplicate name`,
+        `the name Namesake is taken by tenant ${id}: use another name, or allow a duplicate name (\`--allow-duplicate-name\`, \`allow_duplicate_name\`)`,
       )
       await expect(runCommand(tenantCreate, { table, options: { name: id, credits: '1' } })).rejects.toThrow(
         'is taken by tenant',
