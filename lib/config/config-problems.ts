@@ -144,7 +144,7 @@ function ofMissing({ path, message }: ConfigProblem, value: unknown): string {
   const id = path[0] === 'models' ? textOf(valueAt(value, [...path.slice(0, -1), 'id'])) : undefined
   return message.replace(
     /^not allowed(?=;)/,
-    id === undefined ? 'is missing' : `no shipped model "${id}", so write a kind`,
+    id === undefined || path.at(-1) !== 'kind' ? 'is missing' : `no shipped model "${id}", so write a kind`,
   )
 }
 

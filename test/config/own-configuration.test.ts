@@ -90,5 +90,9 @@ describe('a configuration of your own', () => {
     expect(problemsOf(`${CHANNEL}models:\n  - id: famB-1.1-t2x\n    enabled: false\n`)).toStrictEqual([
       '8 models[0].kind: no shipped model "famB-1.1-t2x", so write a kind; did you mean famB-1.1-t2v? allowed: video, chat, embedding, image',
     ])
+    const chat = 'kind: chat, context_tokens: 9, max_output_tokens: 9, prices: [{ input: "1", output: "1" }]'
+    expect(problemsOf(`${CHANNEL}models:\n  - { id: own, ${chat} }\n`)).toContainEqual(
+      expect.stringContaining('models[0].billing: is missing; allowed: token'),
+    )
   })
 })

@@ -8,6 +8,9 @@ export type ToolKind = 'client' | 'web_search' | 'hosted'
 /** A tool that a request offers: its type, or the empty string for a function of the Anthropic API. */
 export type OfferedTool = { readonly type: string; readonly kind: ToolKind; readonly path: string }
 
+/** A tool in the form of chats, which other APIs write without the object. */
+export const NO_FUNCTION = 'a function has its name and its schema beside each other here, not in an object `function`'
+
 /** What may be in a request of an agent that costs or reroutes beyond the tokens of its model. */
 export type Gated = {
   /** Top-level fields, as the client wrote them. */
@@ -67,7 +70,10 @@ export function refuseHostedTools({ tools, chosenType }: Gated, channels: readon
   const refused = neededTypes(tools, chosenType).find((type) => !channels.some((passed) => passesTool(passed, type)))
   if (refused !== undefined) {
     const path = tools.find(({ type, kind }) => type === refused && kind !== 'client')?.path ?? 'tool_choice'
-    const message = `tools of the type ${refused.slice(0, 64)}, which an upstream would run, are not supported: use functions`
+    const message =
+      refused === 'function'
+        ? NO_FUNCTION
+        : `tools of the type ${refused.slice(0, 64)}, which an upstream would run, are not supported: use functions`
     throw new InvalidRequestError([{ path: chosenType === refused ? 'tool_choice' : path, message }])
   }
 }

@@ -1,3 +1,4 @@
+import { NO_FUNCTION } from '../api/gated-fields.ts'
 import { InvalidRequestError } from '../errors.ts'
 import { asText, isJsonObject, type JsonObject } from '../json/parse-json-text.ts'
 import { type ChatCall, ChatMessages, type ChatPart, contentOf, type ReasoningField, textOf } from './chat-messages.ts'
@@ -20,7 +21,12 @@ export function refuse(path: string, message: string): never {
 /** An upstream of this model speaks chat alone, which has no place for something. @throws InvalidRequestError always */
 export function refuseType(path: string, type: unknown): never {
   const named = typeof type === 'string' && /^[A-Za-z][A-Za-z0-9_]{0,63}$/.test(type) ? ` of the type ${type}` : ''
-  return refuse(path, `what is${named} here has no counterpart at the upstreams of this model: leave it out`)
+  return refuse(
+    path,
+    type === 'function'
+      ? NO_FUNCTION
+      : `what is${named} here is incomplete, or has no counterpart at the upstreams of this model: complete it or leave it out`,
+  )
 }
 
 /** Fields with the same name and meaning in both APIs. */

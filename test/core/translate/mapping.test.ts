@@ -222,6 +222,19 @@ describe('a request for a response, for chat:', () => {
   })
 })
 
+describe('a tool in the form of chats', () => {
+  it.each([
+    ['responses', () => responsesToChat({ input: 'q', tools: [{ type: 'function', function: { name: 'f' } }] })],
+    [
+      'messages',
+      () => messagesToChat({ messages: [user('q')], tools: [{ type: 'function', function: { name: 'f' } }] }),
+    ],
+  ])('is told in %s where its name belongs', (_, translate) => {
+    const message = 'a function has its name and its schema beside each other here, not in an object `function`'
+    expect(translate).toThrow(expect.objectContaining({ issues: [{ path: 'tools.0', message }] }))
+  })
+})
+
 const use = (id: string) => ({ type: 'tool_use', id, name: 'f', input: {} })
 const result = (id: string, content: unknown) => ({ type: 'tool_result', tool_use_id: id, content })
 
