@@ -35,7 +35,7 @@ const config: Config = {
   coverageThreshold: {
     global: {},
     './lambdas/core/': { lines: 98, branches: 96 },
-    './lambdas/store/': { lines: 97, branches: 93 },
+    './lambdas/store/': { lines: 98, branches: 95 },
   },
   // A file that passes is one line, also when it runs alone.
   verbose: false,
