@@ -59,9 +59,12 @@ export function publicModelFilter(upstreamModel: string, publicModel: string): C
   if (upstreamModel === publicModel) {
     return (text) => text
   }
-  // In JSON, a letter after a backslash is a line end or a tab.
-  const word = new RegExp(`(?:(?<!\\w)|(?<=\\\\[nrt]))${formsOfText(upstreamModel)}(?!\\w|"\\s*:)`, 'g')
-  return (text) => text.replace(word, () => publicModel)
+  // Few replies are refusals, so the pattern is made when there is one. In JSON, a letter after a backslash is a line end or a tab.
+  let word: RegExp | undefined
+  return (text) => {
+    word ??= new RegExp(`(?:(?<!\\w)|(?<=\\\\[nrt]))${formsOfText(upstreamModel)}(?!\\w|"\\s*:)`, 'g')
+    return text.replace(word, () => publicModel)
+  }
 }
 
 /** `a`, `\a`, `\u0061`, `\\u0061`, `%61`, `%2561`. */

@@ -1,3 +1,4 @@
+import { timeOfId } from '#core/ids.ts'
 import { formatCredits, type Microcredits, ZERO } from '#core/money.ts'
 import { type LedgerRow, streamLedgerRows } from '#lambdas/admin/read-ledger.ts'
 import { formatTable } from '../output.ts'
@@ -13,12 +14,9 @@ type Move = (typeof MOVES)[keyof typeof MOVES]
 export const ledgerStatement: Command = {
   name: 'ledger statement',
   summary: 'show how the balance of a tenant moved: opening balance, granted, adjusted, spent, closing balance',
-  details: `As the console shows it: the balance is what is available and what open jobs and requests hold. Every row of the tenant is read;
-memory stays small for any ledger.`,
-  options: {
-    tenant: TENANT,
-    ...PERIOD,
-  },
+  details: `As the console shows it: the balance is what is available and what open jobs and requests hold, and a job or request counts when it
+began. Every row of the tenant is read; memory stays small for any ledger.`,
+  options: { tenant: TENANT, ...PERIOD },
   examples: [
     'ledger statement --tenant demo --local',
     'ledger statement --tenant Acme --from 2026-11-01 --to 2026-12-01 --stage prod',
@@ -63,12 +61,13 @@ async function sumRows(rows: AsyncIterable<LedgerRow>, from = Number.NEGATIVE_IN
     adjusted: { rows: 0, amount: ZERO },
     spent: { rows: 0, amount: ZERO },
   }
-  for await (const { kind, amount, actual, at } of rows) {
+  for await (const { kind, amount, actual, job, at } of rows) {
     const change = kind === 'settle' ? -(actual ?? ZERO) : amount
-    if (kind === 'reserve' || kind === 'release' || at >= to) {
+    const beganAt = timeOfId(job ?? '') ?? at
+    if (kind === 'reserve' || kind === 'release' || beganAt >= to) {
       continue
     }
-    if (at < from) {
+    if (beganAt < from) {
       opening += change
     } else {
       const move = moves[MOVES[kind]]

@@ -1,5 +1,6 @@
 import { DeleteCommand, PutCommand } from '@aws-sdk/lib-dynamodb'
 import { beforeEach, describe, expect, it } from '@jest/globals'
+import { v7 as uuidv7 } from 'uuid'
 import { formatCredits, microcredits, parseCredits } from '#core/money.ts'
 import { readLedgerRows, streamLedgerRows } from '#lambdas/admin/read-ledger.ts'
 import { RelayLedger } from '#store/relay-ledger/relay-ledger.ts'
@@ -97,6 +98,17 @@ describe('ledger commands', () => {
       })
       expect(closing).toBe('101.75')
       expect(text).toMatch(/closing balance +- +101\.75/)
+    })
+
+    it('counts a request on the day on which it began, as the console does', async () => {
+      const relaying = await openRelayingTenant(table)
+      tenant = relaying
+      const ledger = new RelayLedger(table)
+      const request = relaying.request('1', { requestId: uuidv7({ msecs: Date.now() - 60_000 }) })
+      await ledger.reserve(request)
+      await ledger.resolve(request, settle('0.25'))
+      const { json } = await statement({ from: new Date(Date.now() - 30_000).toISOString() })
+      expect(json).toMatchObject({ opening_balance: '-0.25', closing_balance: '99.75' })
     })
 
     it('begins a period with what moved before it', async () => {
