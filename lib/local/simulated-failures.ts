@@ -2,8 +2,8 @@ import { IncomingMessage, type ServerResponse } from 'node:http'
 import { InvalidRequestError } from '#core/errors.ts'
 import { closeInStages, sendGatewayError } from '#platform/http-server/gateway-error.ts'
 import { REQUEST_BYTES_MAX, readBody, refusalOf } from '#platform/http-server/request-bodies.ts'
-import { parseMagicPrompt } from '../simulators/magic-prompt.ts'
-import { parseOpenAiMagic } from '../simulators/openai-text.ts'
+import { parseMagicPrompt, VIDEO_WORD_FORMS } from '../simulators/magic-prompt.ts'
+import { OPENAI_WORD_FORMS, parseOpenAiMagic } from '../simulators/openai-text.ts'
 
 /** Asks the simulated upstream for a failure: words as in a prompt, such as `error:500` or `fail, slow:2`, with brackets or without. */
 const HEADER = 'x-simulate'
@@ -72,8 +72,8 @@ export async function withSimulatedFailure(
     .map((word) => `[${word.replace(/^\[|\]$/g, '')}]`)
   const unknown = words.find((word) => !isKnown(word, path))
   if (!isSimulated || unknown !== undefined) {
-    const message = isSimulated
-      ? `${HEADER}: no simulated failure ${unknown} on this route; lib/simulators/README.md lists them`
+    const message = unknown !== undefined && isSimulated
+      ? `${HEADER}: no simulated failure ${unknown} on this route; allowed: ${allowedFor(unknown, path)}`
       : `${HEADER} needs an upstream that is simulated: start the host with --simulators`
     return await refuse(response, { requestId, path, message })
   }
@@ -100,9 +100,19 @@ async function refuse(response: ServerResponse, { requestId, path, message }: Re
   response.writeHead(statusCode, { ...headers, 'x-request-id': requestId, connection: 'close' }).end(body)
 }
 
-/** A misspelt word would be prose, and the test that asked for a failure would see a success. */
+const VIDEO_PATH = '/v1/video/generations'
+
+/** The forms of the word that was meant, if it is one, else all of them. */
+function allowedFor(word: string, path: string): string {
+  const forms = path === VIDEO_PATH ? VIDEO_WORD_FORMS : OPENAI_WORD_FORMS
+  const name = (form: string) => /[a-z-]+/.exec(form)?.[0]
+  const own = forms.filter((form) => name(form) === name(word))
+  return (own.length === 0 ? forms : own).join(', ').replace(':STATUS', ':STATUS (400 to 599)')
+}
+
+/** A misspelt word, or one with a wrong argument, would be prose, and the test that asked for a failure would see a success. */
 function isKnown(word: string, path: string): boolean {
-  if (path !== '/v1/video/generations') {
+  if (path !== VIDEO_PATH) {
     return parseOpenAiMagic(word).prose === ''
   }
   const meaning = (prompt: string) =>

@@ -85,10 +85,10 @@ export function unknownModel(model: string): OpenAiProblem {
 /** Seconds in `retry-after` of a 429 or 503. */
 const RETRY_AFTER_SECONDS = '2'
 
-/** The refusal of `[error:STATUS:KIND]` and `[error-once:STATUS:KIND]`, if the status is 4xx or 5xx. */
+/** The refusal of `[error:STATUS:KIND]` and `[error-once:STATUS:KIND]`. */
 export function askedError(magic: OpenAiMagic, word: 'error' | 'error-once', model: string): OpenAiProblem | undefined {
-  const [status = '', kind] = [magic.text(word), magic.text(word, 1)]
-  if (!/^[45]\d\d$/.test(status)) {
+  const [status, kind] = [magic.text(word), magic.text(word, 1)]
+  if (status === undefined) {
     return undefined
   }
   const isTemporary = (status === '429' || status === '503') && kind !== 'quota'

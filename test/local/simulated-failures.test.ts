@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, request as send } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { describe, expect, it } from '@jest/globals'
@@ -117,6 +118,28 @@ describe('the header x-simulate', () => {
   ])('is a 400 on %s for %s, which no simulated upstream knows there', async (path, asked) => {
     const { status, ...body } = await passed(path, asked, {})
     expect([status, JSON.stringify(body)]).toEqual([400, expect.stringContaining('no simulated failure')])
+  })
+
+  it.each([
+    ['/v1/chat/completions', 'error:200', 'error:STATUS (400 to 599), error:429:quota, error:400:context'],
+    ['/v1/chat/completions', 'error', 'error:STATUS (400 to 599), error:429:quota, error:400:context'],
+    ['/v1/messages', 'slow:soon', 'slow:SECONDS'],
+    ['/v1/embeddings', 'cut:x', 'cut, cut:N'],
+    ['/v1/responses', 'html:1', 'html'],
+    ['/v1/video/generations', 'slow', 'slow:SECONDS'],
+    ['/v1/video/generations', 'fail:soon', 'fail, fail:input'],
+  ])('is a 400 on %s for %s, with the arguments that the word takes', async (path, asked, allowed) => {
+    const { status, ...body } = await passed(path, asked, {})
+    expect([status, JSON.stringify(body)]).toEqual([400, expect.stringContaining(`allowed: ${allowed}"`)])
+  })
+
+  it('names words that the README of the simulators explains', async () => {
+    const readme = readFileSync('lib/simulators/README.md', 'utf8')
+    for (const path of ['/v1/chat/completions', '/v1/video/generations']) {
+      const [, list = ''] = /allowed: ([^"]+)/.exec(JSON.stringify(await passed(path, 'fial', {}))) ?? []
+      const words = list.replace(' (400 to 599)', '').split(', ')
+      expect(words.filter((word) => !readme.includes(`\`[${word}]\``))).toEqual([])
+    }
   })
 
   it('is a 400 where an upstream is real, which would get its words', async () => {
