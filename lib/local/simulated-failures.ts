@@ -72,9 +72,10 @@ export async function withSimulatedFailure(
     .map((word) => `[${word.replace(/^\[|\]$/g, '')}]`)
   const unknown = words.find((word) => !isKnown(word, path))
   if (!isSimulated || unknown !== undefined) {
-    const message = unknown !== undefined && isSimulated
-      ? `${HEADER}: no simulated failure ${unknown} on this route; allowed: ${allowedFor(unknown, path)}`
-      : `${HEADER} needs an upstream that is simulated: start the host with --simulators`
+    const message =
+      unknown !== undefined && isSimulated
+        ? `${HEADER}: no simulated failure ${unknown} on this route; allowed: ${allowedFor(unknown, path)}`
+        : `${HEADER} needs an upstream that is simulated: start the host with --simulators`
     return await refuse(response, { requestId, path, message })
   }
   try {

@@ -146,7 +146,39 @@ export function untakenPartMessage(
 /** A type that a configuration can name. Anything else the client may have made up, and is not repeated in an error. */
 const TYPE_NAME = /^[A-Za-z][A-Za-z0-9_]{0,31}$/
 
+/** How each API writes text and an image. */
+const PART_FORMS = {
+  chat: {
+    text: '{"type":"text","text":"…"}',
+    'an image': '{"type":"image_url","image_url":{"url":"https://…"}}',
+  },
+  responses: {
+    text: '{"type":"input_text","text":"…"}',
+    'an image': '{"type":"input_image","image_url":"https://…"}',
+  },
+  messages: {
+    text: '{"type":"text","text":"…"}',
+    'an image': '{"type":"image","source":{"type":"base64","media_type":"image/png","data":"…"}}',
+  },
+} as const
+
+/** What the types of these forms hold. */
+const KIND_OF = new Map<unknown, keyof (typeof PART_FORMS)['chat']>([
+  ...(['text', 'input_text', 'output_text'] as const).map((type) => [type, 'text'] as const),
+  ...(['image_url', 'input_image', 'image'] as const).map((type) => [type, 'an image'] as const),
+])
+
+/** How an API writes what a part of this type holds in any API; undefined for other types. */
+export function partFormMessage(type: unknown, api: keyof typeof PART_FORMS): string | undefined {
+  const kind = KIND_OF.get(type)
+  return kind && `write ${kind} here as ${PART_FORMS[api][kind]}`
+}
+
 function hollowPartMessage(type: string): string {
+  const formed = partFormMessage(type, 'chat')
+  if (formed !== undefined) {
+    return formed
+  }
   const [named, field] = TYPE_NAME.test(type) ? [` of type ${type}`, type] : ['', '<its field>']
   return `a part${named} is not supported: use text, image_url or file, or ask the operator to add messages.content.${field} to pass_members of a channel`
 }

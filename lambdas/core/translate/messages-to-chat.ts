@@ -1,6 +1,6 @@
 import { asText, isJsonObject, type JsonObject } from '../json/parse-json-text.ts'
 import { ChatMessages, type ChatPart, contentOf, type ReasoningField, textOf } from './chat-messages.ts'
-import { type ChatTranslation, isOfClient, refuseType } from './responses-to-chat.ts'
+import { type ChatTranslation, isOfClient, needStrings, refusePart, refuseType } from './responses-to-chat.ts'
 import { originalId, ToolNames } from './tool-names.ts'
 import { isSet, type Reads, unreadFields, whole } from './unread-fields.ts'
 
@@ -128,8 +128,10 @@ function readAssistant(content: unknown, { path, messages, names }: Turn & Pick<
     THOUGHTS.has(block.type) || block.type === 'tool_use' ? [] : [partOf(block, `${path}.${index}`)],
   )
   messages.assistant(textOf(parts, ''))
-  for (const { type, id, name, input } of blocks) {
+  for (const [index, block] of blocks.entries()) {
+    const { type, id, name, input } = block
     if (type === 'tool_use') {
+      needStrings(block, ['id', 'name'], `${path}.${index}`)
       messages.call({
         id: originalId(asText(id)),
         type: 'function',
@@ -144,9 +146,10 @@ const THOUGHTS: ReadonlySet<unknown> = new Set(['thinking', 'redacted_thinking']
 /** The results of tools come first, whatever stands before them. */
 function readUser(content: unknown, { path, messages }: Turn): void {
   const blocks = blocksOf(content)
-  for (const { type, tool_use_id: id } of blocks) {
-    if (type === 'tool_result') {
-      messages.output(originalId(asText(id)))
+  for (const [index, block] of blocks.entries()) {
+    if (block.type === 'tool_result') {
+      needStrings(block, ['tool_use_id'], `${path}.${index}`)
+      messages.output(originalId(asText(block.tool_use_id)))
     }
   }
   const parts = blocks.flatMap((block, index) =>
@@ -176,16 +179,16 @@ function partsOf(content: unknown, path: string): readonly ChatPart[] {
 
 function partOf(block: JsonObject, path: string): ChatPart {
   const { type, text, source } = block
-  if (type === 'text') {
-    return { type, text: asText(text ?? '') }
+  if (type === 'text' && typeof text === 'string') {
+    return { type, text }
   }
   const url = type === 'image' && isJsonObject(source) ? imageUrl(source) : undefined
-  return url === undefined ? refuseType(path, type) : { type: 'image_url', image_url: { url } }
+  return url === undefined ? refusePart(path, type, 'messages') : { type: 'image_url', image_url: { url } }
 }
 
 function imageUrl({ type, media_type: mediaType, data, url }: JsonObject): string | undefined {
-  if (type === 'base64' && typeof data === 'string') {
-    return `data:${asText(mediaType)};base64,${data}`
+  if (type === 'base64' && typeof data === 'string' && typeof mediaType === 'string') {
+    return `data:${mediaType};base64,${data}`
   }
   return type === 'url' && typeof url === 'string' ? url : undefined
 }

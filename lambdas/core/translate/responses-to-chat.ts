@@ -1,3 +1,4 @@
+import { partFormMessage } from '../api/content-parts.ts'
 import { NO_FUNCTION } from '../api/gated-fields.ts'
 import { InvalidRequestError } from '../errors.ts'
 import { asText, isJsonObject, type JsonObject } from '../json/parse-json-text.ts'
@@ -27,6 +28,20 @@ export function refuseType(path: string, type: unknown): never {
       ? NO_FUNCTION
       : `what is${named} here is incomplete, or has no counterpart at the upstreams of this model: complete it or leave it out`,
   )
+}
+
+/** The same for a part of a message, which may be written as in another API. @throws InvalidRequestError always */
+export function refusePart(path: string, type: unknown, api: 'responses' | 'messages'): never {
+  const message = partFormMessage(type, api)
+  return message === undefined ? refuseType(path, type) : refuse(path, message)
+}
+
+/** @throws InvalidRequestError for the first of these fields that is no string. */
+export function needStrings(value: JsonObject, names: readonly string[], path: string): void {
+  const missing = names.find((name) => typeof value[name] !== 'string')
+  if (missing !== undefined) {
+    refuse(`${path}.${missing}`, `\`${missing}\` is required and must be a string here`)
+  }
 }
 
 /** Fields with the same name and meaning in both APIs. */
@@ -225,8 +240,17 @@ function messagesOf({ input, instructions }: JsonObject, { names, reasoningField
 
 type ItemReading = { readonly path: string; readonly messages: ChatMessages; readonly names: ToolNames }
 
+/** The fields of items that must be strings. */
+const REQUIRED: ReadonlyMap<unknown, readonly string[]> = new Map([
+  ['function_call', ['call_id', 'name', 'arguments']],
+  ['custom_tool_call', ['call_id', 'name', 'input']],
+  ['function_call_output', ['call_id']],
+  ['custom_tool_call_output', ['call_id']],
+])
+
 function readItem(item: JsonObject, { path, messages, names }: ItemReading): void {
   const { type = 'message', role, content, call_id: id } = item
+  needStrings(item, REQUIRED.get(type) ?? [], path)
   switch (type) {
     case 'message': {
       const parts = partsOf(content, `${path}.content`)
@@ -260,11 +284,12 @@ function readItem(item: JsonObject, { path, messages, names }: ItemReading): voi
 }
 
 function callOf(item: JsonObject, names: ToolNames): ChatCall {
-  const text = item.type === 'custom_tool_call' ? JSON.stringify({ [CUSTOM_INPUT]: item.input ?? '' }) : item.arguments
+  const isCustom = item.type === 'custom_tool_call'
+  const text = isCustom ? JSON.stringify({ [CUSTOM_INPUT]: item.input }) : asText(item.arguments)
   return {
     id: asText(item.call_id),
     type: 'function',
-    function: { name: upstreamNameOf(item, names), arguments: typeof text === 'string' ? text : '{}' },
+    function: { name: upstreamNameOf(item, names), arguments: text },
   }
 }
 
@@ -289,13 +314,16 @@ function partsOf(content: unknown, path: string): readonly ChatPart[] {
   if (typeof content === 'string') {
     return [{ type: 'text', text: content }]
   }
+  if (!Array.isArray(content)) {
+    refuse(path, `\`${path.slice(path.lastIndexOf('.') + 1)}\` is required and must be a string or an array of parts`)
+  }
   return objectsOf(content).map((part, index) => partOf(part, `${path}.${index}`))
 }
 
 function partOf(part: JsonObject, path: string): ChatPart {
   const { type, text, refusal, image_url: url, detail } = part
-  if (type === 'input_text' || type === 'output_text' || type === 'text') {
-    return { type: 'text', text: asText(text ?? '') }
+  if ((type === 'input_text' || type === 'output_text' || type === 'text') && typeof text === 'string') {
+    return { type: 'text', text }
   }
   if (type === 'refusal') {
     return { type: 'text', text: asText(refusal ?? '') }
@@ -303,7 +331,7 @@ function partOf(part: JsonObject, path: string): ChatPart {
   if (type === 'input_image' && typeof url === 'string') {
     return { type: 'image_url', image_url: { url, ...(typeof detail === 'string' ? { detail } : {}) } }
   }
-  return refuseType(path, type)
+  return refusePart(path, type, 'responses')
 }
 
 function objectsOf(value: unknown): readonly JsonObject[] {

@@ -181,6 +181,12 @@ describe('parseChatRequest', () => {
     ])
   })
 
+  it.each(['image', 'input_image'])('says how an image is written here for a part of type %s', (type) => {
+    const message = 'write an image here as {"type":"image_url","image_url":{"url":"https://…"}}'
+    const body = withMessage({ role: 'user', content: [{ type, image_url: 'https://example.com/a.png' }] })
+    expect(issuesOf(body)).toStrictEqual([{ path: 'messages.0.content.0', message }])
+  })
+
   it('never repeats a type that is no name, and takes no part of a listed type without its field', () => {
     const secret = withMessage({ role: 'user', content: [{ type: 'my secret words' }] })
     expect(JSON.stringify(issuesOf(secret))).not.toContain('secret')

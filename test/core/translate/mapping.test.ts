@@ -222,6 +222,46 @@ describe('a request for a response, for chat:', () => {
   })
 })
 
+describe('a part in the form of another API', () => {
+  const asResponse = (part: JsonObject) => () => responsesToChat({ input: [user([part])] })
+  const asMessage = (part: JsonObject) => () => messagesToChat({ messages: [user([part])] })
+  const IMAGE = 'write an image here as {"type":"image","source":'
+  it.each([
+    [
+      'input.0.content.0',
+      asResponse({ type: 'image_url', image_url: { url: 'u' } }),
+      'write an image here as {"type":"input_image"',
+    ],
+    ['input.0.content.0', asResponse({ type: 'input_text' }), 'write text here as {"type":"input_text"'],
+    ['messages.0.content.0', asMessage({ type: 'image_url', image_url: { url: 'u' } }), IMAGE],
+    ['messages.0.content.0', asMessage({ type: 'image' }), IMAGE],
+    ['messages.0.content.0', asMessage({ type: 'image', source: { type: 'base64', data: 'AA==' } }), IMAGE],
+    ['messages.0.content.0', asMessage({ type: 'input_text', text: 'a' }), 'write text here as {"type":"text"'],
+  ])('or incomplete at %s is told the form of this one', (path, translate, form) => {
+    const message = expect.stringContaining(form)
+    expect(translate).toThrow(expect.objectContaining({ issues: [{ path, message }] }))
+  })
+})
+
+describe('a request for chat that lacks a field which its own API requires', () => {
+  const call = { type: 'function_call', call_id: 'c', name: 'f', arguments: '{}' }
+  const without = (item: JsonObject, name: string) => ({ ...item, [name]: undefined })
+  const assistant = (block: JsonObject) => ({ messages: [user('q'), { role: 'assistant', content: [block] }] })
+  it.each([
+    ['input.0.call_id', () => responsesToChat({ input: [{ type: 'function_call_output', output: 'r' }] })],
+    ['input.0.output', () => responsesToChat({ input: [{ type: 'function_call_output', call_id: 'c' }] })],
+    ['input.0.content', () => responsesToChat({ input: [{ type: 'message', role: 'user' }] })],
+    ['input.0.name', () => responsesToChat({ input: [without(call, 'name')] })],
+    ['input.0.arguments', () => responsesToChat({ input: [without(call, 'arguments')] })],
+    ['input.0.input', () => responsesToChat({ input: [{ ...call, type: 'custom_tool_call' }] })],
+    ['messages.0.content.0.tool_use_id', () => messagesToChat({ messages: [user([{ type: 'tool_result' }])] })],
+    ['messages.1.content.0.name', () => messagesToChat(assistant({ type: 'tool_use', id: 'c', input: {} }))],
+  ])('is refused with the path %s', (path, translate) => {
+    const message = expect.stringContaining('is required')
+    expect(translate).toThrow(expect.objectContaining({ issues: [{ path, message }] }))
+  })
+})
+
 describe('a tool in the form of chats', () => {
   it.each([
     ['responses', () => responsesToChat({ input: 'q', tools: [{ type: 'function', function: { name: 'f' } }] })],
