@@ -10,7 +10,6 @@ import {
   InsufficientQuotaError,
   InvalidRequestError,
   MethodNotAllowedError,
-  RequestBodyTooLargeError,
   ServiceUnavailableError,
 } from '#core/errors.ts'
 import { DO_NOT_RETRY } from '#core/http.ts'
@@ -79,10 +78,7 @@ function errorBody(error: HttpError, form: Form): object {
   if (error instanceof InvalidRequestError) {
     return invalidRequestBody(error, form)
   }
-  // The bodies of these errors are one text for videos.
-  const isPlain =
-    form === undefined && (error instanceof RequestBodyTooLargeError || error instanceof MethodNotAllowedError)
-  const explanation = isPlain ? undefined : explanationOf(error)
+  const explanation = explanationOf(error)
   return explanation === undefined ? bodyOf(error, form) : explainedBody(error, explanation, form)
 }
 

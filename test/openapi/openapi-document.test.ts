@@ -209,7 +209,8 @@ const THROWN: Readonly<Record<string, readonly unknown[]>> = {
   ],
   VideoNotFound: [new errors.VideoJobNotFoundError()],
   VideoConflict: [
-    new errors.IdempotencyKeyReusedError(),
+    new errors.IdempotencyKeyReusedError('different'),
+    new errors.IdempotencyKeyReusedError('deleted'),
     new VideoJobConflictError('the job has ended: there is nothing to cancel'),
     new VideoJobConflictError('the job has not ended: its callback is sent when it ends'),
   ],

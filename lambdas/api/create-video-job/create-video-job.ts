@@ -49,8 +49,11 @@ export async function findIdempotentJob(
   }
   const stored = idempotencyItem.safeParse(item)
   const job = stored.success ? await getVideoJob(table, tenantId, stored.data.job) : undefined
-  if (job === undefined || job.isDeleted || stored.data?.bodyHash !== bodyHash) {
-    throw new IdempotencyKeyReusedError()
+  if (stored.data?.bodyHash !== bodyHash) {
+    throw new IdempotencyKeyReusedError('different')
+  }
+  if (job === undefined || job.isDeleted) {
+    throw new IdempotencyKeyReusedError('deleted')
   }
   return job
 }
@@ -225,7 +228,7 @@ async function createForCaller(command: CreateCommand, context: CreateContext): 
     if (error instanceof IdempotencyKeyTakenError && idempotency !== undefined) {
       const existing = await findIdempotentJob(context.table, caller.tenantId, idempotency)
       if (existing === undefined) {
-        throw new IdempotencyKeyReusedError()
+        throw new IdempotencyKeyReusedError('deleted')
       }
       return await repeatedResponse(existing, context)
     }

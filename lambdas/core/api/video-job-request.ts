@@ -15,7 +15,7 @@ import {
   requestedTier,
   snapshotPrices,
 } from '../pricing/video-cost.ts'
-import { type AccountView, isAffordable } from './balance.ts'
+import { type AccountView, foreseenShortfall } from './balance.ts'
 import { nearestModel, otherKindMessage, sayRequired } from './request-issues.ts'
 
 /** Most units of a video prompt: 5000 characters, or 2500 Chinese ones. */
@@ -348,15 +348,12 @@ function callbackIssues(body: unknown, catalogue: Catalogue): RequestIssue[] {
 const IDEMPOTENCY_KEY_CHARACTERS_MAX = 255
 
 /**
- * Reads the `Idempotency-Key` header; an empty one counts as missing.
- * @throws InvalidRequestError if it is too long.
+ * Reads the `Idempotency-Key` header.
+ * @throws InvalidRequestError if it is empty or too long.
  */
 export function readIdempotencyKey(header: string | undefined): string | undefined {
-  if (header === undefined || header === '') {
-    return undefined
-  }
-  if (header.length > IDEMPOTENCY_KEY_CHARACTERS_MAX) {
-    const message = `the Idempotency-Key header must be at most ${IDEMPOTENCY_KEY_CHARACTERS_MAX} characters`
+  if (header === '' || (header !== undefined && header.length > IDEMPOTENCY_KEY_CHARACTERS_MAX)) {
+    const message = `the Idempotency-Key header must have 1 to ${IDEMPOTENCY_KEY_CHARACTERS_MAX} characters`
     throw new InvalidRequestError([{ path: 'Idempotency-Key', message }])
   }
   return header
@@ -393,12 +390,14 @@ export function offerVideoJob(body: unknown, context: OfferContext): VideoOffer 
 
 /** The body of a quote: what a create would reserve, and whether it could at this moment. */
 export function videoQuote({ request, line }: VideoOffer, account: AccountView, nowMilliseconds: number) {
+  const shortfall = foreseenShortfall(account, line.amount, nowMilliseconds)
   return {
     object: 'video.quote' as const,
     model: request.model,
     estimate: formatCredits(line.amount),
     lines: [priceLineView(line)],
     available: formatCredits(account.balance.available),
-    affordable: isAffordable(account, line.amount, nowMilliseconds),
+    affordable: shortfall === null,
+    shortfall,
   }
 }

@@ -383,17 +383,17 @@ describe('a reference to a video, audio or image', () => {
 })
 
 describe('readIdempotencyKey', () => {
-  it.each([undefined, ''])('takes %j for none', (header) => {
-    expect(readIdempotencyKey(header)).toBeUndefined()
+  it('takes a missing header for none', () => {
+    expect(readIdempotencyKey(undefined)).toBeUndefined()
   })
 
   it.each(['a', ' a b ', 'ü', 'k'.repeat(255)])('keeps %j as it came', (header) => {
     expect(readIdempotencyKey(header)).toBe(header)
   })
 
-  it('refuses one character more than 255', () => {
-    const message = 'the Idempotency-Key header must be at most 255 characters'
-    expect(issuesOf(() => readIdempotencyKey('k'.repeat(256)))).toStrictEqual([{ path: 'Idempotency-Key', message }])
+  it.each(['', 'k'.repeat(256)])('refuses %j, and says how long it may be', (header) => {
+    const message = 'the Idempotency-Key header must have 1 to 255 characters'
+    expect(issuesOf(() => readIdempotencyKey(header))).toStrictEqual([{ path: 'Idempotency-Key', message }])
   })
 })
 
@@ -442,6 +442,7 @@ describe('videoQuote', () => {
       lines: [expect.objectContaining({ quantity: '5', unit: 'second', amount: '0.7' })],
       available: '10',
       affordable: true,
+      shortfall: null,
     })
   })
 
@@ -453,5 +454,21 @@ describe('videoQuote', () => {
     expect(quote('10', { key: budget('0.7'), tenant: budget('0.7') }).affordable).toBe(true)
     expect(quote('10', { key: budget('0.699999') }).affordable).toBe(false)
     expect(quote('10', { tenant: budget('0.699999') }).affordable).toBe(false)
+  })
+
+  it.each([
+    [
+      'the budget of the key',
+      quote('0', { key: budget('0.2') }),
+      '0.2 are left in the daily budget of this api key until ',
+    ],
+    [
+      'the budget of the tenant',
+      quote('0', { tenant: budget('0.2') }),
+      '0.2 are left in the daily budget of this tenant until ',
+    ],
+    ['the balance', quote('0.1', { key: budget('1') }), '0.1 are available'],
+  ])('says what %s lacks', (_, { shortfall }, left) => {
+    expect(shortfall).toMatch(`0.7 credits are needed, but ${left}`)
   })
 })
