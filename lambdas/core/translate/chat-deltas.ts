@@ -1,6 +1,9 @@
 import { isJsonObject, type JsonObject } from '../json/parse-json-text.ts'
 import { EndlessEventError } from '../relay/sse-events.ts'
 
+/** Why a reply with such a call cannot be told in another API. */
+export const NO_NAME = 'the upstream called a tool without a name'
+
 /** A piece of a call of a function. */
 export type CallDelta = {
   /** The same for all pieces of one call. */

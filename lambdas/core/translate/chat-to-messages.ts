@@ -1,7 +1,7 @@
 import { type ErrorFacts, MESSAGES_ERRORS } from '../api/error-form.ts'
 import { isJsonObject, type JsonObject, parsedOrUndefined } from '../json/parse-json-text.ts'
 import { costNumber } from '../relay/reply-scan.ts'
-import { type CallDelta, ChatDeltaReader } from './chat-deltas.ts'
+import { type CallDelta, ChatDeltaReader, NO_NAME } from './chat-deltas.ts'
 import type { ChatTranslator, ShownUsage } from './chat-translator.ts'
 import { messageEvent } from './message-events.ts'
 import { ObjectEnd } from './object-end.ts'
@@ -40,7 +40,6 @@ const STOP_REASONS: Readonly<Record<string, string>> = {
   content_filter: 'refusal',
 }
 
-const NO_NAME = 'the upstream called a tool without a name'
 const BAD_ARGUMENTS = 'the upstream called a tool with arguments that are no JSON object'
 
 /** Translates chat chunks to the events of a message, whose blocks follow each other. */

@@ -2,7 +2,7 @@ import type { ErrorFacts } from '../api/error-form.ts'
 import { isJsonObject, type JsonObject, parseJsonObject } from '../json/parse-json-text.ts'
 import { countedTokens, inputTokensOf } from '../pricing/token-usage.ts'
 import { costNumber } from '../relay/reply-scan.ts'
-import { type CallDelta, ChatDeltaReader } from './chat-deltas.ts'
+import { type CallDelta, ChatDeltaReader, NO_NAME } from './chat-deltas.ts'
 import type { ChatTranslator, ShownUsage } from './chat-translator.ts'
 import { failedResponseEvent, ResponseEventWriter } from './response-events.ts'
 import { CUSTOM_INPUT } from './responses-to-chat.ts'
@@ -52,7 +52,7 @@ const INCOMPLETE: Readonly<Record<string, string>> = { length: 'max_output_token
 
 /** Translates chat chunks to the events of a response. */
 export class ResponseTranslator implements ChatTranslator {
-  readonly problem: string | undefined = undefined
+  problem: string | undefined
   hasBegun = false
   readonly #head: ResponseHead
   readonly #names: ToolNames
@@ -105,6 +105,11 @@ export class ResponseTranslator implements ChatTranslator {
 
   end({ counts, cost }: ShownUsage): string {
     const reason = INCOMPLETE[this.#finishReason ?? '']
+    // A reply that was cut may lack the name of its last call.
+    if (reason === undefined && [...this.#calls.values()].some((call) => 'waiting' in call)) {
+      this.problem = NO_NAME
+      return this.fail({ statusCode: 502, message: NO_NAME, type: '', param: null, code: null })
+    }
     const events = this.#begin() + this.#items.map((item) => this.#close(item, reason)).join('')
     const { cachedInputTokens, cacheWriteTokens } = counts ? countedTokens(counts) : NO_COUNTS
     const usage = counts && {

@@ -40,7 +40,9 @@ export const countMessageTokens: RelayRoute = {
     const asked = clientRequestOf(exchange, context)
     const request = parseCountTokensRequest(asked.json, asked)
     exchange.note({ model: request.model.id })
-    exchange.refuseIgnored(() => leftOutOf(request.gated, []).names)
+    const ignored = leftOutOf(request.gated, []).names
+    exchange.refuseIgnored(() => ignored)
+    exchange.tellIgnored(ignored)
     await exchange.confirmCaller()
     const counted = await countUpstream({ exchange, context, asked, request })
     const { statusCode, body } = counted ?? {

@@ -57,6 +57,13 @@ describe('count-message-tokens', () => {
     expect({ statusCode, body: JSON.parse(text) }).toStrictEqual({ statusCode: 400, body: { type: 'error', error } })
   })
 
+  it('names the fields that it ignores, which a strict request is refused for', async () => {
+    const body = { ...BODY, service_tier: 'auto' }
+    expect((await count(body)).headers).toMatchObject({ 'x-reelgate-ignored': 'service_tier' })
+    const { statusCode, text } = await count(body, { headers: { Prefer: 'handling=strict' } })
+    expect([statusCode, text]).toEqual([400, expect.stringContaining('`service_tier` would be ignored')])
+  })
+
   it('401: without a valid key', async () => {
     expect(await count(BODY, { key: 'wrong' })).toMatchObject({ statusCode: 401 })
   })

@@ -326,6 +326,27 @@ describe('create-response on a channel that speaks chat: the reply', () => {
     expect(without.at(-1)).toMatchObject({ response: { output: [{ content: [{ annotations: [] }] }] } })
   })
 
+  it('a call without a name ends a stream as failed, and is a 502 whole', async () => {
+    const called = { tool_calls: [{ index: 0, id: 'a', function: { arguments: '{}' } }] }
+    upstream().answerWith((outgoing) => {
+      openStream(outgoing).end(
+        [choice({ content: 'Hi' }), choice(called), choice({}, 'tool_calls'), USAGE, DONE].join(''),
+      )
+    })
+    const last = eventsOf((await create({ ...BODY, stream: true })).text).at(-1)
+    expect(last).toMatchObject({
+      type: 'response.failed',
+      response: { error: { message: 'the upstream called a tool without a name' }, output: [{ type: 'message' }] },
+    })
+    for (const each of rig.upstreams) {
+      const message = { role: 'assistant', ...called }
+      each.answerWith((outgoing) =>
+        sendJson(outgoing, chatAnswer({ choices: [{ index: 0, message, finish_reason: 'tool_calls' }] })),
+      )
+    }
+    expect(await create(BODY)).toMatchObject({ statusCode: 502 })
+  })
+
   it('calls of custom tools and of namespaces come back under their own names', async () => {
     upstream().answerWith((outgoing) =>
       sendStream(
