@@ -3,6 +3,7 @@ import { addedPartFields } from '../allowed-fields.ts'
 import type { ChatModel } from '../catalogue/model.ts'
 import type { AskedLimits } from '../catalogue/parameters.ts'
 import { InvalidRequestError, type RequestIssue } from '../errors.ts'
+import { isJsonObject, type JsonObject } from '../json/parse-json-text.ts'
 import { modelOfRoute } from './agent-request.ts'
 import {
   boundPrompt,
@@ -151,7 +152,13 @@ export const chatToolSchema = z.looseObject(
   'each of `tools` must be an object with `type` and `function`',
 )
 
-const TOOL_CHOICE_MESSAGE = '`tool_choice` must be auto, none, required, or an object that names a function'
+const TOOL_CHOICE_MESSAGE =
+  '`tool_choice` must be auto, none, required, or an object such as {"type":"function","function":{"name":"…"}}'
+
+/** Other types are left to the upstream. */
+function namesItsFunction({ type, function: called }: JsonObject): boolean {
+  return type !== 'function' || (isJsonObject(called) && typeof called.name === 'string')
+}
 
 /** The fields of `POST /v1/chat/completions` in openapi.json. `allowed-fields.ts` lists all that pass upstream. */
 export const chatBodySchema = z.looseObject(
@@ -166,7 +173,9 @@ export const chatBodySchema = z.looseObject(
       .array(chatToolSchema, '`tools` must be an array')
       .max(TOOLS_MAX, `\`tools\` must hold at most ${TOOLS_MAX} tools`)
       .nullish(),
-    tool_choice: z.union([z.enum(['auto', 'none', 'required']), z.looseObject({})], TOOL_CHOICE_MESSAGE).nullish(),
+    tool_choice: z
+      .union([z.enum(['auto', 'none', 'required']), z.looseObject({}).refine(namesItsFunction)], TOOL_CHOICE_MESSAGE)
+      .nullish(),
     ...samplingParameters,
   },
   'the body must be a JSON object',

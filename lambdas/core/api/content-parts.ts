@@ -146,19 +146,22 @@ export function untakenPartMessage(
 /** A type that a configuration can name. Anything else the client may have made up, and is not repeated in an error. */
 const TYPE_NAME = /^[A-Za-z][A-Za-z0-9_]{0,31}$/
 
-/** How each API writes text and an image. */
+/** How each API writes what a part holds; undefined for a file, which no translation takes. */
 const PART_FORMS = {
   chat: {
     text: '{"type":"text","text":"…"}',
     'an image': '{"type":"image_url","image_url":{"url":"https://…"}}',
+    'a file': '{"type":"file","file":{"filename":"…","file_data":"data:application/pdf;base64,…"}}',
   },
   responses: {
     text: '{"type":"input_text","text":"…"}',
     'an image': '{"type":"input_image","image_url":"https://…"}',
+    'a file': undefined,
   },
   messages: {
     text: '{"type":"text","text":"…"}',
     'an image': '{"type":"image","source":{"type":"base64","media_type":"image/png","data":"…"}}',
+    'a file': undefined,
   },
 } as const
 
@@ -166,12 +169,13 @@ const PART_FORMS = {
 const KIND_OF = new Map<unknown, keyof (typeof PART_FORMS)['chat']>([
   ...(['text', 'input_text', 'output_text'] as const).map((type) => [type, 'text'] as const),
   ...(['image_url', 'input_image', 'image'] as const).map((type) => [type, 'an image'] as const),
+  ...(['file', 'input_file', 'document'] as const).map((type) => [type, 'a file'] as const),
 ])
 
 /** How an API writes what a part of this type holds in any API; undefined for other types. */
 export function partFormMessage(type: unknown, api: keyof typeof PART_FORMS): string | undefined {
   const kind = KIND_OF.get(type)
-  return kind && `write ${kind} here as ${PART_FORMS[api][kind]}`
+  return kind && PART_FORMS[api][kind] && `write ${kind} here as ${PART_FORMS[api][kind]}`
 }
 
 function hollowPartMessage(type: string): string {

@@ -1,6 +1,6 @@
 import { asText, isJsonObject, type JsonObject } from '../json/parse-json-text.ts'
 import { ChatMessages, type ChatPart, contentOf, type ReasoningField, textOf } from './chat-messages.ts'
-import { type ChatTranslation, isOfClient, needStrings, refusePart, refuseType } from './responses-to-chat.ts'
+import { type ChatTranslation, isOfClient, needStrings, notEmpty, refusePart, refuseType } from './responses-to-chat.ts'
 import { originalId, ToolNames } from './tool-names.ts'
 import { isSet, type Reads, unreadFields, whole } from './unread-fields.ts'
 
@@ -49,8 +49,10 @@ export function messagesToChat(body: JsonObject, reasoningField?: ReasoningField
 function toolsOf(tools: unknown, names: ToolNames) {
   const offered: JsonObject[] = []
   const ignored: string[] = []
-  for (const [index, { type, name, description, input_schema: parameters, strict }] of objectsOf(tools).entries()) {
+  for (const [index, tool] of objectsOf(tools).entries()) {
+    const { type, name, description, input_schema: parameters, strict } = tool
     if (type == null || type === 'custom') {
+      needStrings(tool, ['name'], `tools.${index}`)
       const described = typeof description === 'string' ? { description } : {}
       const more = typeof strict === 'boolean' ? { strict } : {}
       const named = { name: names.upstreamOf({ name: asText(name) }), ...described }
@@ -71,6 +73,7 @@ function choiceFields(choice: unknown, names: ToolNames): JsonObject {
     return {}
   }
   const { type, name, disable_parallel_tool_use: isSingle } = choice
+  needStrings(choice, type === 'tool' ? ['name'] : [], 'tool_choice')
   const chosen =
     type === 'tool'
       ? { type: 'function', function: { name: names.upstreamOf({ name: asText(name) }) } }
@@ -115,7 +118,7 @@ function messagesOf(body: JsonObject, { names, reasoningField }: Reading): reado
       readUser(content, { path, messages })
     }
   }
-  return messages.end()
+  return notEmpty(messages.end(), 'messages')
 }
 
 type Turn = { readonly path: string; readonly messages: ChatMessages }

@@ -44,6 +44,11 @@ export function needStrings(value: JsonObject, names: readonly string[], path: s
   }
 }
 
+/** @throws InvalidRequestError for a conversation without a message, which no chat upstream takes. */
+export function notEmpty(messages: readonly JsonObject[], path: string): readonly JsonObject[] {
+  return messages.length === 0 ? refuse(path, `\`${path}\` must have some content`) : messages
+}
+
 /** Fields with the same name and meaning in both APIs. */
 const SAME = [
   ...(['temperature', 'top_p', 'presence_penalty', 'frequency_penalty', 'metadata', 'user'] as const),
@@ -182,7 +187,7 @@ function chosenTools(
     const tools = offered.filter((tool) => isJsonObject(tool.function) && allowed.has(asText(tool.function.name)))
     return tools.length === 0 ? {} : { tools, tool_choice: choice.mode ?? 'auto', ...more }
   }
-  if (choice.type !== 'function' && choice.type !== 'custom') {
+  if ((choice.type !== 'function' && choice.type !== 'custom') || typeof choice.name !== 'string') {
     refuseType('tool_choice', choice.type)
   }
   return {
@@ -204,6 +209,7 @@ function upstreamNameOf({ name, namespace, type }: JsonObject, names: ToolNames)
 function textFields(text: unknown): JsonObject {
   const { format, verbosity }: JsonObject = isJsonObject(text) ? text : {}
   const { type, ...schema }: JsonObject = isJsonObject(format) ? format : {}
+  needStrings(schema, type === 'json_schema' ? ['name'] : [], 'text.format')
   return {
     ...(typeof verbosity === 'string' ? { verbosity } : {}),
     ...(type === 'json_object' ? { response_format: { type } } : {}),
@@ -235,7 +241,7 @@ function messagesOf({ input, instructions }: JsonObject, { names, reasoningField
   for (const [index, item] of objectsOf(input).entries()) {
     readItem(item, { path: `input.${index}`, messages, names })
   }
-  return messages.end()
+  return notEmpty(messages.end(), 'input')
 }
 
 type ItemReading = { readonly path: string; readonly messages: ChatMessages; readonly names: ToolNames }

@@ -187,6 +187,12 @@ describe('parseChatRequest', () => {
     expect(issuesOf(body)).toStrictEqual([{ path: 'messages.0.content.0', message }])
   })
 
+  it.each(['input_file', 'document'])('says how a file is written here for a part of type %s', (type) => {
+    const message = expect.stringContaining('write a file here as {"type":"file","file":{')
+    const body = withMessage({ role: 'user', content: [{ type }] })
+    expect(issuesOf(body)).toStrictEqual([{ path: 'messages.0.content.0', message }])
+  })
+
   it('never repeats a type that is no name, and takes no part of a listed type without its field', () => {
     const secret = withMessage({ role: 'user', content: [{ type: 'my secret words' }] })
     expect(JSON.stringify(issuesOf(secret))).not.toContain('secret')
@@ -276,6 +282,11 @@ describe('chatBodySchema', () => {
     ['a tool of another type', { ...GOOD, tools: [{ type: 'retrieval' }] }, 'tools.0.type'],
     ['a tool without a name', { ...GOOD, tools: [{ type: 'function', function: {} }] }, 'tools.0.function.name'],
     ['a tool choice that does not exist', { ...GOOD, tool_choice: 'maybe' }, 'tool_choice'],
+    [
+      'a tool choice in the form of responses',
+      { ...GOOD, tool_choice: { type: 'function', name: 'f' } },
+      'tool_choice',
+    ],
   ])('refuses %s and names the field', (_, body, path) => {
     expect(refusalOf(body)).toContainEqual({ path, message: expect.any(String) })
   })

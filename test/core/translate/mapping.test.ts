@@ -255,6 +255,12 @@ describe('a request for chat that lacks a field which its own API requires', () 
     ['input.0.arguments', () => responsesToChat({ input: [without(call, 'arguments')] })],
     ['input.0.input', () => responsesToChat({ input: [{ ...call, type: 'custom_tool_call' }] })],
     ['messages.0.content.0.tool_use_id', () => messagesToChat({ messages: [user([{ type: 'tool_result' }])] })],
+    ['text.format.name', () => responsesToChat({ input: 'q', text: { format: { type: 'json_schema', schema: {} } } })],
+    ['tools.0.name', () => messagesToChat({ messages: [user('q')], tools: [{ input_schema: {} }] })],
+    [
+      'tool_choice.name',
+      () => messagesToChat({ messages: [user('q')], tools: [{ name: 'f' }], tool_choice: { type: 'tool' } }),
+    ],
     ['messages.1.content.0.name', () => messagesToChat(assistant({ type: 'tool_use', id: 'c', input: {} }))],
   ])('is refused with the path %s', (path, translate) => {
     const message = expect.stringContaining('is required')
@@ -262,16 +268,26 @@ describe('a request for chat that lacks a field which its own API requires', () 
   })
 })
 
-describe('a tool in the form of chats', () => {
+describe('a conversation without content', () => {
   it.each([
-    ['responses', () => responsesToChat({ input: 'q', tools: [{ type: 'function', function: { name: 'f' } }] })],
-    [
-      'messages',
-      () => messagesToChat({ messages: [user('q')], tools: [{ type: 'function', function: { name: 'f' } }] }),
-    ],
-  ])('is told in %s where its name belongs', (_, translate) => {
+    ['input', () => responsesToChat({ input: [] })],
+    ['messages', () => messagesToChat({ messages: [user('')] })],
+  ])('is refused at %s, in the words of its own API', (path, translate) => {
+    const message = `\`${path}\` must have some content`
+    expect(translate).toThrow(expect.objectContaining({ issues: [{ path, message }] }))
+  })
+})
+
+describe('a tool in the form of chats', () => {
+  const named = { type: 'function', function: { name: 'f' } }
+  const chosen = { input: 'q', tools: [{ type: 'function', name: 'f' }], tool_choice: named }
+  it.each([
+    ['responses', 'tools.0', () => responsesToChat({ input: 'q', tools: [named] })],
+    ['the choice of responses', 'tool_choice', () => responsesToChat(chosen)],
+    ['messages', 'tools.0', () => messagesToChat({ messages: [user('q')], tools: [named] })],
+  ])('is told in %s where its name belongs', (_, path, translate) => {
     const message = 'a function has its name and its schema beside each other here, not in an object `function`'
-    expect(translate).toThrow(expect.objectContaining({ issues: [{ path: 'tools.0', message }] }))
+    expect(translate).toThrow(expect.objectContaining({ issues: [{ path, message }] }))
   })
 })
 
@@ -744,6 +760,6 @@ describe('what a translation leaves out', () => {
 
   it('is named up to 20 times', () => {
     const many = Object.fromEntries(Array.from({ length: 50 }, (_, index) => [`field${index}`, 1]))
-    expect(messagesToChat({ messages: [], ...many }).ignored).toHaveLength(20)
+    expect(messagesToChat({ messages: [user('q')], ...many }).ignored).toHaveLength(20)
   })
 })
