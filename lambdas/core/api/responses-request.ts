@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import type { ChatModel } from '../catalogue/model.ts'
 import { InvalidRequestError } from '../errors.ts'
-import { asText, isJsonObject, type JsonObject } from '../json/parse-json-text.ts'
+import { asText, isJsonObject, type JsonObject, objectsOf } from '../json/parse-json-text.ts'
 import {
   type AgentRequest,
   boundAgentCall,
@@ -132,7 +132,7 @@ function offeredTools({ tools, input }: z.infer<typeof responsesBodySchema>): re
 }
 
 function toolsIn(tools: unknown, path: string): readonly OfferedTool[] {
-  return (Array.isArray(tools) ? tools : []).filter(isJsonObject).flatMap((tool, index) => {
+  return objectsOf(tools).flatMap((tool, index) => {
     const type = asText(tool.type)
     const here = `${path}.${index}`
     const offered = { type, kind: kindOf(tool), path: here }

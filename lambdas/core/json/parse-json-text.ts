@@ -84,6 +84,11 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
+/** The JSON objects in a list; none of any other value. */
+export function objectsOf(value: unknown): readonly JsonObject[] {
+  return Array.isArray(value) ? value.filter(isJsonObject) : []
+}
+
 /** Parses a JSON object; undefined for any other text. Never throws. */
 export function parseJsonObject(text: string): JsonObject | undefined {
   try {

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '../json/parse-json-text.ts'
+import { isJsonObject, type JsonObject, objectsOf } from '../json/parse-json-text.ts'
 import { EndlessEventError } from '../relay/sse-events.ts'
 
 /** Why a reply with such a call cannot be told in another API. */
@@ -47,7 +47,7 @@ export class ChatDeltaReader {
 
   /** @throws EndlessEventError for more than any model generates. */
   read(chunk: JsonObject): ChatDelta {
-    const choices = Array.isArray(chunk.choices) ? chunk.choices.filter(isJsonObject) : []
+    const choices = objectsOf(chunk.choices)
     const choice = choices.find(({ index }) => index === undefined || index === 0) ?? {}
     const delta = fieldsOf(choice.delta ?? choice.message)
     const { finish_reason: reason } = choice
@@ -57,7 +57,7 @@ export class ChatDeltaReader {
       refusal: stringOf(delta.refusal),
       calls: this.#readCalls(delta),
       logprobs: listOf(fieldsOf(choice.logprobs).content),
-      annotations: listOf(delta.annotations).filter(isJsonObject),
+      annotations: objectsOf(delta.annotations),
       finishReason: typeof reason === 'string' ? reason : undefined,
       reasoningTokens: reasoningTokensOf(chunk.usage),
     }
@@ -83,7 +83,7 @@ export class ChatDeltaReader {
   }
 
   #readCalls({ tool_calls: calls, function_call: older }: JsonObject): readonly CallDelta[] {
-    const listed = listOf(calls).filter(isJsonObject)
+    const listed = objectsOf(calls)
     const all = isJsonObject(older) ? [...listed, { index: 0, function: older }] : listed
     return all.map((call, place) => {
       const called = fieldsOf(call.function)
@@ -113,9 +113,7 @@ export class ChatDeltaReader {
 
 /** A whole chat reply as the one chunk of a stream. */
 export function asChunk({ choices, ...rest }: JsonObject): JsonObject {
-  const chunks = listOf(choices)
-    .filter(isJsonObject)
-    .map(({ message, ...choice }) => ({ ...choice, delta: message }))
+  const chunks = objectsOf(choices).map(({ message, ...choice }) => ({ ...choice, delta: message }))
   return { ...rest, choices: chunks }
 }
 

@@ -1,5 +1,5 @@
 import { InvalidRequestError } from '../errors.ts'
-import { asText, isJsonObject, type JsonObject, parseJsonObject } from '../json/parse-json-text.ts'
+import { asText, isJsonObject, type JsonObject, objectsOf, parseJsonObject } from '../json/parse-json-text.ts'
 import { type ChatTranslation, refuseType } from './responses-to-chat.ts'
 import { plainId, ToolNames } from './tool-names.ts'
 import { isSet, type Reads, unreadFields, whole } from './unread-fields.ts'
@@ -161,8 +161,4 @@ function blockOf(part: JsonObject, path: string): readonly JsonObject[] {
   const [, media_type, data] = DATA_URL.exec(url) ?? []
   const source = data === undefined ? { type: 'url', url } : { type: 'base64', media_type, data }
   return [{ type: 'image', source }]
-}
-
-function objectsOf(value: unknown): readonly JsonObject[] {
-  return Array.isArray(value) ? value.filter(isJsonObject) : []
 }

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '../json/parse-json-text.ts'
+import { isJsonObject, type JsonObject, objectsOf } from '../json/parse-json-text.ts'
 
 /** One event of a message. */
 export function messageEvent(type: string, fields: JsonObject = {}): string {
@@ -16,7 +16,7 @@ export function messageEvents(message: JsonObject): string {
     stop_sequence: null,
     usage: { ...counts, output_tokens: 0 },
   }
-  const blocks = Array.isArray(message.content) ? message.content.filter(isJsonObject) : []
+  const blocks = objectsOf(message.content)
   return [
     messageEvent('message_start', { message: begun }),
     ...blocks.map(blockEvents),

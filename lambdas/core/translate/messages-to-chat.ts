@@ -1,4 +1,4 @@
-import { asText, isJsonObject, type JsonObject } from '../json/parse-json-text.ts'
+import { asText, isJsonObject, type JsonObject, objectsOf } from '../json/parse-json-text.ts'
 import { ChatMessages, type ChatPart, contentOf, type ReasoningField, textOf } from './chat-messages.ts'
 import { type ChatTranslation, isOfClient, needStrings, notEmpty, refusePart, refuseType } from './responses-to-chat.ts'
 import { originalId, ToolNames } from './tool-names.ts'
@@ -199,8 +199,4 @@ function imageUrl({ type, media_type: mediaType, data, url }: JsonObject): strin
 /** A string is one block of text. */
 function blocksOf(content: unknown): readonly JsonObject[] {
   return typeof content === 'string' ? (content === '' ? [] : [{ type: 'text', text: content }]) : objectsOf(content)
-}
-
-function objectsOf(value: unknown): readonly JsonObject[] {
-  return Array.isArray(value) ? value.filter(isJsonObject) : []
 }

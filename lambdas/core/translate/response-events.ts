@@ -1,5 +1,5 @@
 import type { ErrorFacts } from '../api/error-form.ts'
-import { asText, isJsonObject, type JsonObject } from '../json/parse-json-text.ts'
+import { asText, type JsonObject, objectsOf } from '../json/parse-json-text.ts'
 
 /** Writes the events of one response, each with its number. */
 export class ResponseEventWriter {
@@ -49,7 +49,7 @@ export function failedResponseEvent(response: JsonObject, { message }: ErrorFact
 /** A whole response as the events of a stream. */
 export function responseEvents(response: JsonObject): string {
   const writer = new ResponseEventWriter()
-  const output = Array.isArray(response.output) ? response.output.filter(isJsonObject) : []
+  const output = objectsOf(response.output)
   const begun = { ...response, status: 'in_progress', output: [], usage: null, completed_at: null }
   const opening = writer.opening(begun)
   const items = output.map((item, index) => itemEvents(item, index, writer))
@@ -88,25 +88,21 @@ function insideEvents(item: JsonObject, place: JsonObject, writer: ResponseEvent
     case 'custom_tool_call':
       return textEvents('response.custom_tool_call_input', 'input', item.input, place, writer)
     case 'message':
-      return partsOf(item.content)
+      return objectsOf(item.content)
         .map((part, content_index) => partEvents(part, { ...place, content_index }, writer))
         .join('')
     case 'reasoning':
       return (
-        partsOf(item.summary)
+        objectsOf(item.summary)
           .map((part, summary_index) => summaryEvents(part, { ...place, summary_index }, writer))
           .join('') +
-        partsOf(item.content)
+        objectsOf(item.content)
           .map((part, content_index) => partEvents(part, { ...place, content_index }, writer))
           .join('')
       )
     default:
       return ''
   }
-}
-
-function partsOf(value: unknown): readonly JsonObject[] {
-  return Array.isArray(value) ? value.filter(isJsonObject) : []
 }
 
 /** The event and the field of the text of each kind of part. */

@@ -1,7 +1,7 @@
 import { partFormMessage } from '../api/content-parts.ts'
 import { NO_FUNCTION } from '../api/gated-fields.ts'
 import { InvalidRequestError } from '../errors.ts'
-import { asText, isJsonObject, type JsonObject } from '../json/parse-json-text.ts'
+import { asText, isJsonObject, type JsonObject, objectsOf } from '../json/parse-json-text.ts'
 import { type ChatCall, ChatMessages, type ChatPart, contentOf, type ReasoningField, textOf } from './chat-messages.ts'
 import { ToolNames } from './tool-names.ts'
 import { isSet, type Reads, unreadFields, whole } from './unread-fields.ts'
@@ -338,8 +338,4 @@ function partOf(part: JsonObject, path: string): ChatPart {
     return { type: 'image_url', image_url: { url, ...(typeof detail === 'string' ? { detail } : {}) } }
   }
   return refusePart(path, type, 'responses')
-}
-
-function objectsOf(value: unknown): readonly JsonObject[] {
-  return Array.isArray(value) ? value.filter(isJsonObject) : []
 }
