@@ -166,10 +166,16 @@ const PART_FORMS = {
 } as const
 
 /** What the types of these forms hold. */
-const KIND_OF = new Map<unknown, keyof (typeof PART_FORMS)['chat']>([
-  ...(['text', 'input_text', 'output_text'] as const).map((type) => [type, 'text'] as const),
-  ...(['image_url', 'input_image', 'image'] as const).map((type) => [type, 'an image'] as const),
-  ...(['file', 'input_file', 'document'] as const).map((type) => [type, 'a file'] as const),
+const KIND_OF: ReadonlyMap<unknown, keyof (typeof PART_FORMS)['chat']> = new Map([
+  ['text', 'text'],
+  ['input_text', 'text'],
+  ['output_text', 'text'],
+  ['image_url', 'an image'],
+  ['input_image', 'an image'],
+  ['image', 'an image'],
+  ['file', 'a file'],
+  ['input_file', 'a file'],
+  ['document', 'a file'],
 ])
 
 /** How an API writes what a part of this type holds in any API; undefined for other types. */
