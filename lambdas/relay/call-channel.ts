@@ -4,6 +4,7 @@ import { upstreamModelOf } from '#core/catalogue/apis.ts'
 import type { RelayChannel } from '#core/catalogue/channel.ts'
 import { UpstreamTimeoutError } from '#core/errors.ts'
 import { isRequestId } from '#core/ids.ts'
+import type { UpstreamErrorClass } from '#core/measures.ts'
 import {
   errorMeaning,
   errorReason,
@@ -20,6 +21,7 @@ import {
   withoutArns,
   withoutDigests,
 } from '#core/redaction.ts'
+import { IDLE_TIMEOUT } from '#platform/http/response-body.ts'
 import { type HttpResponse, retryAfterSeconds, type SendOutcome } from '#platform/http/send-once.ts'
 import { logger } from '#platform/telemetry/logger.ts'
 import { count } from '#platform/telemetry/measures.ts'
@@ -50,6 +52,33 @@ export type ChannelFailure = {
   readonly retryAfterSeconds?: number | undefined
   /** True for an upstream that is busy with all of its clients (529), not only with this account. */
   readonly isOverloaded?: boolean | undefined
+}
+
+/** What is wrong with a reply after its head, in the words for operators, and the class of error that each counts as. */
+const REPLY_FAULTS = {
+  /** The connection ended first. */
+  broke_off: 'broken_reply',
+  /** Silent for `idle_seconds`. */
+  idle_timeout: 'broken_reply',
+  /** Not whole in `answer_seconds`. */
+  timeout: 'timeout',
+  /** Above what the gateway holds. */
+  too_large: 'odd_body',
+  /** Of another content type, such as the page of a proxy. */
+  not_json: 'odd_body',
+  /** JSON without what the API promises. */
+  odd_body: 'odd_body',
+  /** An error under a status of success. */
+  reported_error: 'odd_body',
+  /** A stream closed in order, without its last event. */
+  no_end: 'odd_body',
+} as const satisfies Record<string, UpstreamErrorClass>
+
+export type ReplyFault = keyof typeof REPLY_FAULTS
+
+/** A faulty reply, such as `HTTP 200 broke_off`. */
+export function faultReason({ status, fault }: Pick<UpstreamReply, 'status' | 'fault'>): string {
+  return fault === undefined ? `HTTP ${status}` : `HTTP ${status} ${fault}`
 }
 
 /** How long to wait for the body of an error, whose code decides about the next channel. It nearly always comes with the head. */
@@ -427,11 +456,12 @@ export type UpstreamReply = {
   /** Removes the keys that the upstream was called with from its words, and its own id of the model. */
   readonly withoutCredentials: CredentialFilter
   /**
-   * Tells the breaker what only the reader can see: a stream had no end, the upstream reported its own failure in it, or
-   * (`timeout`) the reply was not complete in time. Does nothing when the reader held the upstream up and the reply then
-   * broke off, because the reader may have caused the break. May be called after the last byte, and more than once.
+   * Tells the breaker what only the reader can see. The breaker hears nothing when the reader held the upstream up and the reply
+   * then broke off, because the reader may have caused the break. May be called after the last byte, and more than once.
    */
-  failed(how?: 'odd_body' | 'timeout'): void
+  failed(fault: ReplyFault): void
+  /** The first that its end or its reader found. */
+  fault?: ReplyFault | undefined
   /**
    * Tells the breaker that the reader has the whole reply, such as a stream after its `[DONE]`, even if the upstream keeps
    * the connection open. May be called after the last byte, and more than once.
@@ -459,25 +489,7 @@ function openReply(
   let isComplete = false
   let isCounted = false
   let wasHeldUp = false
-  const fail = (errorClass: 'broken_reply' | 'odd_body' | 'timeout') => {
-    admitted.failed(nowMilliseconds())
-    if (!isCounted) {
-      isCounted = true
-      countUpstreamError(errorClass, channel.id)
-    }
-  }
-  admitted.begun()
-  body.onceOver((end) => {
-    if (isComplete || end === 'whole') {
-      admitted.completed()
-    } else if (end === 'broken') {
-      fail('broken_reply')
-    } else {
-      wasHeldUp = end === 'held_up'
-      admitted.undecided()
-    }
-  })
-  return {
+  const opened: UpstreamReply = {
     channel,
     attempts,
     status,
@@ -485,9 +497,15 @@ function openReply(
     upstreamRequestId: upstreamRequestIdOf(headers),
     body,
     withoutCredentials,
-    failed: (how = 'odd_body') => {
-      if (!wasHeldUp) {
-        fail(how)
+    failed: (fault) => {
+      opened.fault ??= fault
+      if (wasHeldUp) {
+        return
+      }
+      admitted.failed(nowMilliseconds())
+      if (!isCounted) {
+        isCounted = true
+        countUpstreamError(REPLY_FAULTS[fault], channel.id)
       }
     },
     completed: () => {
@@ -495,4 +513,16 @@ function openReply(
       admitted.completed()
     },
   }
+  admitted.begun()
+  body.onceOver((end, reason) => {
+    if (isComplete || end === 'whole') {
+      admitted.completed()
+    } else if (end === 'broken') {
+      opened.failed(reason === IDLE_TIMEOUT ? 'idle_timeout' : 'broke_off')
+    } else {
+      wasHeldUp = end === 'held_up'
+      admitted.undecided()
+    }
+  })
+  return opened
 }

@@ -16,6 +16,7 @@ import {
   type ChannelContext,
   type ChannelFailure,
   callChannel,
+  faultReason,
   NothingRelayedError,
   type UpstreamReply,
 } from './call-channel.ts'
@@ -91,7 +92,7 @@ export async function callUpstream<Relayed>(
       if (!(error instanceof NothingRelayedError)) {
         throw error
       }
-      const failure = { kind: 'failed', reason: 'broken reply' } as const
+      const failure = { kind: 'failed', reason: faultReason(reply), status: reply.status } as const
       failures.push(failure)
       call.tellFailure?.(failure, channel)
     }
@@ -152,7 +153,6 @@ function noReply(failures: readonly ChannelFailure[]): Error {
 /** The reasons of calls that got no reply, or none of an upstream's API. */
 const OWN_REASONS: Readonly<Record<string, UpstreamFailureCode>> = {
   'credential not available': 'upstream_auth',
-  'broken reply': 'upstream_error',
   'compressed reply': 'upstream_error',
 }
 

@@ -64,7 +64,7 @@ export async function readLastBytes(chunks: AsyncIterator<Buffer>, body: Destroy
 }
 
 /** A reply whose end was not read. */
-export type CutReply = Pick<UpstreamReply, 'channel' | 'upstreamRequestId'>
+export type CutReply = Pick<UpstreamReply, 'channel' | 'upstreamRequestId' | 'fault'>
 
 /**
  * Logs and counts a success that the gateway's own bound cut short: the client did not get what the upstream charges for.
@@ -72,9 +72,11 @@ export type CutReply = Pick<UpstreamReply, 'channel' | 'upstreamRequestId'>
  * @param bound the bound that cut it, for the log.
  */
 export function reportCutReply(
-  { channel, upstreamRequestId }: CutReply,
+  reply: CutReply,
   bound: 'bytes' | 'event bytes' | 'seconds',
 ): void {
+  const { channel, upstreamRequestId } = reply
+  reply.fault ??= bound === 'seconds' ? 'timeout' : 'too_large'
   logger.error('reply cut short', { channelId: channel.id, upstreamRequestId, bound })
   count('reply_cut_short', { channel: channel.id })
 }
@@ -136,7 +138,7 @@ export async function cutReply(
   clearTimeout(patience)
   reportCutReply(reply, 'bytes')
   if (read.entries === 0) {
-    reply.failed()
+    reply.failed('too_large')
   }
   return { ...read, end: 'cut' }
 }
@@ -192,7 +194,7 @@ const REPLY_BYTES_MAX = 160 * 1024 * 1024
 /** The largest error of an upstream that is relayed; no real one comes near. */
 const REFUSAL_BYTES_MAX = 1024 * 1024
 
-type ReadableReply = Pick<UpstreamReply, 'failed'> & {
+type ReadableReply = Pick<UpstreamReply, 'failed' | 'fault'> & {
   readonly body: AsyncIterable<Buffer> & { readonly isOver: boolean; destroy(): void }
 }
 
@@ -261,6 +263,7 @@ export async function readReply(reply: ReadableReply, bounds: Bounds): Promise<B
     return Buffer.concat(held)
   }
   reply.body.destroy()
+  reply.fault ??= 'too_large'
   throw new UpstreamFailedError({ cause: new RangeError('the reply is larger than any of its kind') })
 }
 
@@ -270,7 +273,7 @@ export async function readReply(reply: ReadableReply, bounds: Bounds): Promise<B
  * @throws as {@link readReply}
  */
 export async function readSuccessUpTo(
-  reply: ReadableReply & CutReply,
+  reply: ReadableReply & CutReply & Pick<UpstreamReply, 'contentType'>,
   bounds: Bounds,
   reader: Reader,
 ): Promise<number | Unfinished> {
@@ -298,8 +301,8 @@ function beginsAsObject(chunks: readonly Uint8Array[]): boolean {
 }
 
 /** Blames the channel for a success that does not have the form of this API. @throws UpstreamFailedError always */
-export function refuseReply(reply: Pick<UpstreamReply, 'failed'>, reason: string): never {
-  reply.failed()
+export function refuseReply(reply: Pick<UpstreamReply, 'failed' | 'contentType'>, reason: string): never {
+  reply.failed(/json/i.test(reply.contentType ?? 'json') ? 'odd_body' : 'not_json')
   throw new UpstreamFailedError({ cause: new TypeError(reason) })
 }
 

@@ -9,7 +9,7 @@ import { handlingHeaders } from '#middleware/request-input.ts'
 import { refusalFacts } from '#middleware/responses.ts'
 import type { Caller } from '#store/callers.ts'
 import type { RelayOutcome } from '#store/relay-ledger/relay-reservation.ts'
-import { type ChannelFailure, isSuccess, type UpstreamReply } from './call-channel.ts'
+import { type ChannelFailure, faultReason, isSuccess, type UpstreamReply } from './call-channel.ts'
 import { ClientGoneError, type ClientResponse, type ResponseHeaders } from './client-response.ts'
 import { sendError } from './send-response.ts'
 
@@ -84,6 +84,7 @@ export class RelayExchange {
   #handling: Handling = { isStrict: false, ignored: { query: [], headers: [], fields: [] } }
   #isFailureTold = false
   #lastFailure: { readonly channel: string; readonly cause: string } | undefined
+  #lastReply: Pick<UpstreamReply, 'channel' | 'status' | 'fault'> | undefined
 
   constructor({ operation, errors, request, requestId, headers, response }: Received) {
     this.operation = operation
@@ -161,9 +162,10 @@ export class RelayExchange {
   }
 
   /** Notes the upstream that replied. A refusal of a later call leaves the channel that served an earlier one. */
-  noteReply(reply: Pick<UpstreamReply, 'channel' | 'status' | 'upstreamRequestId' | 'attempts'>): void {
+  noteReply(reply: Pick<UpstreamReply, 'channel' | 'status' | 'upstreamRequestId' | 'attempts' | 'fault'>): void {
     const { channel, upstreamRequestId, attempts } = reply
     this.#lastFailure = undefined
+    this.#lastReply = reply
     if (this.channelId === undefined || isSuccess(reply)) {
       this.channelId = channel.id
     }
@@ -179,12 +181,19 @@ export class RelayExchange {
   outcome(error: unknown): RelayOutcome {
     const status = this.response.statusCode
     const failure = error === undefined ? this.#failureOf(status) : failureOf(error)
-    const ofFailure = { channel: this.channelId, ...this.#lastFailure, failure }
+    const ofFailure = { channel: this.channelId, ...this.#cause, failure }
     return {
       status,
       firstByteMilliseconds: this.headers.firstByteMilliseconds,
       ...(failure === undefined ? {} : ofFailure),
     }
+  }
+
+  /** Why the channel that was tried last failed. */
+  get #cause(): { readonly channel: string; readonly cause: string } | undefined {
+    const reply = this.#lastReply
+    const isFaulty = reply?.fault !== undefined
+    return this.#lastFailure ?? (isFaulty ? { channel: reply.channel.id, cause: faultReason(reply) } : undefined)
   }
 
   /** The failure that a response without an error tells. */

@@ -1,7 +1,7 @@
 import { EndlessEventError } from '#core/relay/sse-events.ts'
 import { nextTurn } from '#platform/concurrency.ts'
 import { ResponseBrokenError } from '#platform/http/response-body.ts'
-import { NothingRelayedError, type UpstreamReply } from './call-channel.ts'
+import { NothingRelayedError, type ReplyFault, type UpstreamReply } from './call-channel.ts'
 import { type ClientResponse, type EventSender, hasLeft } from './client-response.ts'
 import { boundWhenGone, type CutReply, readLastBytes, reportCutReply } from './read-reply.ts'
 import type { RelayedStream } from './relay-protocol.ts'
@@ -31,11 +31,16 @@ export async function relayEvents(
   try {
     return finish(await pump(reply, stream, client), stream, client)
   } catch (error) {
-    reply.failed()
+    reply.failed(faultOf(stream))
     throw error
   } finally {
     stopWaiting()
   }
+}
+
+/** What is wrong with a stream that is not whole, unless its end has told. */
+export function faultOf({ state }: Pick<RelayedStream<unknown>, 'state'>): ReplyFault {
+  return state === 'failed' ? 'reported_error' : 'no_end'
 }
 
 /** The client of one stream, whose response may have begun with earlier ones. */
@@ -98,6 +103,9 @@ async function pump(
     if (error instanceof EndlessEventError && error.hasData) {
       reportCutReply(reply, 'event bytes')
       return 'cut'
+    }
+    if (error instanceof EndlessEventError) {
+      reply.fault ??= 'too_large'
     }
     if (!isBound(stream, client)) {
       throw new NothingRelayedError('the upstream broke off before its first byte', { cause: error })

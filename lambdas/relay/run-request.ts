@@ -40,7 +40,7 @@ import type {
   RelayRequest,
   RequestStream,
 } from './relay-protocol.ts'
-import { relayEvents, type StreamEnd } from './relay-stream.ts'
+import { faultOf, relayEvents, type StreamEnd } from './relay-stream.ts'
 import { costHeaders, sendJson } from './send-response.ts'
 import type { RelayRoute } from './serve-relay.ts'
 
@@ -316,7 +316,7 @@ class RequestRun<Usage> {
     const isBroken = end === 'broken' || end === 'cut'
     exchange.note({ streamEnd: isBroken ? 'broken' : end })
     if (isBroken) {
-      reply.failed()
+      reply.failed(faultOf(stream))
     }
     this.#keepEnd(reply, { how: end, usage: stream.usage, textBytes: stream.relayedTextBytes })
     // The response to a client that has left stays closed, whatever the upstream sent.
@@ -334,7 +334,7 @@ class RequestRun<Usage> {
     }
     const read = reader.end()
     if (read.kind === 'error') {
-      reply.failed()
+      reply.failed('reported_error')
       throw new NothingRelayedError('the upstream reported an error under a status of success')
     }
     if (read.kind === 'unusable') {
@@ -422,7 +422,7 @@ class RequestRun<Usage> {
       throw new ReplyTooLargeError()
     }
     if (large.entries === 0 || large.end === 'broken') {
-      reply.failed()
+      reply.failed('odd_body')
     }
   }
 

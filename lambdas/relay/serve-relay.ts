@@ -116,7 +116,8 @@ async function requestLog(exchange: RelayExchange, next: () => Promise<void>): P
   const { operation, requestId, receivedAt, response, headers } = exchange
   const { statusCode } = response
   const durationMilliseconds = Math.round(performance.now() - receivedAt)
-  const facts = { ...exchange.facts, firstByteMilliseconds: headers.firstByteMilliseconds }
+  const reason = exchange.outcome(undefined).cause
+  const facts = { ...(reason === undefined ? {} : { reason }), ...exchange.facts, firstByteMilliseconds: headers.firstByteMilliseconds }
   logger.info('request', { operation, requestId, statusCode, durationMilliseconds, ...facts })
   measureRequest(statusCode, facts)
 }

@@ -209,11 +209,11 @@ describe('what counts against a channel', () => {
     for (const isLate of [false, true, true]) {
       const { body, failed } = await call()
       if (!isLate) {
-        failed()
+        failed('no_end')
       }
       await chunksOf(body)
-      failed()
-      failed()
+      failed('no_end')
+      failed('no_end')
     }
     expect(await finish()).toBe(200)
     expect(main.requests).toHaveLength(3)

@@ -4,7 +4,7 @@ import { type BodyEnd, type ResponseBody, ResponseBrokenError } from '#platform/
 export class FakeBody implements Pick<ResponseBody, keyof ResponseBody> {
   isDestroyed = false
   #end: BodyEnd | undefined
-  #onEnd: ((end: BodyEnd) => void) | undefined
+  #onEnd: ((end: BodyEnd, reason: string) => void) | undefined
   readonly #pieces: (string | Error | undefined)[] = []
   #wake = Promise.withResolvers<void>()
 
@@ -26,10 +26,10 @@ export class FakeBody implements Pick<ResponseBody, keyof ResponseBody> {
     return this.#end !== undefined
   }
 
-  onceOver(how: (end: BodyEnd) => void): void {
+  onceOver(how: (end: BodyEnd, reason: string) => void): void {
     this.#onEnd = how
     if (this.#end !== undefined) {
-      how(this.#end)
+      how(this.#end, 'connection reset')
     }
   }
 
@@ -79,7 +79,7 @@ export class FakeBody implements Pick<ResponseBody, keyof ResponseBody> {
   #finish(end: BodyEnd): void {
     if (this.#end === undefined) {
       this.#end = end
-      this.#onEnd?.(end)
+      this.#onEnd?.(end, 'connection reset')
     }
   }
 

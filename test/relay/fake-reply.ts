@@ -14,7 +14,7 @@ export function fakeReply(changes: Partial<UpstreamReply> = {}) {
     attempts: 1,
     body,
     withoutCredentials: (text: string) => text,
-    failed: (how = 'failed') => void told.push(how),
+    failed: (fault: string) => void told.push(fault),
     completed: () => void told.push('completed'),
     ...changes,
   }

@@ -67,7 +67,7 @@ describe('readSuccessUpTo', () => {
     const { reply, body, told } = fakeReply()
     body.write('<html>')
     await expect(readSuccessUpTo(reply, { bytesMax: 2 }, [])).rejects.toBeInstanceOf(UpstreamFailedError)
-    expect([body.isDestroyed, told]).toEqual([true, ['failed']])
+    expect([body.isDestroyed, told]).toEqual([true, ['odd_body']])
   })
 })
 
@@ -97,7 +97,7 @@ describe('refuseReply', () => {
   it('blames the channel', () => {
     const { reply, told } = fakeReply()
     expect(() => refuseReply(reply, 'no choices')).toThrow(UpstreamFailedError)
-    expect(told).toEqual(['failed'])
+    expect(told).toEqual(['odd_body'])
   })
 })
 
@@ -192,7 +192,7 @@ describe('for a large reply,', () => {
       const { reply, body, told } = fakeReply()
       body.end('}')
       await cutReply(reply, { held: [Buffer.from('{')], rest: body }, { form })
-      expect(told).toEqual(['failed'])
+      expect(told).toEqual(['too_large'])
     })
   })
 })

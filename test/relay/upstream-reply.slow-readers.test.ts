@@ -102,7 +102,7 @@ describe('a channel whose replies break off', () => {
     await holdUp(body, milliseconds)
     breakOff()
     await chunksOf(body).catch(() => undefined)
-    failed()
+    failed('no_end')
   }
 
   it.each([

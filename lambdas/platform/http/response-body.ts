@@ -85,6 +85,9 @@ export class ResponseBrokenError extends Error {
  */
 export type BodyEnd = 'whole' | 'broken' | 'destroyed' | 'held_up'
 
+/** The reason of a body whose server was silent for too long. */
+export const IDLE_TIMEOUT = 'idle timeout'
+
 /** The bytes held for a slow reader: as many as one read of a socket. Node holds as much again, and then TCP makes the server wait. */
 const HELD_BYTES_MAX = 64 * 1024
 
@@ -114,7 +117,7 @@ export class ResponseBody implements AsyncIterableIterator<Buffer, undefined> {
   #end: BodyEnd | undefined
   #reason = 'given up'
   #isDestroyed = false
-  #onEnd: ((end: BodyEnd) => void) | undefined
+  #onEnd: ((end: BodyEnd, reason: string) => void) | undefined
   #onStart: (() => void) | undefined
 
   /** Must be created in the event that brings the head of the response. `idleMilliseconds` bounds each silence, if given. */
@@ -134,12 +137,15 @@ export class ResponseBody implements AsyncIterableIterator<Buffer, undefined> {
     return this.#end !== undefined
   }
 
-  /** Calls `listener` once with the end of the body. A body can end whole before all of it was read. */
-  onceOver(listener: (end: BodyEnd) => void): void {
+  /**
+   * Calls `listener` once with the end of the body, and the reason of a {@link ResponseBrokenError}. A body can end whole before
+   * all of it was read.
+   */
+  onceOver(listener: (end: BodyEnd, reason: string) => void): void {
     if (this.#end === undefined) {
       this.#onEnd = listener
     } else {
-      listener(this.#verdictOn(this.#end))
+      listener(this.#verdictOn(this.#end), this.#reason)
     }
   }
 
@@ -247,7 +253,7 @@ export class ResponseBody implements AsyncIterableIterator<Buffer, undefined> {
   /** Silence counts while the reader waits for a chunk, and before it asks for the first one unless the body is paused. */
   #onIdle(): void {
     if (this.#waiting !== undefined || (!this.#isBegun && !this.#incoming.isPaused())) {
-      this.#finish('broken', 'idle timeout')
+      this.#finish('broken', IDLE_TIMEOUT)
     }
   }
 
@@ -269,7 +275,7 @@ export class ResponseBody implements AsyncIterableIterator<Buffer, undefined> {
     }
     this.#onStart?.()
     this.#heldUp.end()
-    this.#onEnd?.(this.#verdictOn(end))
+    this.#onEnd?.(this.#verdictOn(end), reason)
   }
 
   /** Where only the end of the connection ends the body, a cut looks like an end. */
