@@ -126,6 +126,16 @@ function allowedIn(message: string): string[] {
   return start === -1 ? [] : message.slice(start + ALLOWED.length).split(', ')
 }
 
+/** How upstreams are configured, by the words that people write as `provider`. */
+const EXAMPLES: readonly (readonly [RegExp, string])[] = [
+  [/anthropic|claude/i, 'anthropic.yaml'],
+  [/bedrock|aws|amazon/i, 'bedrock.yaml'],
+  [/openrouter/i, 'openrouter.yaml'],
+  [/^ark$|volc|byteplus/i, 'ark.yaml'],
+  [/dashscope|alibaba|model-?studio/i, 'model-studio.yaml'],
+  [/azure|gemini|google|vertex|deepseek|mistral|groq|ollama|vllm|xai|litellm|qwen|moonshot/i, 'openai-compatible.yaml'],
+]
+
 /** A message that lists what is allowed, or names a model that is missing, also says which of these was probably meant. */
 function withSuggestion(problem: ConfigProblem, value: unknown, shippedModels: readonly string[]): ConfigProblem {
   const { path } = problem
@@ -135,6 +145,10 @@ function withSuggestion(problem: ConfigProblem, value: unknown, shippedModels: r
   const others = subject?.startsWith('no ') ? shippedModels : []
   const meant = written === undefined ? undefined : nearestName(written, [...allowedIn(message), ...others])
   const [said, allowed] = message.split(ALLOWED)
+  const [, example] = EXAMPLES.find(([words]) => path[2] === 'provider' && words.test(written ?? '')) ?? []
+  if (example !== undefined) {
+    return { path, message: `${said}; write the channel as in config/examples/${example}; allowed: ${allowed}` }
+  }
   const suggested = `${said}; did you mean ${meant}?${allowed === undefined ? '' : ` allowed: ${allowed}`}`
   return { path, message: meant === undefined ? message : suggested }
 }
@@ -207,9 +221,9 @@ function issueText(issue: z.core.$ZodRawIssue): string | undefined {
     case 'too_small':
       return issue.inclusive === false
         ? `must be above ${issue.minimum}`
-        : `must be at least ${issue.minimum}${unit(issue.origin)}`
+        : bounded('at least', issue.minimum, issue.origin)
     case 'too_big':
-      return `must be at most ${issue.maximum}${unit(issue.origin)}`
+      return bounded('at most', issue.maximum, issue.origin)
     default:
       return undefined
   }
@@ -219,6 +233,9 @@ function listed(values: unknown): string {
   return Array.isArray(values) ? values.join(', ') : String(values)
 }
 
-function unit(origin: unknown): string {
-  return origin === 'array' ? ' entries long' : origin === 'string' ? ' characters long' : ''
+function bounded(bound: string, limit: unknown, origin: unknown): string {
+  if (origin === 'array') {
+    return `must have ${bound} ${limit} ${Number(limit) === 1 ? 'entry' : 'entries'}`
+  }
+  return `must be ${bound} ${limit}${origin === 'string' ? ' characters long' : ''}`
 }

@@ -14,6 +14,7 @@ import {
   visit,
 } from 'yaml'
 import * as z from 'zod'
+import { PATHS } from '#core/api/paths.ts'
 import { credentialName } from '#core/catalogue/catalogue.ts'
 import { type GatewayConfig, gatewayConfigSchema, LOOPBACK_CALLBACKS } from '#core/catalogue/gateway-config.ts'
 import { isIssuer } from '#core/catalogue/identity-settings.ts'
@@ -95,10 +96,13 @@ export function loadGatewayConfig(options: LoadOptions): LoadedConfig {
   const others =
     value === null || value === undefined
       ? [EMPTY]
-      : configProblems(value, [...shipped.keys()]).filter(({ path }) => !reported.has(formatPath(path)))
+      : configProblems(value, [...shipped.keys()])
+          .filter(({ path }) => !reported.has(formatPath(path)))
+          // Models are missing because no channel names one.
+          .map((problem) => (isWithoutChannels(value) && formatPath(problem.path) === 'models' ? NO_CHANNELS : problem))
   const keys = mode === 'start' ? missingKeys(value, environment) : []
   const local = mode === 'synth' ? localIssuers(value) : []
-  const problems = [...unset, ...others, ...keys, ...local].map((problem) => ({
+  const problems = [...unset, ...others, ...keys, ...local, ...apiPaths(value)].map((problem) => ({
     ...problem,
     line: lineOf(document, lines, problem.path),
   }))
@@ -111,7 +115,9 @@ export function loadGatewayConfig(options: LoadOptions): LoadedConfig {
   const region = mode === 'synth' ? undefined : (environment.AWS_REGION ?? LOCAL_REGION)
   const config = withAddresses(gatewayConfigSchema.parse(value), region)
   const loaded = mode === 'synth' ? withoutSimulators(config) : { config, leftOut: [], warnings: [] }
-  return { ...loaded, warnings: [...loaded.warnings, ...baseUrlWarnings(loaded.config)] }
+  const empty =
+    config.channels.length === 0 ? [`channels ${NO_CHANNELS.message}; until then every request is refused`] : []
+  return { ...loaded, warnings: [...empty, ...loaded.warnings, ...baseUrlWarnings(loaded.config)] }
 }
 
 /** Plain http is for an issuer on the machine of a local host. */
@@ -131,6 +137,30 @@ const NO_TABS = 'a tab in the indentation; indent with spaces'
 const EMPTY: ConfigProblem = {
   path: [],
   message: 'is empty; write `channels`, and `models` of your own, as in config/examples/openai-compatible.yaml',
+}
+
+const NO_CHANNELS: ConfigProblem = {
+  path: ['channels'],
+  message: 'is empty; write a channel, as in config/examples/openai-compatible.yaml',
+}
+
+function isWithoutChannels(value: unknown): boolean {
+  return isRecord(value) && Array.isArray(value.channels) && value.channels.length === 0
+}
+
+/** The paths that the gateway adds to a base url, the longest first. */
+const API_PATHS = Object.values(PATHS)
+  .map((path) => path.slice('/v1'.length))
+  .toSorted((left, right) => right.length - left.length)
+
+/** A base url that is copied from the documentation of one call: every request would be a 404. */
+function apiPaths(value: unknown): ConfigProblem[] {
+  return listAt(value, 'channels').flatMap(({ provider, base_url }, index) => {
+    const url = String(base_url).replace(/\/+$/, '')
+    const path = provider === 'openai' ? API_PATHS.find((each) => url.endsWith(each)) : undefined
+    const message = `ends in ${path}, which the gateway adds; write ${url.slice(0, -(path?.length ?? 0))}`
+    return path === undefined ? [] : [{ path: ['channels', index, 'base_url'], message }]
+  })
 }
 
 function readDocument(file: string, lines: LineCounter): Document {

@@ -1,4 +1,5 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: this is what an operator writes.
+import { existsSync } from 'node:fs'
 import { describe, expect, it } from '@jest/globals'
 import { parse } from 'yaml'
 import { VIDEO_PROVIDERS } from '#core/providers/registry.ts'
@@ -141,7 +142,7 @@ describe('a problem', () => {
       'a model of a kind that the channel cannot serve',
       'famA-1-pro: famA-1-pro',
       'chat-default: chat',
-      'channels[1].models.chat-default: a p2 channel cannot serve a model of kind chat',
+      'channels[1].models.chat-default: a channel of provider p2 cannot serve a model of kind chat',
     ],
     [
       'a default that is not offered',
@@ -236,7 +237,7 @@ describe('a problem', () => {
       '3 channels[0].provider: not allowed; did you mean openai',
       '4 channels[0].base_url: use an http(s) url without query, or the word simulator',
       '5 channels[0].timeout: unknown key "timeout"; did you mean timeouts',
-      '7 models: must be at least 1 entries long',
+      '7 models: must have at least 1 entry',
     ])
     const unknown = problemsOf(`${text.replace('opnai', 'acme')}models: []\n`)
     expect(unknown.map((line) => line.split(': ')[0])).toStrictEqual([
@@ -301,6 +302,37 @@ describe('a problem', () => {
       '1 (file): is empty; write `channels`, and `models` of your own, as in config/examples/openai-compatible.yaml',
     ])
   })
+
+  it('of an empty list of channels says what to write, and not that models are missing', () => {
+    const problem = '1 channels: is empty; write a channel, as in config/examples/openai-compatible.yaml'
+    expect(problemsOf('channels: []\n')).toStrictEqual([problem])
+    expect(problemsOf('channels: []\nmodels: []\n')).toStrictEqual([problem])
+  })
+
+  it.each([
+    ['anthropic', 'anthropic'],
+    ['AWS Bedrock', 'bedrock'],
+    ['openrouter', 'openrouter'],
+    ['azure', 'openai-compatible'],
+    ['gemini', 'openai-compatible'],
+    ['dashscope', 'model-studio'],
+  ])('of the provider %j names the example of such a channel', (provider, example) => {
+    const text = `channels:\n  - id: main\n    provider: ${provider}\n    base_url: https://api.example.com/v1\n    models: { chat-default: x }\n`
+    expect(problemsOf(text)).toStrictEqual([
+      `3 channels[0].provider: not allowed; write the channel as in config/examples/${example}.yaml; allowed: p1, p2, openai`,
+    ])
+    expect(existsSync(`config/examples/${example}.yaml`)).toBe(true)
+  })
+
+  it.each(['/chat/completions', '/messages', '/responses/', '/embeddings', '/images/generations', '/completions'])(
+    'of a base url that ends in %s says the right one',
+    (path) => {
+      const text = `channels:\n  - id: main\n    provider: openai\n    base_url: https://api.example.com/v1${path}\n    models: { chat-default: x }\n`
+      expect(problemsOf(text)).toStrictEqual([
+        `4 channels[0].base_url: ends in ${path.replace(/\/$/, '')}, which the gateway adds; write https://api.example.com/v1`,
+      ])
+    },
+  )
 
   it('of a tab is told once, and not what the parser misreads behind it', () => {
     expect(() => load('channels:\n  - id: main\n\tprovider: openai\n    models: {}\n')).toThrow(

@@ -60,7 +60,7 @@ describe('a valid configuration', () => {
   })
 
   it('has its defaults filled in', () => {
-    const { config } = load(
+    const { config, warnings } = load(
       'channels: []\nmodels: [{ id: m, kind: chat, billing: per_request, context_tokens: 1, max_output_tokens: 1, prices: [{ price: "1" }] }]',
     )
     expect(config).toMatchObject({
@@ -72,6 +72,7 @@ describe('a valid configuration', () => {
       queue_minutes: 60,
       max_video_bytes: 2_147_483_648,
     })
+    expect(warnings).toStrictEqual([expect.stringMatching(/^channels is empty; write a channel, as in /)])
   })
 })
 

@@ -90,7 +90,7 @@ function channelModels({ provider, models: served }: ChannelRow, index: number, 
     }
     const isChecked = provider !== undefined && model.kind !== undefined
     if (isChecked && (model.kind === 'video') !== (provider !== 'openai')) {
-      return [{ path, message: `a ${provider} channel cannot serve a model of kind ${model.kind}` }]
+      return [{ path, message: `a channel of provider ${provider} cannot serve a model of kind ${model.kind}` }]
     }
     return []
   })
