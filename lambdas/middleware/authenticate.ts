@@ -1,6 +1,6 @@
 import type { MiddlewareObj } from '@middy/core'
 import type { AccountView } from '#core/api/balance.ts'
-import { bearerKey, isPlausibleKey } from '#core/api-key.ts'
+import { bearerKey, isLikeAdminKey, isPlausibleKey } from '#core/api-key.ts'
 import { InvalidApiKeyError, KeyRateExceededError } from '#core/errors.ts'
 import type { VideoJob } from '#core/jobs/video-job.ts'
 import { type RateState, requestRate, spreadWait } from '#core/limits.ts'
@@ -30,7 +30,7 @@ export type KeyLookup = (shown: ShownKey) => Promise<Found | undefined>
 
 /**
  * Puts the caller of `Authorization: Bearer <key>` on the event. Missing, malformed, mistyped, unknown, expired, suspended
- * and revoked keys all throw the same InvalidApiKeyError, the first three without a read. A token of an issuer stands for the key of its subject.
+ * and revoked keys all throw the same InvalidApiKeyError, the first three without a read, as an admin key does, which is told apart by its prefix. A token of an issuer stands for the key of its subject.
  */
 export function authenticate(lookUp: KeyLookup): MiddlewareObj<ApiEvent, ApiResult> {
   const before = async ({ event }: { event: ApiEvent }) => {
@@ -61,11 +61,13 @@ export function presentedKey({ path, headerLines }: Pick<ReceivedRequest, 'path'
     throw new InvalidApiKeyError(headerLines('x-api-key').length > 0 ? NOT_IN_API_KEY_HEADER : SEND_BEARER)
   }
   if (!isPlausibleKey(key)) {
-    throw new InvalidApiKeyError()
+    throw new InvalidApiKeyError(isLikeAdminKey(key) ? ADMIN_KEY : undefined)
   }
   return key
 }
 
+const ADMIN_KEY =
+  'this is an admin key, which `/admin/v1` at the address of the console takes; this route takes an API key (`rg_live_...`)'
 const SEND_BEARER = 'send it as `Authorization: Bearer <key>`'
 const NOT_IN_API_KEY_HEADER = `${SEND_BEARER}, not in \`x-api-key\``
 

@@ -54,6 +54,8 @@ describe('authenticate', () => {
       expect(dynamo.calls()).toHaveLength(0)
     })
 
+    const OF_ADMIN =
+      'this is an admin key, which `/admin/v1` at the address of the console takes; this route takes an API key (`rg_live_...`)'
     const SEND_BEARER = 'send it as `Authorization: Bearer <key>`'
 
     it.each<[string, Partial<ApiEvent>, string]>([
@@ -71,6 +73,7 @@ describe('authenticate', () => {
         { multiValueHeaders: { Authorization: [`Bearer ${KEY}`], authorization: [`Bearer ${KEY}`] } },
         SEND_BEARER,
       ],
+      ['of an admin', { headers: { authorization: 'Bearer rg_admin_x' } }, OF_ADMIN],
       ['in x-api-key', { headers: { 'x-api-key': KEY } }, `${SEND_BEARER}, not in \`x-api-key\``],
     ])(
       '(%s) is the same 401, without a read, and its request is told how to send a key',
