@@ -71,10 +71,7 @@ export type CutReply = Pick<UpstreamReply, 'channel' | 'upstreamRequestId' | 'fa
  * To be called once for each such reply, whatever is billed for it.
  * @param bound the bound that cut it, for the log.
  */
-export function reportCutReply(
-  reply: CutReply,
-  bound: 'bytes' | 'event bytes' | 'seconds',
-): void {
+export function reportCutReply(reply: CutReply, bound: 'bytes' | 'event bytes' | 'seconds'): void {
   const { channel, upstreamRequestId } = reply
   reply.fault ??= bound === 'seconds' ? 'timeout' : 'too_large'
   logger.error('reply cut short', { channelId: channel.id, upstreamRequestId, bound })

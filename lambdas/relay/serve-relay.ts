@@ -117,7 +117,11 @@ async function requestLog(exchange: RelayExchange, next: () => Promise<void>): P
   const { statusCode } = response
   const durationMilliseconds = Math.round(performance.now() - receivedAt)
   const reason = exchange.outcome(undefined).cause
-  const facts = { ...(reason === undefined ? {} : { reason }), ...exchange.facts, firstByteMilliseconds: headers.firstByteMilliseconds }
+  const facts = {
+    ...(reason === undefined ? {} : { reason }),
+    ...exchange.facts,
+    firstByteMilliseconds: headers.firstByteMilliseconds,
+  }
   logger.info('request', { operation, requestId, statusCode, durationMilliseconds, ...facts })
   measureRequest(statusCode, facts)
 }
