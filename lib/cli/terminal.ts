@@ -1,6 +1,7 @@
 import { fstatSync, readFileSync, statSync } from 'node:fs'
 import type { Writable } from 'node:stream'
 import { type ParseArgsConfig, parseArgs } from 'node:util'
+import { nearestName } from '#core/nearest-name.ts'
 import { OperatorError } from '../config/operator-error.ts'
 
 /** A wrong command line: one sentence. The usage of the command is printed below it; exit code 2. */
@@ -18,8 +19,15 @@ export function parseOptions<const Config extends ParseArgsConfig>(
   try {
     return parseArgs(config)
   } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error), { cause: error })
+    const message = error instanceof Error ? error.message : String(error)
+    const [, typed] = /^Unknown option '(-[^'=]*)/.exec(message) ?? []
+    throw new UsageError(typed === undefined ? message : unknownOption(typed, config), { cause: error })
   }
+}
+
+function unknownOption(typed: string, { options = {} }: ParseArgsConfig): string {
+  const nearest = nearestName(typed.replace(/^-+/, ''), Object.keys(options))
+  return `there is no option ${typed}${nearest === undefined ? '' : `; did you mean --${nearest}?`}`
 }
 
 /** @throws UsageError for anything but an integer within the bounds; `free` says what 0 means. */

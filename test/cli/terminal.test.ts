@@ -72,6 +72,13 @@ describe('parseOptions: the options of a command', () => {
       expect(() => parseOptions({ args, options })).toThrow(UsageError)
     },
   )
+
+  it.each([
+    ['--prot=9', /^there is no option --prot; did you mean --port\?$/],
+    ['--bogus', /^there is no option --bogus$/],
+  ])('that are not known (%s) are told with the one that was meant', (arg, message) => {
+    expect(() => parseOptions({ args: [arg], options })).toThrow(message)
+  })
 })
 
 const NAMES = ['tenant', 'ledger', 'catalogue']

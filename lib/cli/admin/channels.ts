@@ -188,7 +188,7 @@ export const channelWeightSet: Command = commandOf(CHANNEL_DOCUMENTS.changeChann
   details: `Replaces \`weight\` of the configuration. A session moves only if its channel loses share. ${KEPT}`,
   options: {
     ...CHANNEL,
-    N: {
+    WEIGHT: {
       value: 'N',
       summary: 'above 0, at most 1000, such as 0.5',
       required: true,
@@ -208,7 +208,7 @@ export const channelPrioritySet: Command = commandOf(CHANNEL_DOCUMENTS.changeCha
   details: `Replaces \`priority\` of the configuration. ${KEPT}`,
   options: {
     ...CHANNEL,
-    N: {
+    PRIORITY: {
       value: 'N',
       summary: 'from 0 to 1000',
       required: true,

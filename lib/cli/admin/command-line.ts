@@ -236,7 +236,12 @@ function unknownOption(flag: string, { node, command, commands }: Refused): stri
   if (command === undefined && commands.some(({ options = {} }) => Object.hasOwn(options, typed))) {
     return `${flag} follows the name of its command`
   }
-  const nearest = nearestName(typed, names) ?? sameValue(typed, command, commands)
+  const [word] = command?.parameters?.filter(({ name }) => name.toLowerCase() === typed) ?? []
+  if (command !== undefined && word !== undefined) {
+    return `"${command.name}" takes ${word.name} as a word, without the name of an option`
+  }
+  const ofField = Object.entries(command?.options ?? {}).find(([, { field }]) => field === typed.replaceAll('-', '_'))
+  const nearest = ofField?.[0] ?? nearestName(typed, names) ?? sameValue(typed, command, commands)
   const hint = nearest === undefined ? '' : `; did you mean --${nearest}?`
   return `${command === undefined ? 'there is' : `"${command.name}" has`} no option ${flag}${hint}`
 }

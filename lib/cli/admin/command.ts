@@ -10,6 +10,8 @@ export type CommandOption = {
   readonly value?: string
   readonly summary: string
   readonly required?: true
+  /** The field of the input that it gives, if that has another name. */
+  readonly field?: string
 }
 
 /** A word after the command's name, such as `NAME` of `secret set NAME`. */

@@ -22,7 +22,7 @@ import { budgetLine, limitLine, readBudget } from './budgets.ts'
 import { type Command, readCount } from './command.ts'
 import { documentOperation } from './document.ts'
 import { commandOf, type FieldOption } from './operation-command.ts'
-import { findTenantId, OVERLAP, readEnd, readName, TENANT } from './read-options.ts'
+import { findTenantId, meant, OVERLAP, readEnd, readName, TENANT } from './read-options.ts'
 
 /** A budget of a tenant or a key, as it counts now. */
 export const budget = z.strictObject({
@@ -150,11 +150,13 @@ export async function findKey(table: Table, idOrName: string): Promise<ApiKeyLis
   if (withId !== undefined) {
     return withId
   }
-  const named = (await listApiKeys(table)).filter(({ name }) => name === idOrName)
+  const keys = await listApiKeys(table)
+  const named = keys.filter(({ name }) => name === idOrName)
   const usable = named.filter((key) => ['active', 'suspended'].includes(stateOf(key, Date.now())))
   const [found, ...others] = usable.length > 0 ? usable : named
   if (found === undefined) {
-    throw new StoreRefusal('not_found', `no key ${idOrName}`)
+    const words = keys.flatMap(({ keyId, name }) => [name ?? '', keyId])
+    throw new StoreRefusal('not_found', `no key ${idOrName}${meant(idOrName, words)}`)
   }
   if (others.length > 0) {
     const ids = [found, ...others].map(({ keyId, tenantId }) => `${keyId} of tenant ${tenantId}`).join(', ')

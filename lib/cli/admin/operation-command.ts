@@ -13,8 +13,6 @@ import type { DocumentedOperation } from './document.ts'
 
 /** An option of a command that gives a field of the input, where its text is not the JSON of the field. */
 export type FieldOption = CommandOption & {
-  /** The name of the field, if it is not that of the option. */
-  readonly field?: string
   /** The field from the text of the option. @throws UsageError. */
   readonly read?: (text: string) => unknown
   /** The field where the option is left out, if the schema has no default. */

@@ -1,9 +1,10 @@
 import { OVERLAP_MILLISECONDS } from '#core/admin/request-fields.ts'
 import { InvalidAmountError, type Microcredits, parseCredits } from '#core/money.ts'
+import { nearestName } from '#core/nearest-name.ts'
 import { isPrintable, withoutSecrets } from '#core/redaction.ts'
 import { StoreRefusal } from '#store/store-refusal.ts'
 import type { Table } from '#store/table/table.ts'
-import { readTenantName, type Tenant, tenantsNamed } from '#store/tenants/tenants.ts'
+import { listTenantNames, readTenantName, type Tenant } from '#store/tenants/tenants.ts'
 import { UsageError } from '../terminal.ts'
 import type { AdminContext, CommandOption, CommandValues } from './command.ts'
 
@@ -42,15 +43,23 @@ export async function findTenant(table: Table, idOrName: string): Promise<Pick<T
   if (withId !== undefined) {
     return withId
   }
-  const [found, ...others] = await tenantsNamed(table, idOrName)
+  const tenants = await listTenantNames(table)
+  const [found, ...others] = tenants.filter(({ name }) => name === idOrName)
   if (found === undefined) {
-    throw new StoreRefusal('not_found', `no tenant ${idOrName}`)
+    const words = tenants.flatMap(({ id, name }) => [name, id])
+    throw new StoreRefusal('not_found', `no tenant ${idOrName}${meant(idOrName, words)}`)
   }
   if (others.length > 0) {
     const ids = [found, ...others].map(({ id }) => id).join(', ')
     throw new UsageError(`--tenant ${idOrName}: ${others.length + 1} tenants have this name; use the id: ${ids}`)
   }
   return found
+}
+
+/** The name that was probably meant, as the end of a sentence. */
+export function meant(typed: string, names: readonly string[]): string {
+  const nearest = nearestName(typed, names)
+  return nearest === undefined ? '' : `; did you mean ${nearest}?`
 }
 
 /** The name of `--name`. @throws UsageError for a name with control characters or a secret. */

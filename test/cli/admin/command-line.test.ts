@@ -87,6 +87,13 @@ describe('readCommandLine', () => {
     }
   })
 
+  it.each([
+    ['key create --rate-per-minute 5', '"key create" has no option --rate-per-minute; did you mean --rate?'],
+    ['channel weight main --weight 2', '"channel weight" takes WEIGHT as a word, without the name of an option'],
+  ])('says how the value of `%s` is given', async (line, sentence) => {
+    expect((await typeWords(line.split(' '), COMMANDS)).error.split('\n')[0]).toBe(sentence)
+  })
+
   it('says that a secret value is never given as an argument', async () => {
     const { error } = await typeWords(['secret', 'set', 'P1_API_KEY', 'SUPERSECRET'], COMMANDS)
     expect(error).toMatch(/^"secret set" has too many arguments; a secret value is never given as an argument\n/)

@@ -370,7 +370,8 @@ describe('findKey', () => {
 
   it('a word that no key has is refused', async () => {
     await expect(findKey(table, 'x'.repeat(1025))).rejects.toMatchObject({ code: 'not_found' })
-    await expect(findKey(table, 'nobody')).rejects.toMatchObject({ code: 'not_found' })
+    await expect(findKey(table, 'nobody')).rejects.toThrow(/^no key nobody$/)
+    await expect(findKey(table, 'twim')).rejects.toThrow('no key twim; did you mean twin?')
   })
 })
 

@@ -60,8 +60,10 @@ describe('findTenant', () => {
     expect(await findTenant(own, name)).toEqual({ id, name })
   })
 
-  it('a word that no tenant has is refused', async () => {
-    await expect(findTenant(table, 'acme')).rejects.toMatchObject({ code: 'not_found' })
+  it('a word that no tenant has is refused with the one that was meant', async () => {
+    await expect(findTenant(table, 'acme')).rejects.toMatchObject({
+      ...{ code: 'not_found', message: 'no tenant acme; did you mean Acme?' },
+    })
   })
 
   it('the option may be left out where a command allows it', async () => {

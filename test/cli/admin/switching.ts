@@ -36,14 +36,14 @@ export function useSwitching() {
     table: () => table,
     switches: async () => (await readSwitches(table)).switches,
     /** Runs a command for a channel or a model. */
-    run: (command: Command, ID?: string, N?: string): Promise<Output> =>
+    run: (command: Command, ID?: string, value?: string): Promise<Output> =>
       runCommand(command, {
         table,
         local: true,
         dataDirectory,
         outputs: { BaseUrl: 'http://127.0.0.1:1' },
         warn: (sentence) => void warnings.push(sentence),
-        options: { ID, N },
+        options: { ID, WEIGHT: value, PRIORITY: value },
       }),
   }
 }
