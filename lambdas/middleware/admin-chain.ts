@@ -220,7 +220,7 @@ export function adminHandler(
 ): Handler {
   const site = once(currentSite)
   const handlers = operations.map((row) => ({ row, handle: chain(row.operation).handler(served(row)) }))
-  const nowhere = chain(`${name}-fallback`).handler((event) => refuse(event, operations))
+  const nowhere = chain(`${name}-fallback`).handler(refuse)
   return async (event, context) => {
     for (const { row, handle } of handlers) {
       const pathParameters = row.method === event.httpMethod ? matchPath(row.path, event.path) : undefined
@@ -272,11 +272,11 @@ function chain(operation: string) {
     .use(errorResponse())
 }
 
-/** @throws RouteNotFoundError, MethodNotAllowedError. */
-async function refuse(event: ApiEvent, operations: readonly ServedOperation[]): Promise<ApiResult> {
+/** Names the methods of other functions too. @throws RouteNotFoundError, MethodNotAllowedError. */
+async function refuse(event: ApiEvent): Promise<ApiResult> {
   await requireFrontDoor(event)
-  const methods = operations.filter(({ path }) => matchPath(path, event.path) !== undefined).map(({ method }) => method)
-  throw methods.length === 0 ? new RouteNotFoundError() : new MethodNotAllowedError(methods, event.httpMethod)
+  const methods = (await import('./admin-methods.ts')).methodsAt(event.path, matchPath)
+  throw methods ? new MethodNotAllowedError(methods, event.httpMethod) : new RouteNotFoundError()
 }
 
 function resultOf(

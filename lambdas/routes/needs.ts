@@ -73,7 +73,7 @@ export type FunctionNeeds = {
   readonly shipsTokenizer?: true
   /** Verifies tokens of issuers, and makes keys of their subjects; only where the configuration has issuers. */
   readonly takesTokens?: true
-  /** Ships the OpenAPI document. */
-  readonly shipsOpenapi?: true
+  /** Ships this OpenAPI document. */
+  readonly shipsOpenapi?: 'openapi.json' | 'admin-openapi.json'
   readonly memoryMegabytes: number
 }

@@ -9,7 +9,7 @@ export const getOpenapiDocument = /* @__PURE__ */ defineRoute({
   errors: [500],
   isRevalidated: true,
   function: 'public',
-  needs: { table: [], shipsOpenapi: true },
+  needs: { table: [], shipsOpenapi: 'openapi.json' },
 })
 
 export const getHealth = /* @__PURE__ */ defineRoute({

@@ -12,7 +12,13 @@ import { buildConsole } from '../console/build-console.ts'
 import { prebuiltFile, TOKENIZER_RANKS } from './prebuilt.ts'
 
 /** Files that a stack reads from where they are, and the licence. */
-const COPIED_FILES = [CONFIGURATION_FILE, 'openapi.json', 'lambdas/pipeline/video-job.asl.json', 'LICENSE']
+const COPIED_FILES = [
+  CONFIGURATION_FILE,
+  'openapi.json',
+  'admin-openapi.json',
+  'lambdas/pipeline/video-job.asl.json',
+  'LICENSE',
+]
 
 /** What is deployed: each handler, and the relay server. */
 export function deployedModules(): readonly { readonly folder: string; readonly entry: string }[] {

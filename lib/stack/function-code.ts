@@ -1,5 +1,5 @@
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
 import type { IdentitySettings } from '#core/identity.ts'
 import { writeTokenizerRanks } from '../config/tokenizer-ranks.ts'
@@ -44,6 +44,11 @@ function writeIdentity(file: string, configurationFile: string): void {
   writeFileSync(file, JSON.stringify({ ...identity, trusted_origins } satisfies IdentitySettings))
 }
 
+/** A document ships under the name that it has in the repository. */
+function copyDocument(file: string): void {
+  copyFileSync(join(import.meta.dirname, '../..', basename(file)), file)
+}
+
 /** Files that can ship with a function's code, with their writers. */
 const SHIPPED_FILES = {
   'gateway.json': (file: string, { configurationFile }: FunctionSources) => copyFileSync(configurationFile, file),
@@ -51,7 +56,8 @@ const SHIPPED_FILES = {
   'cl100k_base.json': (file: string) => writeTokenizerRanks(file),
   'console.json': (file: string, { consoleFolder }: FunctionSources) => writeFileSync(file, packConsole(consoleFolder)),
   'index.js': (file: string) => writeFileSync(file, WEB_FUNCTION_ENTRY),
-  'openapi.json': (file: string) => copyFileSync(join(import.meta.dirname, '../../openapi.json'), file),
+  'openapi.json': copyDocument,
+  'admin-openapi.json': copyDocument,
 }
 
 /** A file that can ship with code. */

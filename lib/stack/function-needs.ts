@@ -161,6 +161,7 @@ const admin = {
   timeoutSeconds: FUNCTION_TIMEOUT_SECONDS.api,
   memoryMegabytes: ADMIN_MEMORY_MEGABYTES,
   provesFrontDoor: true,
+  shipsOpenapi: 'admin-openapi.json',
 } as const
 
 /**

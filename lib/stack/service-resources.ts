@@ -58,7 +58,7 @@ export function createFunction(
     ...(readsConfiguration ? (['gateway.json'] as const) : []),
     ...(takesTokens ? ([IDENTITY_FILE] as const) : []),
     ...(shipsTokenizer ? (['cl100k_base.json'] as const) : []),
-    ...(shipsOpenapi ? (['openapi.json'] as const) : []),
+    ...(shipsOpenapi === undefined ? [] : [shipsOpenapi]),
   ]
   const { sources } = resources
   const created = new GatewayFunction(scope, id, { sources, folder, timeoutSeconds, memoryMegabytes, files, ...rest })

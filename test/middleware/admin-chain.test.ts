@@ -71,13 +71,23 @@ describe('adminHandler', () => {
   })
 
   it.each([
-    ['an operation of another function', 'GET', '/admin/v1/session', 404],
-    ['an unknown method', 'PUT', KEYS, 405],
+    ['an operation of another function', 'GET', '/admin/v1/session', 405],
     ['an unknown path', 'POST', '/admin/v1/nothing', 404],
   ])('refuses %s', async (_, method, path, statusCode) => {
     const response = await handler(adminEvent(method, path), context)
     const headers = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' }
     expect(response).toMatchObject({ statusCode, headers })
+  })
+
+  it.each([
+    [KEYS, 'GET, POST'],
+    ['/admin/v1/overview', 'GET'],
+    ['/admin/v1/tenants/acme/grants', 'POST'],
+  ])('refuses an unknown method of %s with all that it takes, whichever function serves them', async (path, allow) => {
+    for (const name of ['read', 'write'] as const) {
+      const ofName = adminHandler(name, [], { openTable: tableWithSession() })
+      expect(await ofName(adminEvent('PUT', path), context)).toMatchObject({ statusCode: 405, headers: { allow } })
+    }
   })
 
   it.each<[string, Record<string, string | undefined>]>([

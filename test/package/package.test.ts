@@ -37,9 +37,17 @@ describe('the package', () => {
   it('holds what runs in an app of CDK, and nothing else', () => {
     const folders = new Set(packed.map((path) => path.replace(/^(package\/[^/]+)\/.*/, '$1')))
     expect([...folders].sort()).toEqual(
-      ['LICENSE', 'cl100k_base.json', 'config', 'console', 'lambdas', 'lib', 'openapi.json', 'package.json'].map(
-        (name) => `package/${name}`,
-      ),
+      [
+        'LICENSE',
+        'admin-openapi.json',
+        'cl100k_base.json',
+        'config',
+        'console',
+        'lambdas',
+        'lib',
+        'openapi.json',
+        'package.json',
+      ].map((name) => `package/${name}`),
     )
     expect(packed.filter((path) => path.endsWith('.ts'))).toEqual(['package/lib/package/reelgate.d.ts'])
   })

@@ -167,7 +167,7 @@ describe('function-needs: environment and files', () => {
   )
 
   it.each(Object.entries(needsByFolder()))('%s gets the OpenAPI document if its code reads it', (folder, needs) => {
-    expect(needs.shipsOpenapi ?? false).toBe(usageOf(folder).readsOpenapi)
+    expect(needs.shipsOpenapi).toBe(usageOf(folder).readsOpenapi)
   })
 })
 

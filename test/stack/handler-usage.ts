@@ -19,7 +19,7 @@ export type HandlerUsage = {
   readonly variables: string[]
   readonly readsConfiguration: boolean
   readonly readsTokenizer: boolean
-  readonly readsOpenapi: boolean
+  readonly readsOpenapi: string | undefined
 }
 
 /**
@@ -92,7 +92,7 @@ function readUsage(folder: string, entry: string): HandlerUsage {
     ),
     readsConfiguration: code.includes('gateway.json'),
     readsTokenizer: code.includes('cl100k_base.json'),
-    readsOpenapi: code.includes('"openapi.json"'),
+    readsOpenapi: /"((?:admin-)?openapi\.json)"/.exec(code)?.[1],
   }
 }
 
