@@ -118,13 +118,8 @@ export class MethodNotAllowedError extends HttpError {
 export class IdempotencyKeyReusedError extends HttpError {
   override readonly name = 'IdempotencyKeyReusedError'
   readonly statusCode = 409
-  override readonly explanation: string
-  constructor(job: 'different' | 'deleted') {
-    super(job === 'deleted' ? 'idempotency key of a deleted job' : 'idempotency key reused with a different body')
-    this.explanation =
-      job === 'deleted'
-        ? 'the job that this key created was deleted: send a new key to create another'
-        : 'this key created a job with another body: repeat that body exactly, or send a new key'
+  constructor() {
+    super('idempotency key reused with a different body')
   }
 }
 

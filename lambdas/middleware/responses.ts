@@ -10,6 +10,7 @@ import {
   InsufficientQuotaError,
   InvalidRequestError,
   MethodNotAllowedError,
+  RequestBodyTooLargeError,
   ServiceUnavailableError,
 } from '#core/errors.ts'
 import { DO_NOT_RETRY } from '#core/http.ts'
@@ -78,7 +79,10 @@ function errorBody(error: HttpError, form: Form): object {
   if (error instanceof InvalidRequestError) {
     return invalidRequestBody(error, form)
   }
-  const explanation = explanationOf(error)
+  // The bodies of these errors are one text for videos.
+  const isPlain =
+    form === undefined && (error instanceof RequestBodyTooLargeError || error instanceof MethodNotAllowedError)
+  const explanation = isPlain ? undefined : explanationOf(error)
   return explanation === undefined ? bodyOf(error, form) : explainedBody(error, explanation, form)
 }
 

@@ -259,15 +259,7 @@ export const VIDEO_ERRORS = {
     description:
       'Create: the `Idempotency-Key` was used with another body, or its job was deleted. Other routes: the state of the job does not allow it.',
     examples: {
-      reused: video('Key used before', 'idempotency key reused with a different body', [
-        {
-          path: '',
-          message: 'this key created a job with another body: repeat that body exactly, or send a new key',
-        },
-      ]),
-      deleted: video('Key of a deleted job', 'idempotency key of a deleted job', [
-        { path: '', message: 'the job that this key created was deleted: send a new key to create another' },
-      ]),
+      reused: video('Key used before', 'idempotency key reused with a different body'),
       ended: video('A cancel of an ended job', 'the job has ended: there is nothing to cancel'),
       open: video('A callback of an open job', 'the job has not ended: its callback is sent when it ends'),
     },
@@ -275,9 +267,7 @@ export const VIDEO_ERRORS = {
   413: {
     name: 'VideoContentTooLarge',
     description: TOO_LARGE,
-    examples: {
-      body: video('Body too large', 'request body too large', [{ path: '', message: 'it may have at most 5 MiB' }]),
-    },
+    examples: { body: video('Body too large', 'request body too large') },
   },
   429: {
     name: 'VideoTooManyRequests',

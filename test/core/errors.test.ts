@@ -19,8 +19,7 @@ describe('every GatewayError', () => {
     [new VideoJobNotFoundError(), 404, 'video job not found'],
     [new RouteNotFoundError(), 404, 'not found'],
     [new MethodNotAllowedError(['GET'], 'PUT'), 405, 'method not allowed'],
-    [new IdempotencyKeyReusedError('different'), 409, 'idempotency key reused with a different body'],
-    [new IdempotencyKeyReusedError('deleted'), 409, 'idempotency key of a deleted job'],
+    [new IdempotencyKeyReusedError(), 409, 'idempotency key reused with a different body'],
     [new RequestBodyTooLargeError(1024), 413, 'request body too large'],
     [new ServiceUnavailableError(), 503, 'service unavailable'],
   ])('%s has its status and its exact public text', (error, statusCode, message) => {

@@ -185,10 +185,7 @@ describe('http wire', () => {
 
     it('a body above 5 MB gets a 413 of the route, above 10 MB one of the platform, with a length or chunked', async () => {
       const large = await withBody(Buffer.alloc(5 * MEGABYTE + 1, 0x20))
-      expect(large).toMatchObject({
-        status: 413,
-        body: expect.stringMatching(/^\{"error":"request body too large","details"/),
-      })
+      expect(large).toMatchObject({ status: 413, body: '{"error":"request body too large"}' })
       // Not a byte more than decides it: what a server leaves unread may reset the connection under its answer.
       const huge = Buffer.alloc(10 * MEGABYTE + 1, 0x20)
       const size = `${huge.length.toString(16)}\r\n`

@@ -209,8 +209,7 @@ const THROWN: Readonly<Record<string, readonly unknown[]>> = {
   ],
   VideoNotFound: [new errors.VideoJobNotFoundError()],
   VideoConflict: [
-    new errors.IdempotencyKeyReusedError('different'),
-    new errors.IdempotencyKeyReusedError('deleted'),
+    new errors.IdempotencyKeyReusedError(),
     new VideoJobConflictError('the job has ended: there is nothing to cancel'),
     new VideoJobConflictError('the job has not ended: its callback is sent when it ends'),
   ],

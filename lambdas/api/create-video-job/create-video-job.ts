@@ -49,11 +49,8 @@ export async function findIdempotentJob(
   }
   const stored = idempotencyItem.safeParse(item)
   const job = stored.success ? await getVideoJob(table, tenantId, stored.data.job) : undefined
-  if (stored.data?.bodyHash !== bodyHash) {
-    throw new IdempotencyKeyReusedError('different')
-  }
-  if (job === undefined || job.isDeleted) {
-    throw new IdempotencyKeyReusedError('deleted')
+  if (job === undefined || job.isDeleted || stored.data?.bodyHash !== bodyHash) {
+    throw new IdempotencyKeyReusedError()
   }
   return job
 }
@@ -228,7 +225,7 @@ async function createForCaller(command: CreateCommand, context: CreateContext): 
     if (error instanceof IdempotencyKeyTakenError && idempotency !== undefined) {
       const existing = await findIdempotentJob(context.table, caller.tenantId, idempotency)
       if (existing === undefined) {
-        throw new IdempotencyKeyReusedError('deleted')
+        throw new IdempotencyKeyReusedError()
       }
       return await repeatedResponse(existing, context)
     }

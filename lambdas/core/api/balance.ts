@@ -1,6 +1,6 @@
-import { allowsMove, type Budget, budgetAt, budgetShortfallMessage, periodEnd } from '../budgets.ts'
+import { allowsMove, type Budget, budgetAt, periodEnd } from '../budgets.ts'
 import { requestRate } from '../limits.ts'
-import { formatCredits, type Microcredits, shortfallMessage } from '../money.ts'
+import { formatCredits, type Microcredits } from '../money.ts'
 
 /** What a tenant and one of its keys have. */
 export type AccountView = {
@@ -22,23 +22,15 @@ export type AccountView = {
   }
 }
 
-/**
- * Why a reservation of this amount would be refused now, in the words and the order of a refusal; null if it would not. Another request may
- * take what is left.
- */
-export function foreseenShortfall(
-  { balance: { available }, tenantBudget, key }: AccountView,
-  needed: Microcredits,
+/** Whether funds and budgets allow a reservation of this amount now. Another request may take what is left. */
+export function isAffordable(
+  { balance, tenantBudget, key }: AccountView,
+  amount: Microcredits,
   nowMilliseconds: number,
-): string | null {
-  const move = { locked: needed, closed: 0n, billed: 0n }
-  for (const [of, budget] of [['api key', key.budget] as const, ['tenant', tenantBudget] as const]) {
-    if (budget && !allowsMove(budget, move, nowMilliseconds)) {
-      const { left, period } = budgetAt(budget, nowMilliseconds)
-      return budgetShortfallMessage({ of, needed, left, period })
-    }
-  }
-  return available >= needed ? null : shortfallMessage({ needed, available })
+) {
+  const move = { locked: amount, closed: 0n, billed: 0n }
+  const budgets = [key.budget, tenantBudget].flatMap((budget) => budget ?? [])
+  return balance.available >= amount && budgets.every((budget) => allowsMove(budget, move, nowMilliseconds))
 }
 
 /** The body of `GET /v1/balance`. A budget is shown as it counts at this time. */

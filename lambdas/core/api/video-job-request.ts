@@ -15,7 +15,7 @@ import {
   requestedTier,
   snapshotPrices,
 } from '../pricing/video-cost.ts'
-import { type AccountView, foreseenShortfall } from './balance.ts'
+import { type AccountView, isAffordable } from './balance.ts'
 import { nearestModel, otherKindMessage, sayRequired } from './request-issues.ts'
 
 /** Most units of a video prompt: 5000 characters, or 2500 Chinese ones. */
@@ -390,14 +390,12 @@ export function offerVideoJob(body: unknown, context: OfferContext): VideoOffer 
 
 /** The body of a quote: what a create would reserve, and whether it could at this moment. */
 export function videoQuote({ request, line }: VideoOffer, account: AccountView, nowMilliseconds: number) {
-  const shortfall = foreseenShortfall(account, line.amount, nowMilliseconds)
   return {
     object: 'video.quote' as const,
     model: request.model,
     estimate: formatCredits(line.amount),
     lines: [priceLineView(line)],
     available: formatCredits(account.balance.available),
-    affordable: shortfall === null,
-    shortfall,
+    affordable: isAffordable(account, line.amount, nowMilliseconds),
   }
 }

@@ -146,10 +146,6 @@ export const videoQuoteResponse = z.looseObject({
   lines: z.array(line).describe('The estimate in its parts.'),
   available: amount.describe('What the tenant has left.'),
   affordable: z.boolean().describe('Whether the balance and the budgets allow the create at this moment.'),
-  shortfall: z
-    .string()
-    .nullable()
-    .describe('What is needed and what is left, as the 402 of a create says; null if affordable.'),
 })
 
 /** What a video cost. */

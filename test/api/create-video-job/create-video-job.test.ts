@@ -119,13 +119,13 @@ describe('create-video-job', () => {
     const headers = { 'idempotency-key': 'reused' }
     await create(client, { body: BODY, headers })
     const { status, json } = await create(client, { body: { ...BODY, prompt: 'a ship' }, headers })
-    expect([status, json.error]).toEqual([409, 'idempotency key reused with a different body'])
+    expect([status, json]).toEqual([409, { error: 'idempotency key reused with a different body' }])
     expect(await routes.stateOf(client)).toEqual(ONE_HELD)
   })
 
   it('create-video-job 413: a body above 5 MiB holds nothing', async () => {
     const { status, json } = await create(client, { body: { ...BODY, padding: 'x'.repeat(5 * 1024 * 1024) } })
-    expect([status, json.error]).toEqual([413, 'request body too large'])
+    expect([status, json]).toEqual([413, { error: 'request body too large' }])
     expect(await routes.stateOf(client)).toEqual(NOTHING_HELD)
   })
 
