@@ -174,7 +174,10 @@ export const chatBodySchema = z.looseObject(
       .max(TOOLS_MAX, `\`tools\` must hold at most ${TOOLS_MAX} tools`)
       .nullish(),
     tool_choice: z
-      .union([z.enum(['auto', 'none', 'required']), z.looseObject({}).refine(namesItsFunction)], TOOL_CHOICE_MESSAGE)
+      .union(
+        [z.enum(['auto', 'none', 'required']), z.looseObject({}).refine(namesItsFunction, TOOL_CHOICE_MESSAGE)],
+        TOOL_CHOICE_MESSAGE,
+      )
       .nullish(),
     ...samplingParameters,
   },
