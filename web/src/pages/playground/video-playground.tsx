@@ -67,5 +67,5 @@ function blockedBecause(prompt: string, quotes: ReturnType<typeof useVideoQuotes
   if (refused?.error) {
     return refused.error.message
   }
-  return quotes.some(({ data }) => data?.affordable === false) ? 'The balance is too low' : undefined
+  return quotes.some(({ data }) => data?.affordable === false) ? 'The balance, or a budget, is too low' : undefined
 }
