@@ -20,7 +20,6 @@ import {
   UNREAD,
 } from '#core/relay/reply-scan.ts'
 import { ScannedReply, type WholeReply } from '#core/relay/whole-reply.ts'
-import { boundInputTokens } from '#upstream/tokens/bound-input-tokens.ts'
 import { defineRelayRoute } from '../run-request.ts'
 
 /** POST /v1/embeddings. The usage of a reply is its tokens, zero where the upstream reports none. */
@@ -35,7 +34,11 @@ export const embedding = defineRelayRoute<number>({
       model,
       facts: { inputs },
       calls: 1,
-      billing: embeddingBilling(model, inputs, () => boundInputTokens(request.inputs, { model })),
+      billing: embeddingBilling(model, inputs, async () => {
+        // Only embeddings need it, so cold starts do not load it.
+        const { boundInputTokens } = await import('#upstream/tokens/bound-input-tokens.ts')
+        return await boundInputTokens(request.inputs, { model })
+      }),
       write: (_, { channel, upstreamModel }) => {
         const allowed = allowedFields('embeddings', channel.pass_members.embeddings)
         const { text, ignored } = keepAllowedFields(asked.text, allowed)
