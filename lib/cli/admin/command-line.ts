@@ -266,16 +266,21 @@ function isSecretive(name: string): boolean {
 
 /** @param words as typed; those after the second are not part of a name. */
 function unknownCommand(words: readonly string[], commands: readonly Command[]): string {
-  const [topic = ''] = words
+  const [topic = '', word = ''] = words
   const typed = words.slice(0, 2).join(' ')
   const shown = isSecretive(topic) ? `${topic} ...` : typed
   const names = commands.map(({ name }) => name)
-  const nearest = nearestName(typed, names)
+  const ofTopic = names.filter((name) => name.startsWith(`${topic} `))
+  // The letters of the topic say nothing about the word after it.
+  const second = nearestName(
+    word,
+    ofTopic.map((name) => name.slice(topic.length + 1)),
+  )
+  const nearest = ofTopic.length === 0 ? nearestName(typed, names) : second && `${topic} ${second}`
   if (nearest !== undefined) {
     return `no command "${shown}"; did you mean "${nearest}"?`
   }
-  const ofTopic = names.filter((name) => name.startsWith(`${topic} `)).map((name) => `"${name}"`)
-  return `no command "${shown}"${ofTopic.length === 0 ? '' : `; there is ${ofTopic.join(', ')}`}`
+  return `no command "${shown}"${ofTopic.length === 0 ? '' : `; there is ${ofTopic.map((name) => `"${name}"`).join(', ')}`}`
 }
 
 /** 0: done. 1: the command failed, or found something wrong. 2: the command line is invalid. */

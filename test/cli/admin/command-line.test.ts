@@ -25,6 +25,7 @@ describe('readCommandLine', () => {
   it.each([
     ['box opne --box 1', 'no command "box opne"; did you mean "box open"?', '`npm run admin -- --help` lists'],
     ['box frobnicate', 'no command "box frobnicate"; there is "box open", "box label"', 'lists the commands'],
+    ['box let', 'no command "box let"; there is "box open", "box label"', 'lists the commands'],
     ['box', 'no command "box"; there is "box open", "box label"', 'lists the commands'],
     [
       'box open --bax 1',
