@@ -279,7 +279,7 @@ export function wholeSeconds(milliseconds: number): number {
 
 /**
  * The writes that change a key and its listing alike, if both exist, and end its playground keys, which have what the key had before.
- * @throws StoreRefusal `not_found` when no key has this id.
+ * @throws StoreRefusal `not_found` when no key has this id, or when the table has forgotten one of the two, as it does with subjects.
  */
 export async function updateKey(
   table: Table,
@@ -288,6 +288,9 @@ export async function updateKey(
   clauses: readonly Clause[] = [],
 ): Promise<NamedWrites> {
   const { digest, playground } = await getApiKey(table, keyId)
+  if ((await table.readItem(tableKeys.apiKey(digest))) === undefined) {
+    throw noKey(keyId)
+  }
   const all = ['attribute_exists(PK)', ...clauses]
   return {
     key: { Update: change(tableKeys.apiKey(digest), what, all) },

@@ -190,13 +190,25 @@ function stateChanged(tenantId: string, state: TenantState, cause: Error): Store
 /** Reads and writes while a playground key is made with the key. None is made once the tenant is suspended. */
 const TRIES_MAX = 5
 
-/** Marks one key while its tenant is still in the state of the mark, so that no mark outlives a later command. */
+/**
+ * Marks one key while its tenant is still in the state of the mark, so that no mark outlives a later command. The key of a subject that the table
+ * has forgotten needs none: its next call makes it anew, in the state of the tenant.
+ */
 async function markKey(table: Table, { tenantId, keyId }: ApiKeyListing, state: TenantState): Promise<void> {
   const mark = state === 'suspended' ? { set: { suspended: true } } : { remove: ['suspended'] }
   for (let attempt = 1; ; attempt += 1) {
+    const marking = await updateKey(table, keyId, mark).catch((error: unknown) => {
+      if (isRefusal(error, 'not_found')) {
+        return undefined
+      }
+      throw error
+    })
+    if (marking === undefined) {
+      return
+    }
     const refusal = await tryTransact(table, {
       tenant: { ConditionCheck: isTenantInState(tenantId, state) },
-      ...(await updateKey(table, keyId, mark)),
+      ...marking,
     })
     if (refusal === undefined) {
       return

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals'
 import { InvalidApiKeyError } from '#core/errors.ts'
+import { limitsOf } from '#core/identity.ts'
 import { parseCredits } from '#core/money.ts'
 import { requireVideoJob } from '#lambdas/pipeline/step-context.ts'
 import { readAudit } from '#store/audit/read-audit.ts'
@@ -8,6 +9,8 @@ import { resolveReservation } from '#store/job-ledger/resolve-reservation.ts'
 import { createCallerWithJobReader } from '#store/jobs/caller-with-job.ts'
 import { listApiKeys, revokeApiKey } from '#store/keys/api-keys.ts'
 import { putApiKey } from '#store/keys/key-changes.ts'
+import { admitSubject, digestOfSubject, subjectKeyId } from '#store/keys/subject-keys.ts'
+import { tableKeys } from '#store/table/table-keys.ts'
 import { grantTenant } from '#store/tenants/credits.ts'
 import { makeTenant, resumeTenant, suspendTenant } from '#store/tenants/tenant-lifecycle.ts'
 import { getTenant } from '#store/tenants/tenants.ts'
@@ -142,6 +145,25 @@ describe('suspendTenant:', () => {
       expect((await listings()).map(({ suspended }) => suspended)).toEqual([false, false, false])
       await reserveJob(table, tenant)
     })
+
+    it.each(['apiKey', 'apiKeyListing'] as const)(
+      'has all of its other keys refused while the table has forgotten the %s of a subject',
+      async (deleted) => {
+        await addKey('zulu')
+        const rule = { name: 'ci', when: { sub: '*' }, tenant: tenant.tenantId, rate: 60 }
+        const named = { issuer: 'https://issuer.example.com', subject: 'forgotten', tenantId: tenant.tenantId }
+        const digest = digestOfSubject(named)
+        const longAgo = Date.now() - 91 * 86_400_000
+        await admitSubject(table, { ...named, digest, limits: limitsOf(rule) }, longAgo)
+        const Key = tableKeys[deleted](deleted === 'apiKey' ? digest : subjectKeyId(digest))
+        await table.transact({ gone: { Delete: { Key } } })
+        await suspendTenant(table, tenant.tenantId, { actor: TESTER })
+        expect([await works(tenant.keyDigest), await works(digestOf('zulu'))]).toEqual([false, false])
+        await expect(revokeApiKey(table, subjectKeyId(digest), TESTER)).rejects.toMatchObject({ code: 'not_found' })
+        await resumeTenant(table, tenant.tenantId, { actor: TESTER })
+        expect([await works(tenant.keyDigest), await works(digestOf('zulu'))]).toEqual([true, true])
+      },
+    )
 
     it('keeps its revoked keys revoked when it is resumed', async () => {
       await suspendTenant(table, tenant.tenantId, { actor: TESTER })
