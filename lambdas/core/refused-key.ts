@@ -11,7 +11,7 @@ export function subjectDigest(digest: string): string {
 /** Refuses a key by what it belongs to: a key of the gateway, or the subject of a token. */
 export function refusedKey(keyDigest: string): InvalidApiKeyError {
   return keyDigest.startsWith(SUBJECT_DIGEST)
-    ? new InvalidTokenError('its subject is revoked or suspended')
+    ? new InvalidTokenError('its subject is revoked, suspended or expired')
     : new InvalidApiKeyError()
 }
 

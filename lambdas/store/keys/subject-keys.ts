@@ -157,6 +157,7 @@ const subjectItem = z.object({
   state: z.enum(['active', 'revoked']),
   models: z.nullable(z.array(z.string())),
   ratePerMinute: z.optional(z.number()),
+  expiresAt: z.optional(z.number()),
   revision: z.optional(z.number()),
   rule: z.string(),
   ...budgetAttributes,
@@ -266,7 +267,7 @@ async function budgetText(table: Table, budget: BudgetOfKey | undefined): Promis
 export type SubjectOutlook = {
   readonly keyId: string
   /** `unused`: the first request makes the key. */
-  readonly state: 'unused' | 'active' | 'revoked' | 'suspended'
+  readonly state: 'unused' | 'active' | 'revoked' | 'expired' | 'suspended'
   readonly models: readonly string[] | null
   readonly ratePerMinute: number | null
   readonly budget: BudgetLimit | null
@@ -293,8 +294,9 @@ export async function foreseeSubject(table: Table, subject: Subject, at: number)
   }
   const stored = subjectItem.parse(record)
   const { next, budget } = await planRule(table, { subject, stored, at })
-  const state = stored.state === 'active' && isSuspended ? 'suspended' : stored.state
-  return { keyId, state, models: next.models, ratePerMinute: next.rate, budget: budget.limit }
+  const { state, expiresAt = Number.POSITIVE_INFINITY } = stored
+  const ofActive = expiresAt * 1000 <= at ? 'expired' : isSuspended ? 'suspended' : 'active'
+  return { keyId, state: state === 'revoked' ? state : ofActive, models: next.models, ratePerMinute: next.rate, budget: budget.limit }
 }
 
 /**

@@ -25,7 +25,7 @@ export const identityTest: Command = {
   summary: 'say which rule a token of an identity issuer meets, or why it is refused',
   details: `The token comes from a file, or with \`-\` from standard input; it is never shown. Without --config the configuration is that of the stage
 or the local host, and the output has the key of the subject and the limits that its next request will have, with what operators have lowered.
-Exit code 1 for a token that is refused, also because its subject is revoked.`,
+Exit code 1 for a token that is refused, also because the key of its subject is revoked or has expired.`,
   options: {
     'token-file': { value: 'FILE', summary: 'a file with the token, or `-` for standard input', required: true },
     config: { value: 'FILE', summary: 'a configuration that is not deployed' },
@@ -90,6 +90,7 @@ function refusedByRules(named: Named, rules: readonly IdentityRule[], claims: Cl
 /** Why a subject is refused whose token is valid, by the state of its key. */
 const REFUSED = {
   revoked: 'the key of its subject is revoked: `key restore` lets it call again',
+  expired: 'the key of its subject has expired: `key set --expires` lets it call again',
   suspended: 'its tenant is suspended: `tenant resume` lets its subjects call again',
 } as const
 
@@ -106,7 +107,7 @@ async function outlookOf(
   }
   const digest = digestOfSubject({ ...subject, tenantId })
   const { keyId, state, ...holds } = await foreseeSubject(table, { ...subject, digest, tenantId }, Date.now())
-  const reason = state === 'revoked' || state === 'suspended' ? REFUSED[state] : undefined
+  const reason = state === 'unused' || state === 'active' ? undefined : REFUSED[state]
   return {
     accepted: reason === undefined,
     reason,

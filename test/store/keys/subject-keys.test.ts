@@ -140,7 +140,7 @@ describe('admitSubject', () => {
     expect(await readBudgetOfKey(table, budget ?? { id: '', kind: 'day' })).toMatchObject({ amount: parseCredits('1') })
   })
 
-  it('is foreseen: an unused, a lowered and a revoked key, without a write', async () => {
+  it('is foreseen: an unused, a lowered, an expired and a revoked key, without a write', async () => {
     const foresee = async (rule: Partial<typeof RULE> = {}) =>
       await foreseeSubject(table, subjectOf('foreseen', rule), now + 60_000)
     const limits = { models: ['chat', 'image'], ratePerMinute: 60, budget: { amount: parseCredits('5'), kind: 'day' } }
@@ -153,6 +153,8 @@ describe('admitSubject', () => {
     expect(await foresee({ models: ['image', 'video'], rate: 10 })).toMatchObject({
       ...{ models: ['image', 'video'], ratePerMinute: 10, budget: lowered.budget },
     })
+    await setApiKey(table, { keyId: listingOf('foreseen'), settings: { expiresAt: now + 60_000 }, actor: TESTER })
+    expect(await foresee()).toMatchObject({ state: 'expired', ...lowered })
     await revokeApiKey(table, listingOf('foreseen'), TESTER)
     expect(await foresee()).toMatchObject({ state: 'revoked', ...lowered })
   })
