@@ -98,14 +98,14 @@ export function againField() {
     .check(z.describe('Permits a second rotation while the first one is under way; without it that is a 409.'))
 }
 
-const TENANT_ID_ALLOWED = 'use 1 to 64 letters, digits, and . : _ -'
+const TENANT_ID_ALLOWED = 'use 1 to 64 letters, digits, and . : _ -; not . or .. alone'
 
-/** The id of a new tenant, so that a repeated request makes one tenant. */
+/** The id of a new tenant, so that a repeated request makes one tenant. Clients take `.` and `..` in a path for other paths. */
 export function newTenantIdField() {
   return z
     .string(TENANT_ID_ALLOWED)
     .check(
-      z.regex(/^[\w.:-]{1,64}$/, TENANT_ID_ALLOWED),
+      z.regex(/^(?!\.{1,2}$)[\w.:-]{1,64}$/, TENANT_ID_ALLOWED),
       z.describe('The id of the tenant, which makes the request safe to repeat. Default: a generated id.'),
     )
 }

@@ -91,6 +91,8 @@ describe('write operations tenants', () => {
       ['an unknown period', { name: 'a', budget: { amount: '5', period: 'week' } }, 'budget.period'],
       ['an unknown field of a budget', { name: 'a', budget: { amount: '5', period: 'day', x: 1 } }, 'budget.x'],
       ['a broken limit', { name: 'a', open_jobs_max: 1.5 }, 'open_jobs_max'],
+      ['an id that is a dot', { name: 'a', id: '.' }, 'id'],
+      ['an id that is two dots', { name: 'a', id: '..' }, 'id'],
     ])('create-tenant 400: %s, named, and nothing is made', async (_, body, param) => {
       const refused = await call('POST', '/tenants', { body })
       expect(refused).toMatchObject({ status: 400, body: { error: { param, type: 'invalid_request_error' } } })
