@@ -343,9 +343,10 @@ describe('A channel without a key', () => {
     const seen = new Set<string>()
     const echo = ({ headers }: { headers: Record<string, unknown> }): CallerRefusal => {
       const { authorization = '', 'x-amz-security-token': token = '' } = headers
-      const [signature = ''] = /^AWS4.*Signature=(.*)$/.exec(String(authorization))?.slice(1) ?? []
+      const [keyId = '', signature = ''] =
+        /^AWS4.*Credential=(\w+).*Signature=(.*)$/.exec(String(authorization))?.slice(1) ?? []
       const bearer = String(authorization).replace(/^Bearer /, '')
-      const secrets = [String(token), signature, signature === '' ? bearer : ''].filter((secret) => secret !== '')
+      const secrets = [String(token), signature, keyId, signature === '' ? bearer : ''].filter((each) => each !== '')
       for (const secret of secrets) {
         seen.add(secret)
       }

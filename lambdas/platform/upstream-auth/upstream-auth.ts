@@ -154,11 +154,11 @@ function bearerOf(token: string, provider: WorkloadIdentity['provider']): Reques
 
 type Scope = { readonly service: string; readonly region: string; readonly credentials: AwsCredentials }
 
-/** Signs what AWS demands, and no header that a connection may change. */
+/** Signs what AWS demands, and no header that a connection may change. The id of an access key tells the number of its account. */
 function signerOf(scope: Scope): RequestAuth {
-  const { secretAccessKey, sessionToken } = scope.credentials
+  const { accessKeyId, secretAccessKey, sessionToken } = scope.credentials
   return {
-    secrets: sessionToken === undefined ? [secretAccessKey] : [secretAccessKey, sessionToken],
+    secrets: [accessKeyId, secretAccessKey, ...(sessionToken === undefined ? [] : [sessionToken])],
     authorise: ({ url, headers, body }) => {
       const { host, pathname: path } = new URL(url)
       const unsigned = { host, 'content-type': headers['content-type'] ?? '' }
