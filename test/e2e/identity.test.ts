@@ -2,6 +2,8 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import * as fc from 'fast-check'
+import { identityTest } from '../../lib/cli/admin/identity.ts'
+import { runCommand } from '../cli/admin/run-command.ts'
 import { AUDIENCE, startIssuer, type TestIssuer } from '../engines/test-issuer.ts'
 import { type Gateway, startGateway } from './start-gateway.ts'
 import { eventually } from './video-client.ts'
@@ -145,6 +147,10 @@ describe('a token of an issuer', () => {
     await expect(gateway.admin('identity', 'test', '--token-file', file)).rejects.toThrow('audience (aud)')
     writeFileSync(file, await issuer.token({ claims: { ...CI, ref: 'refs/heads/other' } }))
     await expect(gateway.admin('identity', 'test', '--token-file', file)).rejects.toThrow('exited with 1')
+    writeFileSync(file, await issuer.token({ claims: { sub: 'me\nrule ci: allowed' } }))
+    const options = { 'token-file': file, config: gateway.configFile }
+    const { text } = await runCommand(identityTest, { options })
+    expect(text.split('\n')).toHaveLength(3)
   })
 
   it('is told by `identity test` what its key may do, that it is revoked, and that its issuer is down', async () => {

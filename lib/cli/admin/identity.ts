@@ -4,6 +4,7 @@ import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
 import { type Claims, unmetClaim } from '#core/claims.ts'
 import { HttpError } from '#core/errors.ts'
 import { type IdentityRule, limitsOf, matchingRule, type SubjectLimits } from '#core/identity.ts'
+import { printable } from '#core/redaction.ts'
 import { digestOfSubject, foreseeSubject, type Subject } from '#store/keys/subject-keys.ts'
 import { TokenVerifier } from '#upstream/issuer-tokens.ts'
 import { loadGatewayConfig } from '../../config/load-gateway-config.ts'
@@ -83,7 +84,7 @@ type Named = { readonly issuer: string; readonly subject: string }
 function refusedByRules(named: Named, rules: readonly IdentityRule[], claims: Claims): Output {
   const unmet = rules.map(({ name, when }) => ({ rule: name, claim: unmetClaim(when, claims) ?? '' }))
   const lines = unmet.map(({ rule, claim }) => `  rule ${rule}: the claim ${claim} does not match`)
-  const text = `the token of ${named.subject} is valid, but no rule allows it\n${lines.join('\n')}`
+  const text = `the token of ${printable(named.subject)} is valid, but no rule allows it\n${lines.join('\n')}`
   return { json: { accepted: false, ...named, unmet }, text, isOk: false }
 }
 
