@@ -99,6 +99,7 @@ describe('write operations keys', () => {
     it.each([
       ['no tenant', { tenant: undefined }, 'tenant'],
       ['a tenant that is no string', { tenant: { $ne: '' } }, 'tenant'],
+      ['half a surrogate pair as a tenant', { tenant: '\ud800' }, 'tenant'],
       ['a list without a model', { models: [] }, 'models'],
       ['a model that nobody has', { models: [PER_SECOND_MODEL, 'constructor'] }, 'models.1'],
       ['too many models', { models: Array.from({ length: 201 }, () => PER_SECOND_MODEL) }, 'models'],
