@@ -364,6 +364,12 @@ identity:
     ],
     ['a name that is used twice', `${rule('')}, ${rule('')}`, 'rules[1].name: "ci" is used twice'],
     ['no condition', '{ name: ci, when: {}, tenant: acme }', 'name at least one claim'],
+    ['a number that is rounded', '{ name: ci, when: { org: 9007199254740993 }, tenant: acme }', 'cannot be told apart'],
+    [
+      'a rounded number among several',
+      '{ name: ci, when: { org: [1, 9007199254740993] }, tenant: acme }',
+      'cannot be told apart',
+    ],
   ])('names %s', (_, rules, message) => {
     expect(problemsOf(withIssuer(rules)).join('\n')).toContain(message)
   })

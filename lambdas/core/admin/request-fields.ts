@@ -138,12 +138,10 @@ export function endField() {
 
 /** A tenant or another target by its id. */
 export function idField() {
-  return z
-    .string('use an id')
-    .check(
-      z.minLength(1, 'use an id'),
-      z.maxLength(200, 'use an id of at most 200 characters'),
-      // The table can hold no other text.
-      z.refine((text) => text.isWellFormed(), 'use an id'),
-    )
+  return z.string('use an id').check(
+    z.minLength(1, 'use an id'),
+    z.maxLength(200, 'use an id of at most 200 characters'),
+    // The table can hold no other text.
+    z.refine((text) => text.isWellFormed(), 'use an id'),
+  )
 }

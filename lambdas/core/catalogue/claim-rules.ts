@@ -2,7 +2,11 @@ import * as z from 'zod'
 import { GIVEN_ROLES, isOfTenant } from '../roles.ts'
 import { strictObject } from './schema-parts.ts'
 
-const scalar = z.union([z.string().min(1).max(500), z.number(), z.boolean()])
+/** JSON numbers beyond these are rounded, so that an id would match its neighbours. */
+const EXACT = `use a number of at most ${Number.MAX_SAFE_INTEGER}: larger ones cannot be told apart`
+const number = z.number().min(Number.MIN_SAFE_INTEGER, EXACT).max(Number.MAX_SAFE_INTEGER, EXACT)
+
+const scalar = z.union([z.string().min(1).max(500), number, z.boolean()])
 
 /** What the claims of a token must be. */
 export const claimConditions = z

@@ -296,7 +296,13 @@ export async function foreseeSubject(table: Table, subject: Subject, at: number)
   const { next, budget } = await planRule(table, { subject, stored, at })
   const { state, expiresAt = Number.POSITIVE_INFINITY } = stored
   const ofActive = expiresAt * 1000 <= at ? 'expired' : isSuspended ? 'suspended' : 'active'
-  return { keyId, state: state === 'revoked' ? state : ofActive, models: next.models, ratePerMinute: next.rate, budget: budget.limit }
+  return {
+    keyId,
+    state: state === 'revoked' ? state : ofActive,
+    models: next.models,
+    ratePerMinute: next.rate,
+    budget: budget.limit,
+  }
 }
 
 /**
