@@ -96,10 +96,12 @@ export class NamedUsers {
       condition: '(attribute_not_exists(marked) OR marked < :most)',
       values: { ':most': USERS_PER_DAY_MAX },
     }
-    const refusal = await tryTransact(this.#table, {
+    const marking = {
       user: { Put: { Item: { ...key, ttl }, ConditionExpression: 'attribute_not_exists(PK)' } },
       day: { Update: change(tableKeys.namedUser(tenantId, day), { set: { ttl }, add: { marked: 1 } }, [hasRoom]) },
-    })
+    }
+    // At the beginning of a day every user is new.
+    const refusal = await tryTransact(this.#table, marking, { isCrowded: true })
     return refusal === undefined || refusal.failed.has('user')
   }
 }

@@ -7,8 +7,10 @@ import { change } from '#store/table/expressions.ts'
 import { tableKeys } from '#store/table/table-keys.ts'
 import { changeTenant } from '#store/tenants/change-tenant.ts'
 import { makeTenant } from '#store/tenants/tenant-lifecycle.ts'
+import { tableWithClient } from '../engines/test-table.ts'
 import { useTestTable } from '../engines/use-test-table.ts'
 import { TESTER } from '../engines/video-jobs.ts'
+import { stirConflicts } from '../faults/faulty-table.ts'
 
 describe('namedUser', () => {
   it.each([
@@ -24,7 +26,8 @@ describe('namedUser', () => {
 })
 
 describe('NamedUsers', () => {
-  const { table } = useTestTable()
+  const engine = useTestTable()
+  const { table } = engine
   const keep = (users: 'digest' | 'given' | 'off') =>
     changeTenant(table, { tenantId: 'acme', settings: { users }, actor: TESTER })
   beforeAll(async () => {
@@ -64,6 +67,14 @@ describe('NamedUsers', () => {
     expect(await users.counted('acme', 'late')).toBe('others')
     const other = new NamedUsers(table, { nowMilliseconds: () => now })
     expect(await other.counted('acme', 'early')).toBe('early')
+  })
+
+  it('refuses no request while many new users meet at the count of their day', async () => {
+    await keep('given')
+    const crowded = tableWithClient({ ...(await engine.fresh()), name: table.name, pause: async () => {} })
+    let conflicts = 0
+    stirConflicts(crowded, () => (conflicts += 1) <= 20)
+    expect(await new NamedUsers(crowded).counted('acme', 'met')).toBe('met')
   })
 
   it('reads nothing again within a minute for a user that it knows', async () => {

@@ -161,9 +161,10 @@ export async function* readBatches(
 export async function tryTransact(
   table: Pick<Table, 'transact'>,
   writes: NamedWrites,
+  options?: TransactionOptions,
 ): Promise<ConditionsNotMetError | undefined> {
   try {
-    await table.transact(writes)
+    await table.transact(writes, options)
     return undefined
   } catch (error) {
     if (error instanceof ConditionsNotMetError) {
