@@ -69,7 +69,8 @@ export async function admitSubject(table: Table, subject: Subject, nowMillisecon
         ? await creation(table, subject, { at: nowMilliseconds, forgotten: record })
         : ((await ruleChange(table, { subject, record, nowMilliseconds })) ??
           renewal({ subject, record, nowMilliseconds }))
-    if (writes === undefined || (await tryTransact(table, writes)) === undefined) {
+    // The balance of the tenant, which is checked, changes with each relayed request.
+    if (writes === undefined || (await tryTransact(table, writes, { isCrowded: true })) === undefined) {
       return
     }
   }

@@ -10,8 +10,10 @@ import { setApiKey } from '#store/keys/key-changes.ts'
 import { admitSubject, foreseeSubject, restoreSubjectKey, subjectKeyId } from '#store/keys/subject-keys.ts'
 import { tableKeys } from '#store/table/table-keys.ts'
 import { makeTenant } from '#store/tenants/tenant-lifecycle.ts'
+import { tableWithClient } from '../../engines/test-table.ts'
 import { useTestTable } from '../../engines/use-test-table.ts'
 import { TESTER } from '../../engines/video-jobs.ts'
+import { stirConflicts } from '../../faults/faulty-table.ts'
 
 const RULE = { name: 'ci', when: { sub: '*' }, tenant: 'acme', rate: 60, models: ['chat', 'image'], budget: '5/day' }
 
@@ -24,7 +26,8 @@ function subjectOf(name: string, rule: Partial<typeof RULE> & { readonly budget_
 const listingOf = (name: string) => subjectKeyId(subjectOf(name).digest)
 
 describe('admitSubject', () => {
-  const { table } = useTestTable()
+  const engine = useTestTable()
+  const { table } = engine
   const now = Date.now()
   beforeAll(async () => {
     await makeTenant(table, { id: 'acme', name: 'Acme', credits: parseCredits('10') }, TESTER)
@@ -36,6 +39,14 @@ describe('admitSubject', () => {
     expect(keys).toMatchObject([{ tenantId: 'acme', state: 'active', models: ['chat', 'image'], ratePerMinute: 60 }])
     const budget = await readBudgetOfKey(table, keys[0]?.budget ?? { id: '', kind: 'day' })
     expect(budget).toMatchObject({ amount: parseCredits('5'), spent: 0n })
+  })
+
+  it('makes a key while the balance of its tenant is written all the time', async () => {
+    const busy = tableWithClient({ ...(await engine.fresh()), name: table.name, pause: async () => {} })
+    let conflicts = 0
+    stirConflicts(busy, () => (conflicts += 1) <= 20)
+    await admitSubject(busy, subjectOf('busy'), now)
+    expect((await getApiKey(table, listingOf('busy'))).listing).toMatchObject({ state: 'active' })
   })
 
   it('keeps a revoked key revoked', async () => {
