@@ -15,12 +15,12 @@ const KEY_CHARACTERS_MAX = 512
 
 /**
  * Reads `Authorization: Bearer <key>`: a case-insensitive scheme, exactly one space, and a key of visible ASCII.
- * @param tokenCharactersMax the most characters of a token of an issuer, where one may stand for a key.
+ * @param takesTokens whether a token of an issuer may stand for a key, which is of any length.
  */
-export function bearerKey(header: string | undefined, tokenCharactersMax?: number): string | undefined {
+export function bearerKey(header: string | undefined, takesTokens = false): string | undefined {
   const key = /^bearer ([\x21-\x7e]+)$/i.exec(header ?? '')?.[1]
-  const isToken = tokenCharactersMax !== undefined && isLikeToken(key ?? '')
-  return key !== undefined && key.length <= (isToken ? tokenCharactersMax : KEY_CHARACTERS_MAX) ? key : undefined
+  const isToken = takesTokens && isLikeToken(key ?? '')
+  return key !== undefined && (isToken || key.length <= KEY_CHARACTERS_MAX) ? key : undefined
 }
 
 /** Begins every token with a JSON header, `{"`, and no key that the gateway makes. */

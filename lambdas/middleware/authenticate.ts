@@ -4,6 +4,7 @@ import { bearerKey, isLikeAdminKey, isPlausibleKey } from '#core/api-key.ts'
 import { InvalidApiKeyError, KeyRateExceededError } from '#core/errors.ts'
 import type { VideoJob } from '#core/jobs/video-job.ts'
 import { type RateState, requestRate, spreadWait } from '#core/limits.ts'
+import { InvalidTokenError } from '#core/refused-key.ts'
 import type { Caller } from '#store/callers.ts'
 import type { KeyRateLimiter } from '#store/limits/key-rate-limiter.ts'
 import {
@@ -50,15 +51,18 @@ const TAKES_API_KEY = /^\/v1\/(?:messages|models)(?:\/|$)/
 /** Longer than the tokens of the known issuers with many groups. API Gateway takes 10,240 bytes of headers. */
 const TOKEN_CHARACTERS_MAX = 8_192
 
-/** The key, or the token, that a request shows. @throws InvalidApiKeyError when it is missing, malformed, mistyped or given twice. */
+/** The key, or the token, that a request shows. @throws InvalidApiKeyError when it is missing, malformed, mistyped, given twice or too long. */
 export function presentedKey({ path, headerLines }: Pick<ReceivedRequest, 'path' | 'headerLines'>): string {
   const lines = headerLines('authorization')
   const isElsewhere = lines.length === 0 && TAKES_API_KEY.test(path)
   const [line, second] = isElsewhere ? headerLines('x-api-key').map((key) => `Bearer ${key}`) : lines
   // Proxies disagree on which of two keys counts, so a request with two has none.
-  const key = second === undefined ? bearerKey(line, takesTokens() ? TOKEN_CHARACTERS_MAX : undefined) : undefined
+  const key = second === undefined ? bearerKey(line, takesTokens()) : undefined
   if (key === undefined) {
     throw new InvalidApiKeyError(headerLines('x-api-key').length > 0 ? NOT_IN_API_KEY_HEADER : SEND_BEARER)
+  }
+  if (key.length > TOKEN_CHARACTERS_MAX) {
+    throw new InvalidTokenError(`it is longer than ${TOKEN_CHARACTERS_MAX} characters`)
   }
   if (!isPlausibleKey(key)) {
     throw new InvalidApiKeyError(isLikeAdminKey(key) ? ADMIN_KEY : undefined)

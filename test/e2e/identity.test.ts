@@ -177,6 +177,9 @@ describe('a token of an issuer', () => {
     const refused = await chat(token)
     expect(refused).toMatchObject({ status: 401, body: { error: { code: 'invalid_token' } } })
     expect(refused.body.error.message).toBe('invalid token: it is for another audience (aud)')
+    const long = await chat(await issuer.token({ claims: { ...CI, groups: 'g'.repeat(8_192) } }))
+    expect(long).toMatchObject({ status: 401, body: { error: { code: 'invalid_token' } } })
+    expect(long.body.error.message).toBe('invalid token: it is longer than 8192 characters')
     const videos = await fetch(`${gateway.url}/v1/video/generations`, { headers: { authorization: `Bearer ${token}` } })
     expect([videos.status, await videos.json()]).toMatchObject([401, { error: 'invalid token' }])
     const messages = await fetch(`${gateway.url}/v1/messages`, {
