@@ -29,11 +29,7 @@ export type Issuer = {
 }
 
 /** What functions read of the configuration to verify tokens. */
-export type IdentitySettings = {
-  readonly issuers: readonly Issuer[]
-  /** Origins that may be private. */
-  readonly trusted_origins: readonly string[]
-}
+export type IdentitySettings = { readonly issuers: readonly Issuer[] }
 
 /** What a rule allows a subject. */
 export type SubjectLimits = {
