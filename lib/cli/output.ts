@@ -31,14 +31,15 @@ export function formatTable(header: readonly string[], rows: readonly (readonly 
 
 /**
  * A CSV line by RFC 4180: cells with a comma, a quote or a line break are quoted, and lines end with CR LF. Cells with a semicolon or a
- * tab are quoted too, because some spreadsheets use these as separators.
+ * tab are quoted too, because some spreadsheets use these as separators. Other control characters are escaped as in a table, for whoever looks
+ * at the file on a terminal.
  */
 export function csvLine(cells: readonly string[]): string {
   return `${cells.map(quoted).join(',')}\r\n`
 }
 
 function quoted(cell: string): string {
-  const safe = asText(cell)
+  const safe = asText(cell.replaceAll(/[^\t\r\n]+/g, printable))
   return /[",;\t\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
 }
 

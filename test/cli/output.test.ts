@@ -35,7 +35,8 @@ describe('csvLine', () => {
     [['＝1', '＋1', '－1', '＠x'], "'＝1,'＋1,'－1,'＠x\r\n"],
     [['x;=cmd', 'x\ty', 'x\t=cmd', 'x;y'], '"x;\'=cmd","x\ty","x\t\'=cmd","x;y"\r\n'],
     [['-0.5', '-1', '0.000001'], '-0.5,-1,0.000001\r\n'],
-  ])('quotes %j where a reader of CSV needs quotes, and leaves no formula', (cells, line) => {
+    [['\u001b[31mx\u202e\n\u0007'], '"\\u{1b}[31mx\\u{202e}\n\\u{7}"\r\n'],
+  ])('quotes %j where a reader of CSV needs quotes, and leaves no formula and no control sequence', (cells, line) => {
     expect(csvLine(cells)).toBe(line)
   })
 })
