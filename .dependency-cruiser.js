@@ -138,6 +138,7 @@ export default {
     onlyTo('terminal-and-failures-stand-alone', '^lib/cli/(terminal|failures)\\.ts$', [
       'lib/cli/(failures|terminal|parent-process)\\.ts$',
       'lib/config/operator-error\\.ts$',
+      'lambdas/core/nearest-name\\.ts$',
     ]),
     onlyTo('local-never-imports-the-stack', '^lib/local/', [
       'lambdas/',

@@ -73,7 +73,10 @@ describe('NamedUsers', () => {
     await keep('given')
     const crowded = tableWithClient({ ...(await engine.fresh()), name: table.name, pause: async () => {} })
     let conflicts = 0
-    stirConflicts(crowded, () => (conflicts += 1) <= 20)
+    stirConflicts(crowded, () => {
+      conflicts += 1
+      return conflicts <= 20
+    })
     expect(await new NamedUsers(crowded).counted('acme', 'met')).toBe('met')
   })
 

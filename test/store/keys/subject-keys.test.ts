@@ -44,7 +44,10 @@ describe('admitSubject', () => {
   it('makes a key while the balance of its tenant is written all the time', async () => {
     const busy = tableWithClient({ ...(await engine.fresh()), name: table.name, pause: async () => {} })
     let conflicts = 0
-    stirConflicts(busy, () => (conflicts += 1) <= 20)
+    stirConflicts(busy, () => {
+      conflicts += 1
+      return conflicts <= 20
+    })
     await admitSubject(busy, subjectOf('busy'), now)
     expect((await getApiKey(table, listingOf('busy'))).listing).toMatchObject({ state: 'active' })
   })
