@@ -29,7 +29,11 @@ export type Issuer = {
 }
 
 /** What functions read of the configuration to verify tokens. */
-export type IdentitySettings = { readonly issuers: readonly Issuer[] }
+export type IdentitySettings = {
+  readonly issuers: readonly Issuer[]
+  /** Origins that may be private. */
+  readonly trusted_origins: readonly string[]
+}
 
 /** What a rule allows a subject. */
 export type SubjectLimits = {

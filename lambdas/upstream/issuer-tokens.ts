@@ -140,11 +140,11 @@ export class TokenVerifier {
   readonly #issuers: ReadonlyMap<string, { readonly issuer: Issuer; readonly keys: IssuerKeys }>
   readonly #clock: Pick<Clock, 'nowMilliseconds'>
 
-  constructor({ issuers }: IdentitySettings, outside: Outside = systemClock) {
+  constructor({ issuers, trusted_origins: trusted }: IdentitySettings, outside: Outside = systemClock) {
     this.#clock = outside
     this.#issuers = new Map(
       issuers.map((issuer) => {
-        const read = () => readKeys(issuer, outside.network)
+        const read = () => readKeys(issuer, trusted, outside.network)
         return [issuer.issuer, { issuer, keys: new IssuerKeys(issuer.issuer, read, outside) }]
       }),
     )
@@ -266,12 +266,14 @@ function failedCheck(error: unknown): unknown {
   return isOfToken ? new InvalidTokenError('it is not well formed') : error
 }
 
-/** What the operator named may be private; where a discovery document leads may not. @throws errors of the guard and of documents that are not the issuer's. */
+/** @throws errors of the guard and of documents that are not the issuer's. */
 async function readKeys(
   { issuer, jwks_url: given }: Issuer,
+  trusted: readonly string[],
   network: Partial<OutboundNetwork> | undefined,
 ): Promise<KeySet> {
-  const own = [issuer, given ?? issuer].map((url) => new URL(url).origin)
+  const { origin, protocol } = new URL(issuer)
+  const own = protocol === 'http:' ? [...trusted, origin] : trusted
   const read = async (url: string) => {
     const target = new URL(url).origin
     const response = await guardedFetch(own.includes(target) ? target : '', network)(url)

@@ -179,7 +179,7 @@ async function startEngines(options: LocalHostOptions, config: GatewayConfig, da
   const aws = await startAwsFront(machine, credentials, () => channels.describe())
   closers.push(aws.close)
   data.writeJson('gateway.json', upstreams.config)
-  data.writeJson('identity.json', config.identity)
+  data.writeJson('identity.json', { ...config.identity, trusted_origins: config.trusted_origins })
   // In the data directory, as beside the code of a deployed function.
   const ranksFile = data.file('cl100k_base.json')
   keepTokenizerRanks(ranksFile)

@@ -40,8 +40,8 @@ const WEB_FUNCTION_ENTRY = ['process.env.LAMBDA_TASK_ROOT ??= __dirname', "impor
 
 /** Writes what functions need to verify tokens: a change of anything else in the configuration deploys none of them for it. */
 function writeIdentity(file: string, configurationFile: string): void {
-  const { identity }: GatewayConfig = JSON.parse(readFileSync(configurationFile, 'utf8'))
-  writeFileSync(file, JSON.stringify(identity satisfies IdentitySettings))
+  const { identity, trusted_origins }: GatewayConfig = JSON.parse(readFileSync(configurationFile, 'utf8'))
+  writeFileSync(file, JSON.stringify({ ...identity, trusted_origins } satisfies IdentitySettings))
 }
 
 /** A document ships under the name that it has in the repository. */

@@ -61,7 +61,7 @@ let client: Awaited<ReturnType<RecordedApi['newClient']>>
 beforeAll(async () => {
   issuer = await startIssuer()
   const issuers = [{ issuer: issuer.issuer, audience: [AUDIENCE], rules: [] }]
-  writeFileSync(identityFile, JSON.stringify({ issuers }))
+  writeFileSync(identityFile, JSON.stringify({ issuers, trusted_origins: [] }))
   process.env.IDENTITY_FILE = identityFile
   api = await startRecordedApi()
   client = await api.newClient()

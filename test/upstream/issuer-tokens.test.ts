@@ -2,7 +2,6 @@ import { createHmac } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals'
 import { TokenVerifier } from '#upstream/issuer-tokens.ts'
 import { AUDIENCE, rawToken, startIssuer, type TestIssuer, type TokenParts } from '../engines/test-issuer.ts'
-import { listenHttp } from '../platform/http/loopback.ts'
 
 let issuer: TestIssuer
 let now = Date.now()
@@ -16,11 +15,7 @@ beforeEach(() => {
 })
 
 function newVerifier(of = issuer): TokenVerifier {
-  return verifierOf({ issuer: of.issuer })
-}
-
-function verifierOf(issuer: { readonly issuer: string; readonly jwks_url?: string }): TokenVerifier {
-  const settings = { issuers: [{ ...issuer, audience: ['other', AUDIENCE], rules: [] }] }
+  const settings = { issuers: [{ issuer: of.issuer, audience: ['other', AUDIENCE], rules: [] }], trusted_origins: [] }
   return new TokenVerifier(settings, { nowMilliseconds: () => now })
 }
 
@@ -162,18 +157,6 @@ describe('the keys of an issuer', () => {
     now += 20 * 3600_000
     expect(await said(token, verifier)).toBe('valid')
     await own.stop()
-  })
-
-  it('are read from a private address if the operator names it, and not if only a discovery document does', async () => {
-    const own = await startIssuer()
-    const named = { issuer: 'https://private.example.com', jwks_url: `${own.issuer}/keys` }
-    expect(await said(await own.token({ claims: { iss: named.issuer } }), verifierOf(named))).toBe('valid')
-    const leading = await listenHttp((_, response) => {
-      response.end(JSON.stringify({ issuer: leading.origin, jwks_uri: named.jwks_url }))
-    })
-    const token = await own.token({ claims: { iss: leading.origin } })
-    await expect(verifierOf({ issuer: leading.origin }).verify(token)).rejects.toThrow('service unavailable')
-    await Promise.all([own.stop(), leading.stop()])
   })
 
   it('for encryption or another algorithm are no keys', async () => {

@@ -57,9 +57,9 @@ const WITHOUT_ISSUER =
   'The gateway uses keys that it has read for up to 25 hours; where it has none, its callers get a 503 until the issuer responds'
 
 /** @throws CommandFailedError saying which check failed, or why none could be made. */
-async function verified(token: string, { identity }: GatewayConfig) {
+async function verified(token: string, { identity, trusted_origins }: GatewayConfig) {
   try {
-    const found = await new TokenVerifier(identity).verify(token)
+    const found = await new TokenVerifier({ ...identity, trusted_origins }).verify(token)
     if (found !== undefined) {
       return found
     }
