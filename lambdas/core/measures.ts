@@ -2,7 +2,7 @@
 export const SERVICE_NAME = 'reelgate'
 
 /**
- * The measures besides the counted facts; `lib/stack/metric-records.ts` says what each is. Counts are summed, `oldest_` and `open_` are
+ * The measures besides the counted facts; `lib/stack/metric-definitions.ts` says what each is. Counts are summed, `oldest_` and `open_` are
  * read as maxima, all others are distributions.
  */
 export const MEASURES = [
@@ -58,7 +58,7 @@ export const CHANNEL_METRICS: readonly (Measure | FactMetric)[] = [
   'channel_fault',
 ]
 
-/** The facts that functions count; `lib/stack/metric-records.ts` says what each means. */
+/** The facts that functions count; `lib/stack/metric-definitions.ts` says what each means. */
 export const COUNTED_FACTS = [
   'internal_failure',
   'late_upstream_task',

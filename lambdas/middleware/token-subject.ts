@@ -17,7 +17,7 @@ import type { Caller } from '#store/callers.ts'
 import { admitSubject, digestOfSubject, isAdmitted, type Subject } from '#store/keys/subject-keys.ts'
 import type { Table } from '#store/table/table.ts'
 import { listTenantNames, readTenantState } from '#store/tenants/tenants.ts'
-import { TokenVerifier } from '#upstream/issuer-tokens.ts'
+import { TokenVerifier } from '#upstream/token-verifier.ts'
 import { openCallerTable } from './caller-context.ts'
 
 /** Loaded with the first token of an issuer, so that nobody else pays for it. */

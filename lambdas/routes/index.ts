@@ -1,13 +1,19 @@
 import { matchPath } from '../core/api/paths.ts'
+import { ACCOUNT_ROUTES } from './account.ts'
 import { methodsOf } from './define-route.ts'
 import { MODEL_ROUTES } from './models.ts'
 import { RELAYED_ROUTES } from './relayed.ts'
 import { SERVICE_ROUTES } from './service.ts'
-import { USAGE_ROUTES } from './usage.ts'
 import { VIDEO_ROUTES } from './video-jobs.ts'
 
 /** Every operation of the client API, in the order of the OpenAPI document. */
-export const ROUTES = [...VIDEO_ROUTES, ...MODEL_ROUTES, ...RELAYED_ROUTES, ...USAGE_ROUTES, ...SERVICE_ROUTES] as const
+export const ROUTES = [
+  ...VIDEO_ROUTES,
+  ...MODEL_ROUTES,
+  ...RELAYED_ROUTES,
+  ...ACCOUNT_ROUTES,
+  ...SERVICE_ROUTES,
+] as const
 
 /** Name of an operation, such as `create-video-job`. */
 export type Operation = (typeof ROUTES)[number]['operation']

@@ -2,8 +2,8 @@ import { IncomingMessage, type ServerResponse } from 'node:http'
 import { InvalidRequestError } from '#core/errors.ts'
 import { closeInStages, sendGatewayError } from '#platform/http-server/gateway-error.ts'
 import { REQUEST_BYTES_MAX, readBody, refusalOf } from '#platform/http-server/request-bodies.ts'
-import { parseMagicPrompt, VIDEO_WORD_FORMS } from '../simulators/magic-prompt.ts'
-import { OPENAI_WORD_FORMS, parseOpenAiMagic } from '../simulators/openai-text.ts'
+import { OPENAI_WORD_FORMS, parseOpenAiMagic } from '../simulators/openai-magic-words.ts'
+import { parseMagicPrompt, VIDEO_WORD_FORMS } from '../simulators/video-magic-words.ts'
 
 /** Asks the simulated upstream for a failure: words as in a prompt, such as `error:500` or `fail, slow:2`, with brackets or without. */
 const HEADER = 'x-simulate'

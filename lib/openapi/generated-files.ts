@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { defaultOf, PROFILES, SETTINGS } from '../config/context-settings.ts'
 import { FUNCTION_VARIABLES } from '../config/function-variables.ts'
 import { CONFIGURATION_FILE, loadGatewayConfig } from '../config/load-gateway-config.ts'
-import { type AlarmRecord, alarmRecords, anchorOf, conditionOf } from '../stack/alarm-records.ts'
-import { FACT_ROWS, MEASURE_ROWS } from '../stack/metric-records.ts'
+import { type AlarmDefinition, alarmDefinitions, anchorOf, conditionOf } from '../stack/alarm-definitions.ts'
+import { FACT_ROWS, MEASURE_ROWS } from '../stack/metric-definitions.ts'
 import { adminDocumentText } from './admin-document.ts'
 import { code, markdownTable, withSection } from './markdown.ts'
 import { openapiText } from './openapi-document.ts'
@@ -39,8 +39,8 @@ function runbook(page: string): string {
 }
 
 /** The alarms of the shipped configuration. */
-function shippedAlarms(): readonly AlarmRecord[] {
-  return alarmRecords(
+function shippedAlarms(): readonly AlarmDefinition[] {
+  return alarmDefinitions(
     loadGatewayConfig({ file: join(ROOT, CONFIGURATION_FILE), environment: {}, mode: 'local' }).config,
   )
 }

@@ -1,7 +1,8 @@
 import * as z from 'zod'
 import { type ChatChoice, type ChatRequest, chatChoice, newId, promptTokens } from './openai-chat.ts'
 import { type NamedEvent, type OpenAiContext, type OpenAiEndpoint, parseOpenAiBody } from './openai-endpoint.ts'
-import { countTokens, type OpenAiMagic, splitWords } from './openai-text.ts'
+import type { OpenAiMagic } from './openai-magic-words.ts'
+import { countTokens, splitWords } from './openai-text.ts'
 
 const loose = z.looseObject({})
 const blocks = z.union([z.string(), z.array(z.looseObject({ type: z.string() }))])

@@ -8,16 +8,8 @@ import {
   refusal,
   usageOf,
 } from './openai-endpoint.ts'
-import {
-  countTokens,
-  limitText,
-  longReply,
-  type OpenAiMagic,
-  quoteOf,
-  replyTo,
-  sampleValue,
-  splitWords,
-} from './openai-text.ts'
+import type { OpenAiMagic } from './openai-magic-words.ts'
+import { countTokens, limitText, longReply, quoteOf, replyTo, sampleValue, splitWords } from './openai-text.ts'
 
 const textPart = z.looseObject({ type: z.literal('text'), text: z.string() })
 const imagePart = z.looseObject({

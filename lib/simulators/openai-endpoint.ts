@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import type { OpenAiMagic } from './openai-text.ts'
+import type { OpenAiMagic } from './openai-magic-words.ts'
 import { rawNumber } from './server.ts'
 
 /** The context of a response. */

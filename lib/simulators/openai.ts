@@ -13,8 +13,8 @@ import {
   refusal,
   unknownModel,
 } from './openai-endpoint.ts'
+import { type OpenAiMagic, parseOpenAiMagic } from './openai-magic-words.ts'
 import { embeddingsEndpoint, imagesEndpoint } from './openai-media.ts'
-import { type OpenAiMagic, parseOpenAiMagic } from './openai-text.ts'
 import { ResultFiles } from './result-files.ts'
 import {
   bearerOf,

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
 import * as z from 'zod'
-import type { SubmitRefusal, TaskFailure } from './magic-prompt.ts'
 import { rawNumber, type Simulator, type SimulatorRequest } from './server.ts'
 import type { TaskPhase } from './task-book.ts'
 import {
@@ -12,6 +11,7 @@ import {
   utc8Time,
   type ValidSubmit,
 } from './task-upstream.ts'
+import type { SubmitRefusal, TaskFailure } from './video-magic-words.ts'
 
 /** Options of a simulated P1. */
 type P1Options = TaskUpstreamOptions & {

@@ -1,6 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
 import * as z from 'zod'
-import type { SubmitRefusal } from './magic-prompt.ts'
 import { P2_SECONDS, type P2Task, p2IdOfTime, p2Seed, p2State, p2Usage } from './p2.ts'
 import { faultOf, generationOf, type P2Details, p2DetailsSchema, validateP2Submit } from './p2-submit.ts'
 import type { Simulator, SimulatorRequest } from './server.ts'
@@ -12,6 +11,7 @@ import {
   unixSeconds,
   type ValidSubmit,
 } from './task-upstream.ts'
+import type { SubmitRefusal } from './video-magic-words.ts'
 
 /** Starts a simulated third-party proxy in front of P2. Rejects if the port is taken. */
 export function startP2ProxySimulator(options: TaskUpstreamOptions = {}): Promise<Simulator> {

@@ -1,5 +1,4 @@
 import { createHash, randomInt, randomUUID } from 'node:crypto'
-import type { SubmitRefusal, TaskFailure } from './magic-prompt.ts'
 import { type P2Details, p2DetailsSchema, validateP2Submit } from './p2-submit.ts'
 import { rawNumber, type Simulator, type SimulatorRequest } from './server.ts'
 import type { SimulatedTask } from './task-book.ts'
@@ -13,6 +12,7 @@ import {
   utc8Time,
   type ValidSubmit,
 } from './task-upstream.ts'
+import type { SubmitRefusal, TaskFailure } from './video-magic-words.ts'
 
 /** P2 gives up a task after two days, and keeps it for a week. */
 export const P2_SECONDS = { limitSeconds: 172_800, retentionSeconds: 7 * 24 * 60 * 60 }

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
 import * as z from 'zod'
-import type { SubmitRefusal } from './magic-prompt.ts'
 import type { Simulator } from './server.ts'
 import {
   type Reply,
@@ -10,6 +9,7 @@ import {
   type TaskView,
   type TaskWire,
 } from './task-upstream.ts'
+import type { SubmitRefusal } from './video-magic-words.ts'
 
 const request = z.object({ method: z.string(), path: z.string(), body: z.record(z.string(), z.unknown()).optional() })
 const response = z.object({ status: z.number(), body: z.unknown() })

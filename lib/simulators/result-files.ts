@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import type { MagicPrompt } from './magic-prompt.ts'
 import type { Exchange, SimulatorRequest } from './server.ts'
+import type { MagicPrompt } from './video-magic-words.ts'
 
 /** A constant, not a secret: manipulated urls fail like real ones, and urls survive a restart. */
 const SIGNING_KEY = 'simulator'

@@ -1,7 +1,7 @@
 import { appendFileSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import * as z from 'zod'
-import { type MagicPrompt, parseMagicPrompt } from './magic-prompt.ts'
+import { type MagicPrompt, parseMagicPrompt } from './video-magic-words.ts'
 
 /** The phase of a task, independent of the provider's status words. */
 export type TaskPhase = 'waiting' | 'running' | 'succeeded' | 'failed' | 'cancelled' | 'expired'

@@ -1,5 +1,4 @@
 import type * as z from 'zod'
-import { type MagicPrompt, parseMagicPrompt, type SubmitRefusal } from './magic-prompt.ts'
 import { clipFor, fileUrl, ResultFiles } from './result-files.ts'
 import {
   type Exchange,
@@ -11,8 +10,9 @@ import {
   startServer,
 } from './server.ts'
 import { type SimulatedTask, TaskBook } from './task-book.ts'
+import { type MagicPrompt, parseMagicPrompt, type SubmitRefusal } from './video-magic-words.ts'
 
-/** Behaviour of a whole simulator. Prompts control single tasks (magic-prompt.ts). */
+/** Behaviour of a whole simulator. Prompts control single tasks (video-magic-words.ts). */
 type Behaviour = {
   /** Seconds of every task in the queue, 1 by default. */
   readonly queueSeconds: number

@@ -5,10 +5,10 @@ import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam'
 import { Topic } from 'aws-cdk-lib/aws-sns'
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions'
 import type { Construct } from 'constructs'
-import { type AlarmRecord, anchorOf, minutesOf, RUNBOOK } from './alarm-records.ts'
+import { type AlarmDefinition, anchorOf, minutesOf, RUNBOOK } from './alarm-definitions.ts'
 
 type AlarmsProps<Watched> = {
-  readonly records: readonly AlarmRecord<Watched>[]
+  readonly records: readonly AlarmDefinition<Watched>[]
   readonly watched: Watched
   /** Is subscribed to the topic. */
   readonly email: string | undefined
@@ -48,7 +48,7 @@ export function createAlarms<Watched>(scope: Construct, { records, watched, emai
 }
 
 /** An alarm with the stack in its name and a link to its runbook entry in its description. */
-function createAlarm<Watched>(scope: Construct, record: AlarmRecord<Watched>, watched: Watched): Alarm | undefined {
+function createAlarm<Watched>(scope: Construct, record: AlarmDefinition<Watched>, watched: Watched): Alarm | undefined {
   const { name, channel, meaning, threshold, periods = 1, isSilenceBad = false } = record
   const period = Duration.minutes(minutesOf(record))
   const metric = record.metric(watched, { statistic: 'Sum', ...record, period })

@@ -1,7 +1,7 @@
 import { Aws, Duration, Stack } from 'aws-cdk-lib'
 import { Dashboard, GraphWidget, type IMetric, MathExpression, Metric, TextWidget } from 'aws-cdk-lib/aws-cloudwatch'
 import type { Construct } from 'constructs'
-import { RUNBOOK, type WatchedService } from './alarm-records.ts'
+import { RUNBOOK, type WatchedService } from './alarm-definitions.ts'
 import { frontDoorMetric, functionMetric, type MetricName, metricsNamespaceOf, tableMetric } from './metrics.ts'
 
 const PERIOD = Duration.minutes(5)

@@ -8,7 +8,7 @@ import type { FunctionEnvironment } from '../config/function-variables.ts'
 import { CONFIGURATION_METADATA } from '../config/load-gateway-config.ts'
 import type { StageSettings } from '../config/stage-settings.ts'
 import { AdminApi } from './admin-api.ts'
-import { alarmRecords, type WatchedService } from './alarm-records.ts'
+import { alarmDefinitions, type WatchedService } from './alarm-definitions.ts'
 import { VideoBucket } from './buckets.ts'
 import { FrontDoor } from './front-door.ts'
 import { REPOSITORY_ROOT, writeConfigurationFile } from './function-sources.ts'
@@ -135,7 +135,7 @@ export class Service extends Construct {
       return undefined
     }
     const scope = new Construct(this, 'ServiceAlarms')
-    const alarms = createAlarms(scope, { records: alarmRecords(config), watched, email: settings.alarmEmail })
+    const alarms = createAlarms(scope, { records: alarmDefinitions(config), watched, email: settings.alarmEmail })
     watched.reconcile.publishAlertsTo(alarms.topic)
     return alarms
   }

@@ -18,7 +18,7 @@ const KEPT: Readonly<Record<string, string>> = {
   'lambdas/upstream/guard/outbound-network.ts threads: new Places': 'a number of free places',
   'lambdas/platform/aws/call-aws-service.ts kept: new Map': 'one url for each of two services',
   'lambdas/platform/aws/call-aws-service.ts httpClient: once': 'connections; a URL for each service',
-  'lambdas/platform/aws/call-aws-service.ts signingKeys: new RecentValues':
+  'lambdas/platform/aws/signature-v4.ts signingKeys: new RecentValues':
     'the last 8 keys, of the credentials of the process',
   'lambdas/platform/aws/sts.ts source: let': 'set once, by the local host',
   'lambdas/platform/upstream-auth/token-exchange.ts httpClient: once': 'connections, each for one exchange',

@@ -1,6 +1,6 @@
 import { AssumeRoleCommand, GetWebIdentityTokenCommand, STSClient } from '@aws-sdk/client-sts'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
-import { type SigningScope, signRequest } from '#platform/aws/call-aws-service.ts'
+import { type SigningScope, signRequest } from '#platform/aws/signature-v4.ts'
 import { SimulatedAccount, type SimulatedCredentials } from '../../lib/simulators/aws-account.ts'
 import { bedrockDoor } from '../../lib/simulators/doors.ts'
 import { type IdentitySimulator, startIdentitySimulator } from '../../lib/simulators/identity.ts'

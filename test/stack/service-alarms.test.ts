@@ -4,7 +4,7 @@ import { runInNewContext } from 'node:vm'
 import { describe, expect, it } from '@jest/globals'
 import { Match } from 'aws-cdk-lib/assertions'
 import { Metric } from 'aws-cdk-lib/aws-cloudwatch'
-import { type AlarmRecord, alarmRecords, conditionOf } from '#stack/alarm-records.ts'
+import { type AlarmDefinition, alarmDefinitions, conditionOf } from '#stack/alarm-definitions.ts'
 import { REPOSITORY_ROOT } from '#stack/function-sources.ts'
 import { createAlarms } from '#stack/service-alarms.ts'
 import { alarmsOf, type WatchedMetric, type WatchingAlarm } from '../observability/watched-metrics.ts'
@@ -118,7 +118,7 @@ describe('ServiceAlarms', () => {
   })
 
   it('has no entry in the runbook without an alarm', () => {
-    const records = alarmRecords(shippedConfiguration.config).map(({ name }) => name)
+    const records = alarmDefinitions(shippedConfiguration.config).map(({ name }) => name)
     expect(runbookEntries().filter((entry) => !records.includes(entry))).toEqual([])
   })
 
@@ -228,14 +228,14 @@ describe('FunctionsThrottled', () => {
   })
 })
 
-const RECORD: AlarmRecord<object> = {
+const RECORD: AlarmDefinition<object> = {
   name: 'JobsFail',
   meaning: 'Jobs fail.',
   metric: (_, { period }) => new Metric({ namespace: 'Test', metricName: 'failed', period }),
   threshold: 5,
 }
 
-function alarmOf(changes: Partial<AlarmRecord<object>>, email?: string) {
+function alarmOf(changes: Partial<AlarmDefinition<object>>, email?: string) {
   const records = [{ ...RECORD, ...changes }]
   const template = synthesizeAlone((stack) => createAlarms(stack, { records, watched: {}, email }))
   return { template, properties: resourcesOf(template, 'AWS::CloudWatch::Alarm')[0]?.properties }
@@ -276,7 +276,7 @@ describe('createAlarms', () => {
 })
 
 describe('conditionOf', () => {
-  it.each<[string, Partial<AlarmRecord>]>([
+  it.each<[string, Partial<AlarmDefinition>]>([
     ['5 in 5 min', {}],
     ['below 5 in 5 min, 2 periods in a row', { isSilenceBad: true, periods: 2 }],
     ['maximum 1,800 s in 15 min', { statistic: 'Maximum', threshold: 1_800, unit: 's', minutes: 15 }],

@@ -8,7 +8,7 @@ import { type ApiEvent, accountOf, authenticatedCaller } from '#middleware/api-e
 import { apiHandler } from '#middleware/api-handler.ts'
 import { sharedHandler } from '#middleware/shared-handler.ts'
 import { once } from '#platform/cache.ts'
-import { getBalance, getUsage } from '#routes/usage.ts'
+import { getBalance, getUsage } from '#routes/account.ts'
 import { getVideoReceipt } from '#routes/video-jobs.ts'
 import { createCallerWithAccountReader } from '#store/caller-with-account.ts'
 import { readReceiptRows } from '#store/job-ledger/receipt-rows.ts'

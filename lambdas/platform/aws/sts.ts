@@ -1,4 +1,5 @@
-import { type AwsCredentials, AwsServiceError, environmentCredentials, postToAws } from './call-aws-service.ts'
+import { AwsServiceError, environmentCredentials, postToAws } from './call-aws-service.ts'
+import type { AwsCredentials } from './signature-v4.ts'
 
 /** Credentials that end; those of the environment are valid for as long as the process may run. */
 export type ExpiringCredentials = AwsCredentials & {

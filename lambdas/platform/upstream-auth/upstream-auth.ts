@@ -1,5 +1,5 @@
 import type { AwsAuth, RelayChannel, WorkloadIdentity } from '#core/catalogue/channel.ts'
-import { type AwsCredentials, signRequest } from '../aws/call-aws-service.ts'
+import { type AwsCredentials, signRequest } from '../aws/signature-v4.ts'
 import { assumeRole, type ExpiringCredentials, roleCredentials } from '../aws/sts.ts'
 import { environmentVariable } from '../configuration.ts'
 import { RenewedValue } from './renewed-value.ts'

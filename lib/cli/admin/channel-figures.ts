@@ -1,7 +1,7 @@
 import type { AllFigures } from '#core/measures.ts'
 import { DESCRIBE_CHANNELS } from '#local/aws-front.ts'
 import { channelTrafficSchema } from '#local/channel-traffic.ts'
-import { signRequest } from '#platform/aws/call-aws-service.ts'
+import { signRequest } from '#platform/aws/signature-v4.ts'
 import { sha256Hex } from '#platform/crypto.ts'
 import { readCloudWatchFigures } from '#platform/telemetry/cloudwatch-figures.ts'
 import { stackName } from '../../config/platform-facts.ts'

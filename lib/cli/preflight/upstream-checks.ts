@@ -4,7 +4,7 @@ import { upstreamModelOf } from '#core/catalogue/apis.ts'
 import type { AwsAuth } from '#core/catalogue/channel.ts'
 import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
 import { withAddresses } from '#core/catalogue/upstream-auth.ts'
-import { signRequest } from '#platform/aws/call-aws-service.ts'
+import { signRequest } from '#platform/aws/signature-v4.ts'
 import { type Finding, fine, warning, wrong } from '../findings.ts'
 
 const TIMEOUT_MILLISECONDS = 10_000

@@ -2,16 +2,9 @@ import type { IncomingHttpHeaders, RequestListener } from 'node:http'
 import { DynamoDBClient, GetItemCommand, TransactWriteItemsCommand } from '@aws-sdk/client-dynamodb'
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals'
-import {
-  AwsConnectionError,
-  type AwsCredentials,
-  AwsServiceError,
-  awsEndpoint,
-  callAwsService,
-  type SigningScope,
-  signRequest,
-} from '#platform/aws/call-aws-service.ts'
+import { AwsConnectionError, AwsServiceError, awsEndpoint, callAwsService } from '#platform/aws/call-aws-service.ts'
 import { isContention } from '#platform/aws/retry-on-contention.ts'
+import { type AwsCredentials, type SigningScope, signRequest } from '#platform/aws/signature-v4.ts'
 import { MissingEnvironmentError } from '#platform/configuration.ts'
 import { type Loopback, listenHttp, listenTcp } from '../http/loopback.ts'
 

@@ -1,14 +1,14 @@
 import { COUNTED_FACTS, type CountedFact, MEASURES, type Measure, metricOfFact, unitOf } from '#core/measures.ts'
 
 /** What docs/operate.md says of a metric, in Markdown. */
-type MetricRecord = {
+type MetricDefinition = {
   /** What the log line of the metric names besides. */
   readonly by?: 'channel' | 'model' | 'model, channel' | 'reason' | 'model, reason'
   readonly meaning: string
 }
 
 /** The counted facts: what each means, and what to do about it. */
-const FACT_RECORDS: Readonly<Record<CountedFact, MetricRecord & { readonly todo?: string }>> = {
+const FACT_DEFINITIONS: Readonly<Record<CountedFact, MetricDefinition & { readonly todo?: string }>> = {
   channel_refused: {
     by: 'channel',
     meaning:
@@ -142,7 +142,7 @@ const FACT_RECORDS: Readonly<Record<CountedFact, MetricRecord & { readonly todo?
 }
 
 /** The measures. `unit` is given where the name does not say it. */
-const MEASURE_RECORDS: Readonly<Record<Measure, MetricRecord & { readonly unit?: 'credits' | 'class' }>> = {
+const MEASURE_DEFINITIONS: Readonly<Record<Measure, MetricDefinition & { readonly unit?: 'credits' | 'class' }>> = {
   jobs_created: { by: 'model', meaning: 'a `POST` created a job and reserved its credits' },
   jobs_submitted: { by: 'model, channel', meaning: 'an upstream accepted the job' },
   jobs_succeeded: { by: 'model, channel', meaning: 'a job ended with its video' },
@@ -195,13 +195,13 @@ type Row = readonly [name: string, ...cells: readonly string[]]
 
 /** A row for each counted fact: name, what its line names besides, meaning, what to do. */
 export const FACT_ROWS: readonly Row[] = COUNTED_FACTS.map((fact) => {
-  const { by = '', meaning, todo = '' } = FACT_RECORDS[fact]
+  const { by = '', meaning, todo = '' } = FACT_DEFINITIONS[fact]
   const metric = metricOfFact(fact)
   return [fact, by, metric === fact ? meaning : `*${metric}*: ${meaning}`, todo]
 })
 
 /** A row for each measure: name, unit, what its line names besides, meaning. */
 export const MEASURE_ROWS: readonly Row[] = MEASURES.map((name) => {
-  const { by = '', meaning, unit = unitOf(name).toLowerCase() } = MEASURE_RECORDS[name]
+  const { by = '', meaning, unit = unitOf(name).toLowerCase() } = MEASURE_DEFINITIONS[name]
   return [name, unit, by, meaning]
 })

@@ -35,13 +35,13 @@ export type WatchedService = {
 }
 
 /** What a record says of its metric, besides the name. */
-type Measuring = Window & Pick<AlarmRecord, 'channel' | 'wholeMin' | 'partMin'>
+type Measuring = Window & Pick<AlarmDefinition, 'channel' | 'wholeMin' | 'partMin'>
 
 /**
  * An alarm: a condition that a person must look at. The stack, the table and the entries of the runbook are made of these records.
  * `Watched` is what the alarm needs to exist.
  */
-export type AlarmRecord<Watched = WatchedService> = {
+export type AlarmDefinition<Watched = WatchedService> = {
   /** In PascalCase; also the heading of its entry in the runbook. */
   readonly name: string
   /** The channel of an alarm on one channel; part of the name and of the description. */
@@ -76,7 +76,7 @@ export type AlarmRecord<Watched = WatchedService> = {
 const MINUTES = 5
 
 /** The length of a period of an alarm. */
-export function minutesOf({ minutes = MINUTES }: Pick<AlarmRecord, 'minutes'>): number {
+export function minutesOf({ minutes = MINUTES }: Pick<AlarmDefinition, 'minutes'>): number {
   return minutes
 }
 
@@ -84,12 +84,12 @@ export function minutesOf({ minutes = MINUTES }: Pick<AlarmRecord, 'minutes'>): 
 export const RUNBOOK = 'docs/runbook.md'
 
 /** The anchor of the entry of an alarm in the runbook. */
-export function anchorOf({ name }: Pick<AlarmRecord, 'name'>): string {
+export function anchorOf({ name }: Pick<AlarmDefinition, 'name'>): string {
   return `#${name.toLowerCase()}`
 }
 
 /** When an alarm rings, such as `10 % of at least 20 in 5 min, 2 periods in a row`. */
-export function conditionOf(alarm: Omit<AlarmRecord, 'metric'>): string {
+export function conditionOf(alarm: Omit<AlarmDefinition, 'metric'>): string {
   const { statistic, threshold, unit, wholeMin, partMin, periods = 1, isSilenceBad } = alarm
   return [
     isSilenceBad ? 'below ' : '',
@@ -104,12 +104,12 @@ export function conditionOf(alarm: Omit<AlarmRecord, 'metric'>): string {
 }
 
 /** A metric of the functions. */
-function counted(name: MetricName): AlarmRecord['metric'] {
+function counted(name: MetricName): AlarmDefinition['metric'] {
   return ({ api }, { statistic, period, channel }) => functionMetric(api, name, { statistic, period, channel })
 }
 
 /** A part as a percentage of its whole. Missing data count as 0. */
-function share(part: MetricName, of: readonly MetricName[]): AlarmRecord['metric'] {
+function share(part: MetricName, of: readonly MetricName[]): AlarmDefinition['metric'] {
   return ({ api }, { statistic, period, wholeMin = 0 }) => {
     const whole = `(${filledSum(of)})`
     return new MathExpression({
@@ -124,7 +124,9 @@ function share(part: MetricName, of: readonly MetricName[]): AlarmRecord['metric
 }
 
 /** Every alarm that a service with this configuration can have, in the order of the runbook. */
-export function alarmRecords(config: Pick<GatewayConfig, 'channels' | 'queue_minutes'>): readonly AlarmRecord[] {
+export function alarmDefinitions(
+  config: Pick<GatewayConfig, 'channels' | 'queue_minutes'>,
+): readonly AlarmDefinition[] {
   return [
     ...SINGLE_FACTS,
     ...config.channels.map(({ id }) => ({ ...CHANNEL_FAULT, channel: id })),
@@ -149,7 +151,7 @@ export function alarmRecords(config: Pick<GatewayConfig, 'channels' | 'queue_min
 }
 
 /** One of these is enough; the log line names the fact (`SHARED_METRICS` of `lambdas/core/measures.ts`). */
-const SINGLE_FACTS: readonly AlarmRecord[] = [
+const SINGLE_FACTS: readonly AlarmDefinition[] = [
   {
     name: 'ServiceFault',
     meaning: 'A job failed with an unexpected error, or a reservation was resolved a second time, differently.',
@@ -164,14 +166,14 @@ const SINGLE_FACTS: readonly AlarmRecord[] = [
   },
 ]
 
-const CHANNEL_FAULT: AlarmRecord = {
+const CHANNEL_FAULT: AlarmDefinition = {
   name: 'ChannelFault',
   meaning: 'An upstream refuses a channel, or replies with what the gateway does not accept.',
   metric: counted('channel_fault'),
   threshold: 1,
 }
 
-const MONEY: readonly AlarmRecord[] = [
+const MONEY: readonly AlarmDefinition[] = [
   {
     name: 'Overdraft',
     meaning: 'Bills exceeded their reservations, so balances can fall below zero.',
@@ -204,7 +206,7 @@ const MONEY: readonly AlarmRecord[] = [
   },
 ]
 
-const JOBS: readonly AlarmRecord[] = [
+const JOBS: readonly AlarmDefinition[] = [
   {
     name: 'JobsFailing',
     meaning: 'Half of the finished video jobs failed.',
@@ -239,7 +241,7 @@ const JOBS: readonly AlarmRecord[] = [
   },
 ]
 
-const UPSTREAMS: readonly AlarmRecord[] = [
+const UPSTREAMS: readonly AlarmDefinition[] = [
   {
     name: 'UpstreamUnreachable',
     meaning: 'Connections to an upstream keep failing.',
@@ -258,7 +260,7 @@ const UPSTREAMS: readonly AlarmRecord[] = [
   },
 ]
 
-const OLDEST_JOB: Omit<AlarmRecord, 'threshold'> = {
+const OLDEST_JOB: Omit<AlarmDefinition, 'threshold'> = {
   name: 'OldestJob',
   meaning: 'A video job has been open for longer than queueing, generating and storing can take.',
   metric: counted('oldest_open_job_seconds'),
@@ -278,7 +280,7 @@ function longestJobSeconds({ queue_minutes, channels }: Pick<GatewayConfig, 'cha
   return (queue_minutes + Math.max(0, ...deadlines) + STORE_MINUTES + MARGIN_MINUTES) * 60
 }
 
-const RECONCILE_FACTS: readonly AlarmRecord[] = [
+const RECONCILE_FACTS: readonly AlarmDefinition[] = [
   {
     name: 'OldestRequest',
     meaning: 'A relayed request still holds its reservation, although Reconcile should have released it.',
@@ -312,7 +314,7 @@ const RECONCILE_FACTS: readonly AlarmRecord[] = [
   },
 ]
 
-const API: readonly AlarmRecord[] = [
+const API: readonly AlarmDefinition[] = [
   {
     name: 'ApiErrors',
     meaning: 'The API answers one request in a hundred or more with a 5xx.',
@@ -364,7 +366,7 @@ const THROWING_BY_DESIGN: ReadonlySet<string> = new Set(['check-references', 'st
 /** Fewer throttled steps only wait: the state machine retries each of them for five minutes. */
 const THROTTLED_STEPS = 50
 
-const PIPELINE: readonly AlarmRecord[] = [
+const PIPELINE: readonly AlarmDefinition[] = [
   {
     name: 'ExecutionsEndedBadly',
     meaning: 'Executions ended without resolving their jobs.',
@@ -413,7 +415,7 @@ const PIPELINE: readonly AlarmRecord[] = [
   },
 ]
 
-const RECONCILE_FUNCTION: readonly AlarmRecord[] = [
+const RECONCILE_FUNCTION: readonly AlarmDefinition[] = [
   {
     name: 'DeadLetters',
     meaning: 'An event for Reconcile could not be delivered; the queue holds it.',
@@ -442,7 +444,7 @@ const RECONCILE_FUNCTION: readonly AlarmRecord[] = [
 /** What every kind of request begins with: each operation more is a metric more, and DynamoDB seldom fails in one alone. */
 const TABLE_OPERATIONS = ['GetItem', 'Query', 'TransactWriteItems']
 
-const TABLE: readonly AlarmRecord[] = [
+const TABLE: readonly AlarmDefinition[] = [
   {
     name: 'TableThrottled',
     meaning: 'DynamoDB throttles the table.',
@@ -465,7 +467,7 @@ const TABLE: readonly AlarmRecord[] = [
   },
 ]
 
-const CONSOLE: readonly AlarmRecord[] = [
+const CONSOLE: readonly AlarmDefinition[] = [
   {
     name: 'ConsoleErrors',
     meaning: 'Requests of the console end with an internal error.',
@@ -485,7 +487,7 @@ const CONSOLE: readonly AlarmRecord[] = [
   },
 ]
 
-const RELAY: readonly AlarmRecord[] = [
+const RELAY: readonly AlarmDefinition[] = [
   {
     name: 'RelayServerErrors',
     meaning: 'With relay=web: one relayed request in a hundred or more ends with a 5xx.',
@@ -520,7 +522,7 @@ const RELAY: readonly AlarmRecord[] = [
 ]
 
 /** Errors that viewers see, those of CloudFront itself included. For a stack in us-east-1, where CloudFront has its metrics. */
-export const FRONT_DOOR_ERRORS: AlarmRecord<{
+export const FRONT_DOOR_ERRORS: AlarmDefinition<{
   readonly distribution: Pick<Distribution, 'distributionId'> | undefined
 }> = {
   name: 'FrontDoorErrors',

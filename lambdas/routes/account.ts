@@ -27,5 +27,5 @@ export const getBalance = /* @__PURE__ */ defineRoute({
   needs: { table: [{ actions: ['BatchGetItem', 'GetItem'], partitions: ['BAL#*', 'BUDGET#*', 'K#*', 'KEYS'] }] },
 })
 
-/** The routes of usage, in the order of the OpenAPI document. */
-export const USAGE_ROUTES = [getUsage, getBalance] as const
+/** What a key has spent, and what is left, in the order of the OpenAPI document. */
+export const ACCOUNT_ROUTES = [getUsage, getBalance] as const

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals'
-import { TokenVerifier } from '#upstream/issuer-tokens.ts'
+import { TokenVerifier } from '#upstream/token-verifier.ts'
 import { AUDIENCE, rawToken, startIssuer, type TestIssuer, type TokenParts } from '../engines/test-issuer.ts'
 
 let issuer: TestIssuer
