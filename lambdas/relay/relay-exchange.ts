@@ -199,7 +199,9 @@ export class RelayExchange {
   /** The failure that a response without an error tells. */
   #failureOf(status: number | undefined): string | undefined {
     const { streamEnd } = this.facts
-    if (streamEnd === 'broken') {
+    // A large reply is relayed under a status of success before its fault shows.
+    const isCutShort = streamEnd === undefined && status === 200 && this.#lastReply?.fault !== undefined
+    if (streamEnd === 'broken' || isCutShort) {
       return 'upstream_error'
     }
     if (streamEnd === 'abandoned' || (status === undefined && this.response.gone.aborted)) {

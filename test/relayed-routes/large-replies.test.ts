@@ -4,10 +4,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { writeTokenizerRanks } from '../../lib/config/tokenizer-ranks.ts'
+import { readRig } from '../admin-api/read/read-rig.ts'
 import { CHAT, openStream, type RelayRig, startRelayRig, USAGE, word } from '../engines/relay-rig.ts'
 
 const MEBIBYTE = 1024 * 1024
 const BODY = { model: CHAT, messages: [{ role: 'user', content: 'hi' }], max_tokens: 10 }
+process.env.CONSOLE_ORIGIN = 'loopback'
+
 const directory = mkdtempSync(join(tmpdir(), 'reelgate-large-'))
 
 /** Hundreds of megabytes, on a machine that may be busy. */
@@ -87,6 +90,8 @@ describe('a chat reply of 67 MiB', () => {
     await rig.send(BODY, { key })
     const row = await settled(id)
     expect(row?.actual).toBe(row?.amount)
+    const { body } = await readRig(rig.table)('/requests', { tenant: id, failed: 'true' })
+    expect(Object(body).requests).toMatchObject([{ failure: 'upstream_error', cause: 'HTTP 200 broke_off' }])
   })
 
   it('whose client leaves is read on for its usage', async () => {
