@@ -1,7 +1,7 @@
 import { VerificationRate } from '#lambdas/admin/verification-rate.ts'
 import { adminHandler } from '#middleware/admin-chain.ts'
 import { once } from '#platform/cache.ts'
-import { openVideoUrlSigner } from '#platform/cdn/video-urls.ts'
+import type { OpenUrlSigner } from '#platform/cdn/video-urls.ts'
 import { openCatalogue } from '#platform/configuration.ts'
 import { readCurrentFigures } from '#platform/telemetry/current-figures.ts'
 import { openBucket } from '#store/bucket/bucket.ts'
@@ -27,7 +27,9 @@ export const handler = adminHandler(
     describeExecution: async (...execution) =>
       (await import('#platform/aws/video-executions.ts')).describeVideoExecution(...execution),
     openBucket: once(openBucket),
-    openSigner: openVideoUrlSigner,
+    // Loaded with the first video that is shown.
+    openSigner: async (job: Parameters<OpenUrlSigner>[0]) =>
+      (await import('#platform/cdn/video-urls.ts')).openVideoUrlSigner(job),
     now,
   }),
   { openTable: table },
