@@ -25,7 +25,7 @@ type RouteDefinition<Operation extends string, Output extends string> = {
   readonly errors?: readonly number[]
   /** Relays the request to an upstream while the client waits; `free` for one that is never billed, and never fails with its upstream. */
   readonly relays?: true | 'free'
-  /** Its response may exceed the time or size of a buffered one, so the handler also exports `streamHandler`. */
+  /** Its response may exceed the time or size of a buffered one, so the handler also exports `streamHandler`. Every relayed one may. */
   readonly streams?: true
   /** Responds 304 to a client that has the current version. */
   readonly isRevalidated?: true
@@ -77,6 +77,7 @@ export function defineRoute<Operation extends string, Output extends string>({
     successStatus: 200,
     function: facts.operation,
     ...(facts.input === undefined ? {} : { bodyBytesMax: BODY_BYTES_MAX }),
+    ...(facts.relays === undefined ? {} : { streams: true as const }),
     ...facts,
     auth,
     errorStatuses: errorStatusesOf({ ...facts, auth }, errors),

@@ -25,7 +25,6 @@ export const createChatCompletion = /* @__PURE__ */ defineRoute({
   input: 'CreateChatCompletionRequest',
   output: 'ChatCompletion',
   relays: true,
-  streams: true,
   // A chat holds 32 MiB at most, and mostly waits: the time that Lambda bills is the upstream's.
   needs: { ...RELAY, memoryMegabytes: 512 },
 })
@@ -37,7 +36,6 @@ export const createResponse = /* @__PURE__ */ defineRoute({
   input: 'CreateResponseRequest',
   output: 'Response',
   relays: true,
-  streams: true,
   needs: { ...RELAY, memoryMegabytes: 512 },
 })
 
@@ -49,7 +47,6 @@ export const createMessage = /* @__PURE__ */ defineRoute({
   input: 'CreateMessageRequest',
   output: 'Message',
   relays: true,
-  streams: true,
   needs: { ...RELAY, memoryMegabytes: 512 },
 })
 
@@ -61,7 +58,6 @@ export const countMessageTokens = /* @__PURE__ */ defineRoute({
   input: 'CountMessageTokensRequest',
   output: 'MessageTokenCount',
   relays: 'free',
-  streams: true,
   needs: {
     table: [{ actions: ['GetItem'], partitions: ['SWITCHES'] }],
     // Its process can write to the ledger, as those of the other relayed routes.
@@ -79,7 +75,6 @@ export const createCompletion = /* @__PURE__ */ defineRoute({
   input: 'CreateCompletionRequest',
   output: 'Completion',
   relays: true,
-  streams: true,
   // Here and below: room for the largest replies that are held whole, for which 440 to 740 MB were measured.
   needs: RELAY,
 })
@@ -91,7 +86,6 @@ export const createEmbedding = /* @__PURE__ */ defineRoute({
   input: 'CreateEmbeddingRequest',
   output: 'EmbeddingList',
   relays: true,
-  streams: true,
   needs: { ...RELAY, shipsTokenizer: true },
 })
 
@@ -102,7 +96,6 @@ export const createImage = /* @__PURE__ */ defineRoute({
   input: 'CreateImageRequest',
   output: 'ImageList',
   relays: true,
-  streams: true,
   needs: RELAY,
 })
 

@@ -1,4 +1,5 @@
 import { IncomingMessage, type ServerResponse } from 'node:http'
+import { PATHS } from '#core/api/paths.ts'
 import { InvalidRequestError } from '#core/errors.ts'
 import { closeInStages, sendGatewayError } from '#platform/http-server/gateway-error.ts'
 import { REQUEST_BYTES_MAX, readBody, refusalOf } from '#platform/http-server/request-bodies.ts'
@@ -9,20 +10,23 @@ import { parseMagicPrompt, VIDEO_WORD_FORMS } from '../simulators/video-magic-wo
 const HEADER = 'x-simulate'
 
 type Body = Readonly<Record<string, unknown>>
+type ModelPath = (typeof PATHS)[keyof typeof PATHS]
 
 /** Where the prompt of each route stands: what code that writes its own prompts cannot say there is put before it. */
-const PROMPTS: Readonly<Record<string, (body: Body, words: string) => Body>> = {
-  '/v1/video/generations': (body, words) => ({ ...body, prompt: before(body.prompt, words) }),
-  '/v1/completions': (body, words) => ({ ...body, prompt: before(body.prompt, words) }),
-  '/v1/images/generations': (body, words) => ({ ...body, prompt: before(body.prompt, words) }),
-  '/v1/embeddings': (body, words) => ({ ...body, input: before(body.input, words) }),
-  '/v1/chat/completions': (body, words) => ({ ...body, messages: beforeLastQuestion(body.messages, words) }),
-  '/v1/messages': (body, words) => ({ ...body, messages: beforeLastQuestion(body.messages, words) }),
-  '/v1/responses': (body, words) => {
+const PROMPTS: Readonly<Record<ModelPath, (body: Body, words: string) => Body>> = {
+  [PATHS.videos]: (body, words) => ({ ...body, prompt: before(body.prompt, words) }),
+  [PATHS.completions]: (body, words) => ({ ...body, prompt: before(body.prompt, words) }),
+  [PATHS.images]: (body, words) => ({ ...body, prompt: before(body.prompt, words) }),
+  [PATHS.embeddings]: (body, words) => ({ ...body, input: before(body.input, words) }),
+  [PATHS.chat]: (body, words) => ({ ...body, messages: beforeLastQuestion(body.messages, words) }),
+  [PATHS.messages]: (body, words) => ({ ...body, messages: beforeLastQuestion(body.messages, words) }),
+  [PATHS.responses]: (body, words) => {
     const isText = typeof body.input === 'string'
     return { ...body, input: isText ? before(body.input, words) : beforeLastQuestion(body.input, words, 'input_text') }
   },
 }
+
+const isModelPath = (path: string): path is ModelPath => Object.hasOwn(PROMPTS, path)
 
 function before(text: unknown, words: string): unknown {
   if (Array.isArray(text) && typeof text[0] === 'string') {
@@ -57,7 +61,7 @@ export async function withSimulatedFailure(
 ): Promise<IncomingMessage | undefined> {
   const asked = request.headers[HEADER]
   const [path = ''] = (request.url ?? '').split('?')
-  const place = PROMPTS[path]
+  const place = isModelPath(path) ? PROMPTS[path] : undefined
   // Clients may send the header with all requests, also those that poll.
   if (asked === undefined || request.method !== 'POST') {
     return request
@@ -101,11 +105,10 @@ async function refuse(response: ServerResponse, { requestId, path, message }: Re
   response.writeHead(statusCode, { ...headers, 'x-request-id': requestId, connection: 'close' }).end(body)
 }
 
-const VIDEO_PATH = '/v1/video/generations'
 
 /** The forms of the word that was meant, if it is one, else all of them. */
 function allowedFor(word: string, path: string): string {
-  const forms = path === VIDEO_PATH ? VIDEO_WORD_FORMS : OPENAI_WORD_FORMS
+  const forms = path === PATHS.videos ? VIDEO_WORD_FORMS : OPENAI_WORD_FORMS
   const name = (form: string) => /[a-z-]+/.exec(form)?.[0]
   const own = forms.filter((form) => name(form) === name(word))
   return (own.length === 0 ? forms : own).join(', ').replace(':STATUS', ':STATUS (400 to 599)')
@@ -113,7 +116,7 @@ function allowedFor(word: string, path: string): string {
 
 /** A misspelt word, or one with a wrong argument, would be prose, and the test that asked for a failure would see a success. */
 function isKnown(word: string, path: string): boolean {
-  if (path !== VIDEO_PATH) {
+  if (path !== PATHS.videos) {
     return parseOpenAiMagic(word).prose === ''
   }
   const meaning = (prompt: string) =>
