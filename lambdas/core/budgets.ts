@@ -75,6 +75,12 @@ export function periodStart({ kind, id }: BudgetPeriod): number {
 /** How far the clocks of two processes may be apart: each may be five minutes off. */
 const CLOCK_SKEW_MILLISECONDS = 10 * 60 * 1000
 
+/** The periods in which other processes may be by their clocks: the same one, but near its ends. */
+export function periodsAround(kind: PeriodKind, nowMilliseconds: number): readonly [BudgetPeriod, BudgetPeriod] {
+  const [slowest, fastest] = [nowMilliseconds - CLOCK_SKEW_MILLISECONDS, nowMilliseconds + CLOCK_SKEW_MILLISECONDS]
+  return [periodAt(kind, slowest), periodAt(kind, fastest)]
+}
+
 /**
  * When money moves, given the last known periods of the budgets that it moves in: now, or the beginning of a period that a process with a
  * faster clock has begun. With this time on ledger rows and usage counters, they agree with the budgets about the period.

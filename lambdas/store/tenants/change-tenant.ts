@@ -6,8 +6,9 @@ import {
   formatBudgetLimit,
   movingPeriod,
   periodAt,
+  periodsAround,
 } from '#core/budgets.ts'
-import type { Microcredits } from '#core/money.ts'
+import { type Microcredits, ZERO } from '#core/money.ts'
 import type { UserKeeping } from '#core/named-users.ts'
 import { type Clock, systemClock } from '../../platform/clock.ts'
 import { randomBase62 } from '../../platform/crypto.ts'
@@ -63,6 +64,8 @@ type Beginning = {
   readonly period: BudgetPeriod
   readonly snapshot: Snapshot<Item>
   readonly stored: Budget | undefined
+  /** Refused if anything was settled since: others may already be in another period, or still in the last one. */
+  readonly isAtBoundary?: boolean
 }
 
 /**
@@ -70,7 +73,10 @@ type Beginning = {
  * so the budget follows from the balance at the moment of the write, whatever is reserved and settled until then. Since available + held +
  * spent = granted, what is left is available plus an amount that only a grant would change.
  */
-export function beginBudget(tenantId: string, { limit, period, snapshot, stored }: Beginning): ItemUpdate {
+export function beginBudget(
+  tenantId: string,
+  { limit, period, snapshot, stored, isAtBoundary }: Beginning,
+): ItemUpdate {
   const { spent: everSpent, granted } = readBalance(snapshot.read).balance
   const before = everSpent - snapshot.sum
   const { condition, values } = isAsRead(stored)
@@ -87,11 +93,15 @@ export function beginBudget(tenantId: string, { limit, period, snapshot, stored 
       'GSI1PK = :budgets',
       'GSI1SK = :tenant',
     ].join(', ')}`,
-    ConditionExpression: ['granted = :granted', condition, ...(stored === undefined ? [] : [isInSamePeriod])].join(
-      ' AND ',
-    ),
+    ConditionExpression: [
+      'granted = :granted',
+      condition,
+      ...(stored === undefined ? [] : [isInSamePeriod]),
+      ...(isAtBoundary ? ['spent = :spent'] : []),
+    ].join(' AND '),
     ExpressionAttributeValues: {
       ...values,
+      ...(isAtBoundary ? { ':spent': everSpent } : {}),
       ...(stored === undefined ? {} : { ':wasPeriod': stored.period.id }),
       ':amount': limit.amount,
       ':kind': limit.kind,
@@ -134,13 +144,19 @@ export async function planTenantBudget(table: Table, wanted: Wanted): Promise<Pl
     return { update: changeBudgetAmount(tenantId, { stored, amount: limit.amount }), isExact: true, period: undefined }
   }
   const isSameKind = stored?.period.kind === limit.kind
-  const period = stored !== undefined && isSameKind ? movingPeriod(stored.period, now) : periodAt(limit.kind, now)
+  const current = stored !== undefined && isSameKind ? movingPeriod(stored.period, now) : periodAt(limit.kind, now)
+  const [slowest, fastest] = periodsAround(limit.kind, now)
+  const isAtBoundary = slowest.id !== fastest.id
+  // What a process with a faster clock has settled in the next period counts there.
+  const isNextBegun =
+    isAtBoundary && fastest.id > current.id && (await spentInPeriod(table, tenantId, { period: fastest })) > ZERO
+  const period = isNextBegun ? fastest : current
   const snapshot = await readSnapshot({
     read: () => requireBalance(table, tenantId),
     count: () => spentInPeriod(table, tenantId, { period }),
     sameAt: (before, after) => before.spent === after.spent,
   })
-  const counted = beginBudget(tenantId, { limit, period, snapshot, stored })
+  const counted = beginBudget(tenantId, { limit, period, snapshot, stored, isAtBoundary })
   const isRight = stored !== undefined && isSameKind && (!snapshot.isExact || counts(snapshot, budgetAt(stored, now)))
   return isRight ? undefined : { update: counted, isExact: snapshot.isExact, period }
 }

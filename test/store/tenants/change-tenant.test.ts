@@ -297,6 +297,14 @@ describe('changeTenant', () => {
     },
   )
 
+  it('begins in the next month where a faster clock has settled in it, with what that month has spent', async () => {
+    const tenant = await spendingTenant()
+    await settledJob(table, tenant, { bill: '0.2', createdAt: EVE + 120 })
+    await set(tenant.tenantId, '10/month')
+    expect(await tenantBudgetOf(table, tenant.tenantId)).toEqual(['2026-12', '0.2', '0.7', '9.1', '9.3'])
+    expect(await auditTenant(table, tenant.tenantId)).toEqual([])
+  })
+
   it('lowers and raises the amount, even below what is spent', async () => {
     const { tenantId } = await spendingTenant()
     await set(tenantId, '10/month')
@@ -407,6 +415,16 @@ describe('beginBudget', () => {
     expect(beginBudget('acme', { ...BEGINNING, stored: undefined }).ConditionExpression).toBe(
       'granted = :granted AND attribute_exists(PK) AND attribute_not_exists(budgetPeriodId)',
     )
+  })
+
+  it('is refused near the end of a period after any settlement, which may count in the next one', () => {
+    const { ConditionExpression, ExpressionAttributeValues } = beginBudget('acme', {
+      ...BEGINNING,
+      stored: undefined,
+      isAtBoundary: true,
+    })
+    expect(ConditionExpression).toMatch(/ AND spent = :spent$/)
+    expect(ExpressionAttributeValues).toMatchObject({ ':spent': 480n })
   })
 
   it('is refused where the budget is no longer the one that was read, or has begun another period', () => {
