@@ -1,4 +1,3 @@
-import * as z from 'zod/mini'
 import { offerVideoJob, parseVideoJobRequest, type VideoOffer } from '#core/api/video-job-request.ts'
 import { createdJobBody } from '#core/api/video-job-view.ts'
 import type { Catalogue } from '#core/catalogue/catalogue.ts'
@@ -12,27 +11,22 @@ import {
 import { isTerminal, isUnwanted, JOB_LIFETIME_SECONDS, type VideoJob } from '#core/jobs/video-job.ts'
 import { executionName, startVideoExecution } from '#platform/aws/video-executions.ts'
 import type { Clock } from '#platform/clock.ts'
-import { sha256Hex } from '#platform/crypto.ts'
 import { asError, jobFacts, logger } from '#platform/telemetry/logger.ts'
 import { measure } from '#platform/telemetry/measures.ts'
 import { loadTextIfThere, type OpenBucket, placeRequest, videoKey } from '#store/bucket/bucket.ts'
 import type { TenantBudgets } from '#store/budget-moves.ts'
 import { type Caller, findCaller } from '#store/callers.ts'
 import type { CurrentCatalogue } from '#store/current-catalogue.ts'
-import { IdempotencyKeyTakenError, type NewVideoJob, reserveWithRequest } from '#store/job-ledger/reserve-quota.ts'
+import {
+  IDEMPOTENCY_SECONDS,
+  IdempotencyKeyTakenError,
+  type IdempotentRequest,
+  idempotentRequest,
+  readKeyedJob,
+} from '#store/job-ledger/idempotency-keys.ts'
+import { type NewVideoJob, reserveWithRequest } from '#store/job-ledger/reserve-quota.ts'
 import { getVideoJob } from '#store/jobs/job-reader.ts'
 import type { Table } from '#store/table/table.ts'
-import { tableKeys } from '#store/table/table-keys.ts'
-
-/** The digests of an idempotency key and of the request that came with it. */
-export type IdempotentRequest = { readonly digest: string; readonly bodyHash: string }
-
-/** @param requestText the validated request with its defaults, so that two spellings of one request are equal. */
-export function idempotentRequest(idempotencyKey: string, requestText: string): IdempotentRequest {
-  return { digest: sha256Hex(idempotencyKey), bodyHash: sha256Hex(requestText) }
-}
-
-const idempotencyItem = z.object({ bodyHash: z.string(), job: z.string() })
 
 /**
  * The job that an idempotency key created; undefined if the key created none.
@@ -41,15 +35,14 @@ const idempotencyItem = z.object({ bodyHash: z.string(), job: z.string() })
 export async function findIdempotentJob(
   table: Table,
   tenantId: string,
-  { digest, bodyHash }: IdempotentRequest,
+  idempotent: IdempotentRequest,
 ): Promise<VideoJob | undefined> {
-  const item = await table.readItem(tableKeys.idempotency(tenantId, digest))
-  if (item === undefined) {
+  const keyed = await readKeyedJob(table, tenantId, idempotent)
+  if (keyed === undefined) {
     return undefined
   }
-  const stored = idempotencyItem.safeParse(item)
-  const job = stored.success ? await getVideoJob(table, tenantId, stored.data.job) : undefined
-  if (job === undefined || job.isDeleted || stored.data?.bodyHash !== bodyHash) {
+  const job = keyed.job === undefined ? undefined : await getVideoJob(table, tenantId, keyed.job)
+  if (job === undefined || job.isDeleted || keyed.bodyHash !== idempotent.bodyHash) {
     throw new IdempotencyKeyReusedError()
   }
   return job
@@ -159,9 +152,6 @@ function isReady(job: VideoJob): boolean {
 
 /** As in the table of routes. */
 const OPERATION = 'create-video-job'
-
-/** How long an idempotency key keeps its job. */
-const IDEMPOTENCY_SECONDS = 24 * 60 * 60
 
 /** The length of the part of the object key that cannot be guessed. */
 const KEY_RANDOM_BYTES = 16

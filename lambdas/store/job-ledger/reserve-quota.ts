@@ -29,6 +29,7 @@ import { storedAmount } from '../table/attributes.ts'
 import { ConditionsNotMetError, type Item, type NamedWrites, type Table, type TableWrite } from '../table/table.ts'
 import { dueSortKey, openShard, tableKeys } from '../table/table-keys.ts'
 import { announceRequest, dropAnnouncedRequest, takeAnnouncedRequest } from './announced-request.ts'
+import { type ExpiringKey, IdempotencyKeyTakenError, putIdempotencyKey } from './idempotency-keys.ts'
 
 const balanceItem = z.object({
   state: z.string(),
@@ -127,7 +128,7 @@ export type NewVideoJob = {
   readonly line: PriceLine
   readonly snapshot: PriceSnapshot
   readonly tier: VideoPriceTier
-  readonly idempotency: { readonly digest: string; readonly bodyHash: string; readonly expiresAt: number } | undefined
+  readonly idempotency: ExpiringKey | undefined
 }
 
 /** Seconds after creation at which Reconcile first looks whether the execution exists. */
@@ -202,29 +203,6 @@ export function putReserveRow(job: NewVideoJob): TableWrite {
       },
     },
   }
-}
-
-/** Takes an idempotency key that is free or has expired. */
-export function putIdempotencyKey(job: NewVideoJob, key: NonNullable<NewVideoJob['idempotency']>): TableWrite {
-  const keyIsFree = 'attribute_not_exists(PK) OR #ttl <= :now'
-  return {
-    Put: {
-      Item: {
-        ...tableKeys.idempotency(job.tenantId, key.digest),
-        bodyHash: key.bodyHash,
-        job: job.jobId,
-        ttl: key.expiresAt,
-      },
-      ConditionExpression: keyIsFree,
-      ExpressionAttributeNames: { '#ttl': 'ttl' },
-      ExpressionAttributeValues: { ':now': job.createdAt },
-    },
-  }
-}
-
-/** The idempotency key already belongs to a job; nothing was written. */
-export class IdempotencyKeyTakenError extends Error {
-  override readonly name = 'IdempotencyKeyTakenError'
 }
 
 type ReserveOptions = {

@@ -4,13 +4,13 @@ import { InsufficientQuotaError, InvalidApiKeyError, TooManyOpenJobsError } from
 import { JOB_RECORD_SECONDS } from '#core/jobs/video-job.ts'
 import { microcredits } from '#core/money.ts'
 import { countedUsage } from '#core/pricing/usage.ts'
+import { putIdempotencyKey } from '#store/job-ledger/idempotency-keys.ts'
 import { readReservationItem } from '#store/job-ledger/reservation.ts'
 import {
   explainBalance,
   explainKeyBudget,
   foreseeRefusal,
   isSuspended,
-  putIdempotencyKey,
   putJob,
   putReservation,
   putReserveRow,

@@ -6,7 +6,7 @@ import { InsufficientQuotaError, InvalidApiKeyError, TooManyOpenJobsError } from
 import { microcredits, parseCredits } from '#core/money.ts'
 import { requireVideoJob } from '#lambdas/pipeline/step-context.ts'
 import { readAudit } from '#store/audit/read-audit.ts'
-import { IdempotencyKeyTakenError } from '#store/job-ledger/reserve-quota.ts'
+import { IdempotencyKeyTakenError } from '#store/job-ledger/idempotency-keys.ts'
 import { resolveReservation } from '#store/job-ledger/resolve-reservation.ts'
 import { revokeApiKey } from '#store/keys/api-keys.ts'
 import type { NamedWrites } from '#store/table/table.ts'
