@@ -4,6 +4,7 @@ import { text as readText } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { errorShapeOf } from '#core/api/paths.ts'
 import { ROUTES } from '#routes/index.ts'
+import { exampleOf } from '../engines/relayed-samples.ts'
 import { type Gateway, startGateway } from './start-gateway.ts'
 
 const GOOD = { model: 'famB-1.1-t2v', prompt: 'a cat runs on grass' }
@@ -230,18 +231,6 @@ describe('every status of every video route, over HTTP', () => {
 describe('strict handling', () => {
   const GOOD = { model: 'famB-1.1-t2v', prompt: 'a cat runs on grass' }
   const STRICT = { prefer: 'handling=strict' }
-  /** A valid body for each operation that takes one. */
-  const BODIES: Readonly<Record<string, object>> = {
-    'create-video-job': GOOD,
-    'create-video-quote': GOOD,
-    'create-chat-completion': { model: 'chat-default', messages: [{ role: 'user', content: 'hi' }] },
-    'create-response': { model: 'chat-default', input: 'hi' },
-    'create-message': { model: 'chat-default', messages: [{ role: 'user', content: 'hi' }], max_tokens: 10 },
-    'count-message-tokens': { model: 'chat-default', messages: [{ role: 'user', content: 'hi' }] },
-    'create-completion': { model: 'chat-default', prompt: 'hi' },
-    'create-embedding': { model: 'text-embedding-3-small', input: 'hi' },
-    'create-image': { model: 'image-v2', prompt: 'a fox' },
-  }
 
   let gateway: Gateway
   let jobId: string
@@ -266,7 +255,8 @@ describe('strict handling', () => {
   describe('a strict request', () => {
     it.each([...ROUTES])('of $operation with an unknown query parameter is refused', async (route) => {
       const before = await balance()
-      const body = BODIES[route.operation] && JSON.stringify(BODIES[route.operation])
+      const example = exampleOf(route.operation)
+      const body = example && JSON.stringify(example.body)
       const answer = await gateway.api.send(route.method, `${pathOf(route.path)}?no-such=1`, body, STRICT)
       expect({ status: answer.status, applied: answer.headers.get('preference-applied') }).toStrictEqual({
         status: 400,

@@ -5,7 +5,9 @@ import { parseCompletionRequest } from '#core/api/completion-request.ts'
 import { parseEmbeddingRequest } from '#core/api/embedding-request.ts'
 import { refuseIgnored } from '#core/api/ignored-fields.ts'
 import { parseImageRequest } from '#core/api/image-request.ts'
+import { parseCountTokensRequest, parseMessagesRequest } from '#core/api/messages-request.ts'
 import { otherKindMessage } from '#core/api/request-issues.ts'
+import { parseResponsesRequest } from '#core/api/responses-request.ts'
 import { parseVideoJobRequest } from '#core/api/video-job-request.ts'
 import { BudgetExceededError } from '#core/budgets.ts'
 import * as errors from '#core/errors.ts'
@@ -39,15 +41,19 @@ function operationOf({ method, path }: Pick<Route, 'method' | 'path'>): Operatio
   return operation
 }
 
+const offered = { catalogue: shippedCatalogue, allowedModels: null }
+
 /** What each operation does with a body before it does anything else. */
 const PARSERS: Readonly<Record<string, (body: unknown) => unknown>> = {
-  createVideoJob: (body) => parseVideoJobRequest(body, { catalogue: shippedCatalogue, allowedModels: null }),
-  createVideoQuote: (body) => parseVideoJobRequest(body, { catalogue: shippedCatalogue, allowedModels: null }),
-  createChatCompletion: (body) =>
-    parseChatRequest(body, { catalogue: shippedCatalogue, allowedModels: null, bodyBytes: 1000 }),
-  createCompletion: (body) => parseCompletionRequest(body, { catalogue: shippedCatalogue, allowedModels: null }),
-  createEmbedding: (body) => parseEmbeddingRequest(body, { catalogue: shippedCatalogue, allowedModels: null }),
-  createImage: (body) => parseImageRequest(body, { catalogue: shippedCatalogue, allowedModels: null }),
+  createVideoJob: (body) => parseVideoJobRequest(body, offered),
+  createVideoQuote: (body) => parseVideoJobRequest(body, offered),
+  createChatCompletion: (body) => parseChatRequest(body, { ...offered, bodyBytes: 1000 }),
+  createResponse: (body) => parseResponsesRequest(body, { ...offered, bodyBytes: 1000 }),
+  createMessage: (body) => parseMessagesRequest(body, { ...offered, bodyBytes: 1000 }),
+  countMessageTokens: (body) => parseCountTokensRequest(body, { ...offered, bodyBytes: 1000 }),
+  createCompletion: (body) => parseCompletionRequest(body, offered),
+  createEmbedding: (body) => parseEmbeddingRequest(body, offered),
+  createImage: (body) => parseImageRequest(body, offered),
 }
 
 describe('the OpenAPI document', () => {
@@ -129,6 +135,7 @@ describe('an example of the document', () => {
   it.each(requests)(
     'for %s (%s) is a request that the gateway accepts, and fits its schema',
     (operationId, _, value) => {
+      expect(PARSERS).toHaveProperty(operationId)
       expect(() => PARSERS[operationId]?.(value)).not.toThrow()
       const operation = operations.find((each) => each.operationId === operationId)
       const schema = committedSchema(nameOf(operation?.requestBody?.content['application/json']?.schema))
@@ -181,8 +188,6 @@ function keyMissing(): unknown {
 }
 
 const EMBEDDING = 'text-embedding-3-small'
-const offered = { catalogue: shippedCatalogue, allowedModels: null }
-
 const tokenExpired = new InvalidTokenError('it has expired (exp)')
 
 /** The error of each response of the document, where it is one of ours. */

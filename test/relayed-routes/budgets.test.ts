@@ -1,9 +1,11 @@
 import { describe, expect, it } from '@jest/globals'
 import { parseBudgetLimit } from '#core/budgets.ts'
+import type { Operation } from '#routes/index.ts'
 import { generateApiKey, storeApiKey } from '#store/keys/key-changes.ts'
 import { changeTenant } from '#store/tenants/change-tenant.ts'
 import { keyBudgetOf, tenantBudgetOf } from '../engines/budgets.ts'
-import { CHAT, chatAnswer, FREE, type RelayOperation, sendJson, startRelayRig } from '../engines/relay-rig.ts'
+import { CHAT, chatAnswer, FREE, sendJson, startRelayRig } from '../engines/relay-rig.ts'
+import { BILLED, errorIn, type RelayedRoute } from '../engines/relayed-samples.ts'
 import { useOpened } from '../engines/use-opened.ts'
 import { TESTER } from '../engines/video-jobs.ts'
 
@@ -26,35 +28,31 @@ async function newKey(budget: string) {
   return { tenantId, key, keyId, budgetOf: async () => (await keyBudgetOf(rig.table, keyId))?.slice(1) }
 }
 
-const ROUTES: readonly (readonly [RelayOperation, object, string])[] = [
-  ['create-chat-completion', { ...BODY, max_tokens: 1000 }, 'set max_tokens to at most \\d+'],
-  ['create-completion', { model: CHAT, prompt: 'Once', max_tokens: 1000 }, 'set max_tokens to at most \\d+'],
-  ['create-embedding', { model: 'text-embedding-3-small', input: 'a'.repeat(300) }, 'send fewer or shorter inputs'],
-  ['create-image', { model: 'image-v2', prompt: 'a fox', n: 10 }, 'set n to at most \\d+'],
-]
+/** Samples that cost more than a budget of 0.15 credits, by the limit of their output or by these fields. */
+const LARGE: Readonly<Partial<Record<Operation, object>>> = {
+  'create-embedding': { input: 'a'.repeat(300) },
+  'create-image': { n: 10 },
+}
+const large = ({ operation, body }: RelayedRoute) => ({
+  ...body,
+  ...Object.fromEntries(Object.keys(body).flatMap((name) => (/^max_.*tokens$/.test(name) ? [[name, 1000]] : []))),
+  ...LARGE[operation],
+})
 
 describe('a request above the budget of its key', () => {
-  it.each(ROUTES)(
-    'to %s is a 402 that says what is needed, left, until when, and what would fit',
-    async (operation, body, advice) => {
-      const { key, tenantId, budgetOf } = await newKey('0.1/day')
-      const { statusCode, text } = await rig.send(body, { key, operation })
+  it.each(BILLED)(
+    'to $operation is a 402 that says what is needed, left, until when, and what would fit',
+    async (route) => {
+      const { key, tenantId, budgetOf } = await newKey('0.15/day')
+      const { statusCode, text } = await rig.send(large(route), { key, operation: route.operation })
+      const message = expect.stringMatching(
+        /^budget exceeded: [\d.]+ credits are needed, but 0\.15 are left in the daily budget of this api key until \S+T00:00:00Z; (set \w+ to at most \d+|send fewer or shorter inputs)$/,
+      )
       expect([statusCode, JSON.parse(text)]).toEqual([
         402,
-        {
-          error: {
-            message: expect.stringMatching(
-              new RegExp(
-                `^budget exceeded: [\\d.]+ credits are needed, but 0\\.1 are left in the daily budget of this api key until \\S+T00:00:00Z; ${advice}$`,
-              ),
-            ),
-            type: 'insufficient_quota',
-            param: null,
-            code: 'budget_exceeded',
-          },
-        },
+        errorIn(route, { message, type: 'insufficient_quota', param: null, code: 'budget_exceeded' }),
       ])
-      expect(await budgetOf()).toEqual(['0', '0', '0.1', '0.1'])
+      expect(await budgetOf()).toEqual(['0', '0', '0.15', '0.15'])
       expect(await rig.balance(tenantId)).toEqual({ available: '100', held: '0', spent: '0' })
     },
   )

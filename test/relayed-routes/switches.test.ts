@@ -5,7 +5,8 @@ import { systemClock } from '#platform/clock.ts'
 import { SWITCHES_MILLISECONDS_MAX } from '#store/current-catalogue.ts'
 import { revokeApiKey } from '#store/keys/api-keys.ts'
 import { changeSwitchesTogether, readSwitches } from '#store/switches.ts'
-import { CHAT, FREE, type RelayOperation, type RelayRig, startRelayRig } from '../engines/relay-rig.ts'
+import { CHAT, FREE, type RelayRig, startRelayRig } from '../engines/relay-rig.ts'
+import { BILLED, errorIn, RELAYED } from '../engines/relayed-samples.ts'
 import { TESTER } from '../engines/video-jobs.ts'
 
 const BY = { actor: { name: 'operator', role: 'operator' }, at: 1 } as const
@@ -41,13 +42,6 @@ const disableChannels = async (...ids: string[]) => {
 }
 
 const BODY = { model: CHAT, messages: [{ role: 'user', content: 'hi' }] }
-const BODIES: Readonly<Record<string, object>> = {
-  'create-chat-completion': BODY,
-  'create-completion': { model: CHAT, prompt: 'hi' },
-  'create-embedding': { model: 'text-embedding-3-small', input: 'hi' },
-  'create-image': { model: 'image-v2', prompt: 'a boat' },
-}
-const OPERATIONS = Object.keys(BODIES) as RelayOperation[]
 
 describe('a disabled channel', () => {
   it('gets no request once the switches are 15 seconds old, and again after it was enabled', async () => {
@@ -66,12 +60,13 @@ describe('a disabled channel', () => {
     expect(await servedBy()).toBe(0)
   })
 
-  it.each(OPERATIONS)('leaves %s without a channel: 503, and nothing is reserved', async (operation) => {
+  it.each(BILLED)('leaves $operation without a channel: 503, and nothing is reserved', async (route) => {
+    const { operation, body } = route
     await disableChannels('channel-0', 'channel-1')
     const tenant = await rig.tenant('1')
-    const sent = await rig.send(BODIES[operation], { operation, key: tenant.key })
+    const sent = await rig.send(body, { operation, key: tenant.key })
     expect(sent.statusCode).toBe(503)
-    expect(JSON.parse(sent.text)).toMatchObject({ error: { code: 'no_channel_available' } })
+    expect(JSON.parse(sent.text)).toMatchObject(errorIn(route, { code: 'no_channel_available' }))
     expect(await rig.rows(tenant.id)).toEqual([])
     expect(await rig.balance(tenant.id)).toEqual({ available: '1', held: '0', spent: '0' })
   })
@@ -102,8 +97,7 @@ describe('the priority of a channel', () => {
 })
 
 describe('a disabled model', () => {
-  it.each(OPERATIONS)('is unknown to %s, as any unknown model is', async (operation) => {
-    const body = Object(BODIES[operation])
+  it.each(RELAYED)('is unknown to $operation, as any unknown model is', async ({ operation, body }) => {
     const unknown = await rig.send({ ...body, model: 'nothing' }, { operation })
     await change({ kind: 'model', id: body.model, action: 'disable' })
     age()

@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { v7 as uuidv7 } from 'uuid'
-import { MODEL_PATHS } from '#core/api/paths.ts'
 import { declaredStatuses, type Route } from '#routes/define-route.ts'
 import { type Operation, ROUTES } from '#routes/index.ts'
 import { API_FUNCTIONS } from '#stack/function-needs.ts'
@@ -11,8 +10,8 @@ import { REPOSITORY_ROOT } from '#stack/function-sources.ts'
 import { resolveReservation } from '#store/job-ledger/resolve-reservation.ts'
 import { getVideoJob } from '#store/jobs/job-reader.ts'
 import { changeTenant } from '#store/tenants/change-tenant.ts'
-import { readExamples } from '../../lib/openapi/openapi-types.ts'
-import { CHAT, chatAnswer, sendJson } from '../engines/relay-rig.ts'
+import { CHAT, sendJson } from '../engines/relay-rig.ts'
+import { RELAYED } from '../engines/relayed-samples.ts'
 import { PER_SECOND_MODEL } from '../engines/test-catalogue.ts'
 import { AUDIENCE, startIssuer, type TestIssuer } from '../engines/test-issuer.ts'
 import { requireReservation, reserveJob, settle, TESTER } from '../engines/video-jobs.ts'
@@ -23,36 +22,10 @@ const VIDEO = { model: PER_SECOND_MODEL, prompt: 'a boat' }
 /** Larger than the record of a job may be. */
 const LARGE_VIDEO = { ...VIDEO, image_urls: [`data:image/png;base64,${'A'.repeat(40_000)}`] }
 
-type Sample = { readonly body?: object; readonly reply?: object }
-
-const CHAT_BODY = { model: CHAT, messages: [{ role: 'user', content: 'hi' }], max_tokens: 5 }
-
-/** Requests that say more than the examples of their operations, and those whose upstream speaks another API. */
-const OWN_SAMPLES: Readonly<Partial<Record<Operation, Sample>>> = {
-  'create-video-job': { body: VIDEO },
-  'create-video-quote': { body: VIDEO },
-  'create-chat-completion': { body: CHAT_BODY, reply: chatAnswer() },
-  'create-response': { body: { model: CHAT, input: 'hi', max_output_tokens: 5 }, reply: chatAnswer() },
-  'create-message': { body: CHAT_BODY, reply: chatAnswer() },
-  'create-completion': { body: { model: CHAT, prompt: 'hi' }, reply: chatAnswer() },
+/** A request that an operation accepts, and what the upstream replies. */
+function sampleOf({ operation, input }: Route): { readonly body?: object; readonly reply?: object } {
+  return RELAYED.find((each) => each.operation === operation) ?? (input === undefined ? {} : { body: VIDEO })
 }
-
-/** Models of the test catalogue, by the routes that take them. */
-const MODELS = { chat: CHAT, embedding: 'text-embedding-3-small', image: 'image-v2', video: PER_SECOND_MODEL } as const
-
-/** A request that an operation accepts, and what the upstream replies: by default the first examples of openapi.json. */
-function sampleOf({ operation, path }: Route): Sample {
-  const own: Sample | undefined = Object(OWN_SAMPLES)[operation]
-  const { requests = {}, responses = {} } = readExamples(operation)
-  const [[request], [response]] = [Object.values(requests), Object.values(responses)]
-  if (own !== undefined || request === undefined) {
-    return own ?? {}
-  }
-  const kind = KINDS.find((each) => MODEL_PATHS[each].some((served) => path.startsWith(served))) ?? 'chat'
-  return { body: { ...Object(request.value), model: MODELS[kind] }, reply: Object(response?.value) }
-}
-
-const KINDS = ['chat', 'embedding', 'image', 'video'] as const
 
 let api: RecordedApi
 let issuer: TestIssuer

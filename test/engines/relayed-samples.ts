@@ -1,0 +1,63 @@
+import { expect } from '@jest/globals'
+import { errorShapeOf, MODEL_PATHS } from '#core/api/paths.ts'
+import type { Route } from '#routes/define-route.ts'
+import type { Operation } from '#routes/index.ts'
+import { RELAYED_ROUTES } from '#routes/relayed.ts'
+import { readExamples } from '../../lib/openapi/openapi-types.ts'
+import { CHAT, chatAnswer, UNSERVED } from './relay-rig.ts'
+
+type Sample = { readonly body: Readonly<Record<string, unknown>>; readonly reply: object }
+
+/** The first request and the first response among the examples of an operation; undefined if it takes no body. */
+export function exampleOf(operation: Operation): Sample | undefined {
+  const { requests = {}, responses = {} } = readExamples(operation)
+  const [[request], [response]] = [Object.values(requests), Object.values(responses)]
+  return request && { body: Object(request.value), reply: Object(response?.value) }
+}
+
+/** Models of the tests' catalogues, by the routes that take them. */
+const MODELS = { chat: CHAT, embedding: 'text-embedding-3-small', image: 'image-v2' } as const
+const KINDS = ['chat', 'embedding', 'image'] as const
+
+/** A completion of one prompt, which is one request of the upstream. */
+const COMPLETION = { prompt: 'hi', max_tokens: 5 }
+
+/**
+ * A relayed route with a request that it accepts, and the reply of an upstream that speaks chat, embeddings and images: the examples of
+ * openapi.json, for the models of the tests.
+ */
+function sampled(route: Route<Operation>) {
+  const kind = KINDS.find((each) => MODEL_PATHS[each].some((path) => route.path.startsWith(path))) ?? 'chat'
+  const { body = {}, reply = {} } = exampleOf(route.operation) ?? {}
+  return {
+    ...route,
+    body: { ...body, ...(route.operation === 'create-completion' ? COMPLETION : {}), model: MODELS[kind] },
+    reply: kind === 'chat' ? chatAnswer() : reply,
+    unserved: UNSERVED[kind],
+  }
+}
+
+export type RelayedRoute = ReturnType<typeof sampled>
+
+/** Every route that relays, with its sample. */
+export const RELAYED: readonly RelayedRoute[] = RELAYED_ROUTES.map(sampled)
+
+/** Those that are billed, and fail with their upstream. */
+export const BILLED: readonly RelayedRoute[] = RELAYED.filter(({ relays }) => relays === true)
+
+/** @throws TypeError for an operation that is not relayed. */
+export function relayedRoute(operation: Operation): RelayedRoute {
+  const found = RELAYED.find((route) => route.operation === operation)
+  if (found === undefined) {
+    throw new TypeError(`${operation} is not relayed`)
+  }
+  return found
+}
+
+type ErrorFields = { readonly [Name in 'message' | 'type' | 'param' | 'code']?: unknown }
+
+/** An error of these fields as a route writes it: that of messages has no `param` and `code`, and types of its own. */
+export function errorIn({ path }: Pick<Route, 'path'>, error: ErrorFields): object {
+  const { message = expect.any(String) } = error
+  return errorShapeOf(path) === 'messages' ? { type: 'error', error: { type: expect.any(String), message } } : { error }
+}
