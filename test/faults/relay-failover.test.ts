@@ -5,13 +5,13 @@ import {
   DONE,
   FINISH,
   openStream,
-  type RelayOperation,
   sendJson,
   sendStream,
   startRelayRig,
   USAGE_CHUNK,
   word,
 } from '../engines/relay-rig.ts'
+import { BILLED } from '../engines/relayed-samples.ts'
 import { useOpened } from '../engines/use-opened.ts'
 import { ROLE_CHOICES, roleEvent } from '../relay/protocols/role-chunks.ts'
 
@@ -81,14 +81,7 @@ describe('failover before the first byte', () => {
     ])
   })
 
-  const DATA = [{ object: 'embedding', index: 0, embedding: [1], url: 'https://images.example.com/1.png' }]
-
-  it.each<[RelayOperation, object, object]>([
-    ['create-chat-completion', BODY, chatAnswer()],
-    ['create-completion', { model: CHAT, prompt: ['a', 'b'], max_tokens: 5 }, chatAnswer()],
-    ['create-embedding', { model: 'text-embedding-3-small', input: 'a' }, { object: 'list', data: DATA }],
-    ['create-image', { model: 'image-v2', prompt: 'a cat' }, { created: 1, data: DATA }],
-  ])('the ledger names the channel that served the request: %s', async (operation, body, reply) => {
+  it.each(BILLED)('the ledger names the channel that served $operation', async ({ operation, body, reply }) => {
     upstream(0).answerWith((response) => sendJson(response, '{}', 503))
     upstream(1).answerWith((response) => sendJson(response, reply))
     expect((await rig.send(body, { key: tenant.key, operation })).statusCode).toBe(200)

@@ -1,19 +1,18 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import type { Route } from '#routes/define-route.ts'
+import type { Operation } from '#routes/index.ts'
+import { MODEL_ROUTES } from '#routes/models.ts'
+import { RELAYED_ROUTES } from '#routes/relayed.ts'
 import { generateApiKey } from '#store/keys/key-changes.ts'
 import { captureTelemetry } from '../engines/emitted-metrics.ts'
-import { type RelayOperation, startRelayRig } from '../engines/relay-rig.ts'
+import { startRelayRig } from '../engines/relay-rig.ts'
+import { errorIn } from '../engines/relayed-samples.ts'
 import { useOpened } from '../engines/use-opened.ts'
 
-const NAMES = [
-  ['create-chat-completion 500', 'create-chat-completion 503'],
-  ['create-completion 500', 'create-completion 503'],
-  ['create-embedding 500', 'create-embedding 503'],
-  ['create-image 500', 'create-image 503'],
-  ['list-models 500', 'list-models 503'],
-  ['get-model 500', 'get-model 503'],
-] as const
+/** The routes of models, and those that relay. */
+const SHARING: readonly Route<Operation>[] = [...MODEL_ROUTES, ...RELAYED_ROUTES]
 
 captureTelemetry()
 
@@ -36,11 +35,9 @@ afterAll(async () => {
   table.closeAllConnections()
 })
 
-async function send(name: string) {
-  const operation = name.split(' ')[0]
-  const call = { operation: operation as RelayOperation, key: generateApiKey() }
-  const isRead = operation === 'list-models' || operation === 'get-model'
-  if (!isRead) {
+async function send({ operation, input }: Route<Operation>) {
+  const call = { operation, key: generateApiKey() }
+  if (input !== undefined) {
     const { statusCode, text } = await rig.send({}, call)
     return { statusCode, body: JSON.parse(text) }
   }
@@ -48,20 +45,20 @@ async function send(name: string) {
   return { statusCode, body: JSON.parse(body) }
 }
 
-describe('relayed requests while the table fails', () => {
-  it.each(NAMES.map(([refused]) => refused))('%s: an internal fault shows no details', async (name) => {
+describe('while the table fails', () => {
+  it.each(SHARING)('$operation is a 500 that shows no details', async (route) => {
     refusal = { status: 400, body: '{"__type":"com.amazon.coral.service#AccessDeniedException","message":"secret"}' }
-    expect(await send(name)).toStrictEqual({
+    expect(await send(route)).toStrictEqual({
       statusCode: 500,
-      body: { error: { message: 'internal error', type: 'server_error', param: null, code: null } },
+      body: errorIn(route, { message: 'internal error', type: 'server_error', param: null, code: null }),
     })
   })
 
-  it(`are 503 if a later attempt can succeed: ${NAMES.map(([, unavailable]) => unavailable).join(', ')}`, async () => {
+  it.each(SHARING)('$operation is a 503 if a later attempt can succeed', async (route) => {
     refusal = { status: 500, body: '{"__type":"com.amazonaws.dynamodb#InternalServerError"}' }
-    const answers = await Promise.all(NAMES.map(([, name]) => send(name)))
-    for (const answer of answers) {
-      expect(answer).toMatchObject({ statusCode: 503, body: { error: { message: 'service unavailable' } } })
-    }
+    expect(await send(route)).toMatchObject({
+      statusCode: 503,
+      body: errorIn(route, { message: 'service unavailable' }),
+    })
   })
 })

@@ -1,7 +1,8 @@
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
-import { CHAT, chatAnswer, type RelayOperation, sendJson, startRelayRig } from '../engines/relay-rig.ts'
+import { chatAnswer, sendJson, startRelayRig } from '../engines/relay-rig.ts'
+import { BILLED, errorIn, relayedRoute } from '../engines/relayed-samples.ts'
 import { useOpened } from '../engines/use-opened.ts'
 
 const realTimer = globalThis.setTimeout
@@ -29,13 +30,11 @@ afterEach(() => {
   Object.assign(globalThis, { setTimeout: realTimer })
 })
 
-const CHAT_BODY = { model: CHAT, messages: [{ role: 'user', content: 'hi' }], max_tokens: 5 }
-const REQUESTS: readonly [string, RelayOperation, object][] = [
-  ['a chat', 'create-chat-completion', CHAT_BODY],
-  ['a chat whose upstream does not stream', 'create-chat-completion', { ...CHAT_BODY, stream: true }],
-  ['a completion', 'create-completion', { model: CHAT, prompt: ['a', 'b'], n: 2 }],
-  ['an embedding', 'create-embedding', { model: 'text-embedding-3-small', input: 'hi' }],
-  ['an image', 'create-image', { model: 'image-v2', prompt: 'hi' }],
+const CHAT_ROUTE = relayedRoute('create-chat-completion')
+/** Each route that waits for its upstream, and a chat whose upstream does not stream. */
+const REQUESTS = [
+  ...BILLED.map((route) => ({ request: route.operation, route, body: route.body })),
+  { request: 'a streamed chat', route: CHAT_ROUTE, body: { ...CHAT_ROUTE.body, stream: true } },
 ]
 
 /** Begins an answer, goes on with a blank each few milliseconds, and never ends it. */
@@ -47,23 +46,22 @@ function trickle(response: ServerResponse, status = 200): Promise<unknown> {
 }
 
 describe('a slow reply', () => {
-  it.each(REQUESTS)('has one deadline for head and body, and becomes a 504: %s', async (_, operation, body) => {
+  it.each(REQUESTS)('has one deadline for head and body, and becomes a 504: $request', async ({ route, body }) => {
+    const { operation } = route
     const { id, key } = await rig.tenant('1')
     const closed: Promise<unknown>[] = []
     const before = rig.upstreams[1]?.calls.length
     rig.upstreams[0]?.answerWith((response) => void closed.push(trickle(response)))
     const { statusCode, headers, text } = await rig.send(body, { operation, key })
-    expect({ statusCode, code: JSON.parse(text).error.code }).toStrictEqual({
-      statusCode: 504,
-      code: 'upstream_timeout',
-    })
+    expect(statusCode).toBe(504)
+    expect(JSON.parse(text)).toMatchObject(errorIn(route, { code: 'upstream_timeout' }))
     expect(headers).toMatchObject({ 'x-should-retry': 'false' })
     await Promise.all(closed)
     expect(await rig.balance(id)).toStrictEqual({ available: '1', held: '0', spent: '0' })
     expect(rig.upstreams[1]?.calls).toHaveLength(before ?? 0)
   })
 
-  it.each(REQUESTS)('of a refusing upstream becomes a 504 too: %s', async (_, operation, body) => {
+  it.each(REQUESTS)('of a refusing upstream becomes a 504 too: $request', async ({ route: { operation }, body }) => {
     rig.upstreams[0]?.answerWith((response) => void trickle(response, 422))
     expect((await rig.send(body, { operation })).statusCode).toBe(504)
   })
@@ -80,7 +78,7 @@ describe('a slow reply', () => {
     })
     rig.upstreams[1]?.answerWith((response) => void trickle(response))
     try {
-      expect((await rig.send(CHAT_BODY)).statusCode).toBe(504)
+      expect((await rig.send(CHAT_ROUTE.body)).statusCode).toBe(504)
     } finally {
       performance.now = realNow
     }
@@ -93,7 +91,7 @@ describe('a reply that is complete in time', () => {
   it('is not cut off while a slow client reads it', async () => {
     rig.upstreams[0]?.answerWith((response) => sendJson(response, chatAnswer()))
     const read = () => new Promise<void>((resolve) => realTimer(resolve, 400))
-    const { statusCode, isCut } = await rig.send(CHAT_BODY, { client: { highWaterMark: 1, read } })
+    const { statusCode, isCut } = await rig.send(CHAT_ROUTE.body, { client: { highWaterMark: 1, read } })
     expect({ statusCode, isCut }).toStrictEqual({ statusCode: 200, isCut: false })
   })
 })
