@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import type { Operation } from '#routes/index.ts'
 import { writeTokenizerRanks } from '../../lib/config/tokenizer-ranks.ts'
 import {
   CHAT,
@@ -9,7 +10,6 @@ import {
   chatEvent,
   DONE,
   FINISH,
-  type RelayOperation,
   type RelayRig,
   sendJson,
   sendStream,
@@ -18,15 +18,7 @@ import {
   USAGE_CHUNK,
   word,
 } from '../engines/relay-rig.ts'
-
-const BODIES = {
-  'create-chat-completion': { model: CHAT, messages: [{ role: 'user', content: 'hi' }], max_tokens: 10 },
-  'create-completion': { model: CHAT, prompt: 'hi', max_tokens: 10 },
-  'create-embedding': { model: 'text-embedding-3-small', input: 'a' },
-  'create-image': { model: 'image-v2', prompt: 'a fox', n: 2 },
-} as const satisfies Partial<Record<RelayOperation, object>>
-
-type Relayed = keyof typeof BODIES
+import { BILLED, errorIn, type RelayedRoute, relayedRoute } from '../engines/relayed-samples.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'reelgate-hidden-'))
 
@@ -60,16 +52,16 @@ const SHOWN_ERROR = { message: 'no', type: 't', param: 'p', code: 429 }
 const MESSAGE = { role: 'assistant', content: 'Hi' }
 const CHOICE = { index: 0, message: MESSAGE, finish_reason: 'stop' }
 
-async function send(operation: Relayed, body: object, fields: object = {}) {
+async function send(operation: Operation, body: object, fields: object = {}) {
   rig.upstreams[0]?.answerWith((response) => sendJson(response, body))
-  const { statusCode, text } = await rig.send({ ...BODIES[operation], ...fields }, { operation })
+  const { statusCode, text } = await rig.send({ ...relayedRoute(operation).body, ...fields }, { operation })
   expect(text).not.toMatch(SECRET)
   return { statusCode, json: JSON.parse(text) }
 }
 
-async function stream(events: readonly string[], operation: Relayed = 'create-chat-completion') {
+async function stream(events: readonly string[], operation: Operation = 'create-chat-completion') {
   rig.upstreams[0]?.answerWith((response) => sendStream(response, ...events))
-  const body = { ...BODIES[operation], stream: true, stream_options: { include_usage: true } }
+  const body = { ...relayedRoute(operation).body, stream: true, stream_options: { include_usage: true } }
   const { text } = await rig.send(body, { operation })
   expect(text).not.toMatch(SECRET)
   return text
@@ -84,7 +76,7 @@ describe('a price of the upstream', () => {
   it('create-chat-completion: is hidden under an escaped name, and in the usage of a choice', async () => {
     const text = `{"choices":[${JSON.stringify({ ...CHOICE, usage: { prompt_cost: 0.017, a: 1 } })}],"us\\u0061ge":{"prompt_tokens":9,"completion_tokens":3,"estimated_\\u0063ost":0.017}}`
     rig.upstreams[0]?.answerWith((response) => sendJson(response, text))
-    const reply = await rig.send(BODIES['create-chat-completion'])
+    const reply = await rig.send(relayedRoute('create-chat-completion').body)
     expect(reply.text).toBe(
       text.replace('"prompt_cost":0.017,', '').replace('"estimated_\\u0063ost":0.017', '"cost":0.015'),
     )
@@ -94,7 +86,8 @@ describe('a price of the upstream', () => {
     const usage = { prompt_tokens: 1, total_tokens: 1, ...PRICES }
     const shown = { prompt_tokens: 1, total_tokens: 1, ...SHOWN, cost: expect.any(Number) }
     const data = [{ object: 'embedding', index: 0, embedding: [1] }]
-    expect((await send('create-embedding', { object: 'list', data, usage })).json.usage).toStrictEqual(shown)
+    const embeddings = { object: 'list', data, usage }
+    expect((await send('create-embedding', embeddings, { input: 'a' })).json.usage).toStrictEqual(shown)
     const images = { created: 1, data: [{ url: 'https://example.com/a.png' }], usage }
     expect((await send('create-image', images)).json.usage).toStrictEqual(shown)
   })
@@ -126,7 +119,7 @@ describe('the metadata of a gateway upstream', () => {
   it('create-embedding: is hidden beside the data, and in an entry', async () => {
     const data = [{ provider_metadata: METADATA, object: 'embedding', index: 0, embedding: [1] }]
     const reply = { object: 'list', data, model: 'm', providerMetadata: METADATA, usage: { prompt_tokens: 1 } }
-    const { json } = await send('create-embedding', reply)
+    const { json } = await send('create-embedding', reply, { input: 'a' })
     expect(json).toMatchObject({ data: [{ object: 'embedding', index: 0, embedding: [1] }] })
   })
 
@@ -180,28 +173,24 @@ describe('comments of the upstream', () => {
 })
 
 describe('a refusal of the upstream', () => {
-  const OPERATIONS = Object.keys(BODIES) as Relayed[]
   const REFUSED = {
-    error: {
-      message: 'the upstream refused the request without a message for clients',
-      type: 'invalid_request_error',
-      param: null,
-      code: null,
-    },
+    message: 'the upstream refused the request without a message for clients',
+    type: 'invalid_request_error',
+    param: null,
+    code: null,
   }
 
-  async function refused(operation: Relayed, body: unknown) {
-    rig.upstreams[0]?.answerWith((response) => sendJson(response, body, 400))
-    const { statusCode, text } = await rig.send(BODIES[operation], { operation })
+  async function refused({ operation, body }: RelayedRoute, refusal: unknown) {
+    rig.upstreams[0]?.answerWith((response) => sendJson(response, refusal, 400))
+    const { statusCode, text } = await rig.send(body, { operation })
     expect(statusCode).toBe(400)
     expect(text).not.toMatch(SECRET)
     return JSON.parse(text)
   }
 
-  it.each(OPERATIONS)('%s: shows message, type, param and code', async (operation) => {
-    expect(await refused(operation, { error: ERROR, user_id: 'acme', provider: 'acme' })).toStrictEqual({
-      error: SHOWN_ERROR,
-    })
+  it.each(BILLED)('$operation: shows message, type, param and code', async (route) => {
+    const refusal = await refused(route, { error: ERROR, user_id: 'acme', provider: 'acme' })
+    expect(refusal).toStrictEqual(errorIn(route, SHOWN_ERROR))
   })
 
   it.each<[string, unknown, unknown]>([
@@ -213,9 +202,9 @@ describe('a refusal of the upstream', () => {
       { error: { message: { message: 'no', host: 'acme' } } },
       { error: { message: null } },
     ],
-    ['with other fields alone', { detail: 'acme says no' }, REFUSED],
+    ['with other fields alone', { detail: 'acme says no' }, { error: REFUSED }],
   ])('create-chat-completion: %s shows the same', async (_, body, shown) => {
-    expect(await refused('create-chat-completion', body)).toStrictEqual(shown)
+    expect(await refused(relayedRoute('create-chat-completion'), body)).toStrictEqual(shown)
   })
 
   it.each([
@@ -232,13 +221,14 @@ describe('a refusal of the upstream', () => {
     ['the page of a proxy', 'text/html', '<html>acme</html>'],
     ['nothing', undefined, ''],
   ])('is an error of the gateway where the upstream sends %s', async (_, contentType, body) => {
-    for (const operation of OPERATIONS) {
+    for (const route of BILLED) {
+      const { operation } = route
       rig.upstreams[0]?.answerWith((response) => {
         response.writeHead(400, contentType === undefined ? {} : { 'content-type': contentType }).end(body)
       })
-      const { statusCode, headers, text } = await rig.send(BODIES[operation], { operation })
+      const { statusCode, headers, text } = await rig.send(route.body, { operation })
       expect([operation, statusCode, headers['content-type']]).toEqual([operation, 400, 'application/json'])
-      expect(JSON.parse(text)).toStrictEqual(REFUSED)
+      expect(JSON.parse(text)).toStrictEqual(errorIn(route, REFUSED))
     }
   })
 
@@ -252,7 +242,7 @@ describe('a refusal of the upstream', () => {
     ['as Anthropic does', { type: 'error', error: { type: 'not_found_error', message: 'model: upstream-chat' } }],
   ])('create-chat-completion 404: an unknown model %s has the id and the code that clients know', async (_, body) => {
     rig.upstreams[0]?.answerWith((response) => sendJson(response, body, 404))
-    const { statusCode, text } = await rig.send(BODIES['create-chat-completion'])
+    const { statusCode, text } = await rig.send(relayedRoute('create-chat-completion').body)
     expect([statusCode, text]).toEqual([404, expect.not.stringContaining('upstream-chat')])
     expect(JSON.parse(text).error).toMatchObject({ message: expect.stringContaining(CHAT), code: 'model_not_found' })
   })
@@ -260,7 +250,7 @@ describe('a refusal of the upstream', () => {
   it('create-chat-completion: names the model as clients know it, under any status and in a stream', async () => {
     const error = { message: 'upstream-chat takes no upstream-chatter', code: 'x' }
     rig.upstreams[0]?.answerWith((response) => sendJson(response, { error }, 400))
-    const { text } = await rig.send(BODIES['create-chat-completion'])
+    const { text } = await rig.send(relayedRoute('create-chat-completion').body)
     expect(JSON.parse(text).error.message).toBe(`${CHAT} takes no upstream-chatter`)
     const events = await stream([word('Hi'), chatEvent({ choices: [], error }), DONE])
     expect(events).toContain(`${CHAT} takes no upstream-chatter`)
@@ -269,13 +259,13 @@ describe('a refusal of the upstream', () => {
   it('create-chat-completion 404: one that names no model keeps its own words', async () => {
     const error = { message: 'Invalid URL', type: 'invalid_request_error', param: null, code: null }
     rig.upstreams[0]?.answerWith((response) => sendJson(response, { error }, 404))
-    expect((await rig.send(BODIES['create-chat-completion'])).text).toBe(JSON.stringify({ error }))
+    expect((await rig.send(relayedRoute('create-chat-completion').body)).text).toBe(JSON.stringify({ error }))
   })
 
   it('keeps the bytes of what it shows', async () => {
     const text = '{ "error" : {"code":1.0, "message":"\\u00fc","x":"acme" } , "user_id":"acme"}'
     rig.upstreams[0]?.answerWith((response) => sendJson(response, text, 400))
-    expect((await rig.send(BODIES['create-chat-completion'])).text).toBe(
+    expect((await rig.send(relayedRoute('create-chat-completion').body)).text).toBe(
       '{ "error" : {"code":1.0, "message":"\\u00fc" }}',
     )
   })

@@ -1,7 +1,10 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
+import type { Route } from '#routes/define-route.ts'
+import type { Operation } from '#routes/index.ts'
+import { MODEL_ROUTES } from '#routes/models.ts'
 import { storeApiKey } from '#store/keys/key-changes.ts'
-import { routeOf } from '../engines/load-route.ts'
-import { CHAT, type RelayOperation, sendJson, startRelayRig } from '../engines/relay-rig.ts'
+import { CHAT, sendJson, startRelayRig } from '../engines/relay-rig.ts'
+import { RELAYED, relayedRoute } from '../engines/relayed-samples.ts'
 import { useOpened } from '../engines/use-opened.ts'
 import { TESTER } from '../engines/video-jobs.ts'
 import { isAllowed, tableGrants, usesOf } from './role-check.ts'
@@ -30,38 +33,36 @@ beforeAll(async () => {
   await storeApiKey(rig.table, { key: KEY, tenantId: id, models: null, ratePerMinute: 600 }, TESTER)
 })
 
-const chat = { model: CHAT, messages: [{ role: 'user', content: 'hi' }], max_tokens: 5 }
-const embedding = { model: 'text-embedding-3-small', input: 'hi' }
-const image = { model: 'image-v2', prompt: 'hi' }
-
-const CASES: readonly (readonly [RelayOperation, unknown, number])[] = [
-  ['list-models', {}, 200],
-  ['get-model', {}, 200],
-  ['create-chat-completion', chat, 200],
-  ['create-response', { model: CHAT, input: 'hi', max_output_tokens: 5 }, 200],
-  ['create-message', chat, 200],
-  ['count-message-tokens', chat, 200],
-  ['create-completion', { model: CHAT, prompt: 'hi' }, 200],
-  ['create-embedding', embedding, 502],
-  ['create-image', image, 502],
-]
+const CHAT_ROUTE = relayedRoute('create-chat-completion')
 
 describe('the roles of the functions of models and relayed requests', () => {
-  it.each(CASES)('%s: allow every request to the table', async (operation, body, status) => {
-    folder = `api/${routeOf(operation).function}`
+  async function requestsOf(
+    { operation, function: name }: Route<Operation>,
+    send: () => Promise<{ statusCode: number }>,
+  ) {
+    folder = `api/${name}`
     requests = 0
-    const call = { operation, key: KEY, pathParameters: { model: CHAT } }
-    const isBuffered = operation === 'list-models' || operation === 'get-model'
-    const { statusCode } = await (isBuffered ? rig.sendBuffered(body, call) : rig.send(body, call))
-    expect([statusCode, requests > 1, refused]).toEqual([status, true, []])
+    const { statusCode } = await send()
+    expect([operation, statusCode, requests > 1, refused]).toEqual([operation, 200, true, []])
+  }
+
+  it.each(MODEL_ROUTES)('$operation: allow every request to the table', async (route) => {
+    const call = { operation: route.operation, key: KEY, pathParameters: { model: CHAT } }
+    await requestsOf(route, () => rig.sendBuffered({}, call))
+  })
+
+  it.each(RELAYED)('$operation: allow every request to the table', async (route) => {
+    const { operation, body, reply } = route
+    rig.upstreams[0]?.answerWith((response) => sendJson(response, reply))
+    await requestsOf(route, () => rig.send(body, { operation, key: KEY }))
   })
 
   it('allow a 402 and a released reservation too', async () => {
     const { key } = await rig.tenant('0')
     folder = 'api/create-chat-completion'
-    expect((await rig.send(chat, { key })).statusCode).toBe(402)
+    expect((await rig.send(CHAT_ROUTE.body, { key })).statusCode).toBe(402)
     rig.upstreams[0]?.answerWith((response) => sendJson(response, '{}', 500))
-    expect((await rig.send(chat, { key: KEY })).statusCode).toBe(502)
+    expect((await rig.send(CHAT_ROUTE.body, { key: KEY })).statusCode).toBe(502)
     expect(refused).toEqual([])
   })
 })
