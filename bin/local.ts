@@ -13,7 +13,7 @@ Runs the whole gateway on this machine: API, state machine, table, bucket and si
   --port 8787                0 for a free port
   --config FILE              ${DEFAULT_CONFIGURATION}
   --data-dir .data           where table, bucket and keys survive a restart
-  --api-key KEY              a key of the demo tenant, beside the printed one
+  --api-key KEY              a key of the demo tenant; on a fresh --data-dir its only one
   --credits 100              the first grant of the demo tenant
   --allowed-host NAME        responds to this name too, such as that of a proxy in front; may be repeated
   --simulators               simulates every upstream, and ignores upstream and AWS variables of the shell

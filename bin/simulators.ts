@@ -1,6 +1,7 @@
 import { serveSimulators } from '../lib/cli/serve-simulators.ts'
 import { outliveLostOutput, parseOptions, readInteger, stopSignal } from '../lib/cli/terminal.ts'
 import { configurationFile, DEFAULT_CONFIGURATION } from '../lib/config/load-gateway-config.ts'
+import { OperatorError } from '../lib/config/operator-error.ts'
 import { printFailure } from './print-failure.ts'
 
 const USAGE = `npm run simulators -- [--port-base 9700] [--host 127.0.0.1] [--config FILE] [--data-dir .data/simulators]
@@ -35,6 +36,11 @@ async function main(): Promise<void> {
     host: values.host,
     portBase: readInteger('--port-base', values['port-base'], { min: 1, max: PORT_BASE_MAX }),
   })
+  if (simulators.variables.length === 0) {
+    throw new OperatorError(
+      'no channel has a `base_url` that is a variable with the default `simulator`: config/gateway.yaml shows how to write one',
+    )
+  }
   console.log('# simulated upstreams are listening; in another terminal:')
   for (const variable of simulators.variables) {
     console.log(`export ${variable}`)

@@ -4,7 +4,7 @@ const CHANGES_MAX = 3
 /** The name that was probably meant; undefined if no name is close. */
 export function nearestName(typed: string, names: Iterable<string>): string | undefined {
   let nearest: string | undefined
-  let fewest = Math.min(CHANGES_MAX, Math.ceil(typed.length / 2)) + 1
+  let fewest = Math.min(CHANGES_MAX, Math.ceil(typed.length / 3)) + 1
   for (const name of names) {
     // At least so many letters are inserted or removed; a client may type a megabyte.
     const isFar = Math.abs(typed.length - name.length) >= fewest

@@ -192,8 +192,8 @@ export class RelayExchange {
   /** Why the channel that was tried last failed. */
   get #cause(): { readonly channel: string; readonly cause: string } | undefined {
     const reply = this.#lastReply
-    const isFaulty = reply?.fault !== undefined
-    return this.#lastFailure ?? (isFaulty ? { channel: reply.channel.id, cause: faultReason(reply) } : undefined)
+    const isToBlame = reply !== undefined && (reply.fault !== undefined || !isSuccess(reply))
+    return this.#lastFailure ?? (isToBlame ? { channel: reply.channel.id, cause: faultReason(reply) } : undefined)
   }
 
   /** The failure that a response without an error tells. */

@@ -201,7 +201,8 @@ export class DataDirectory {
  */
 export function readRunningHost(path: string): RunningHost | undefined {
   try {
-    return readState(join(path, HOST_FILE), runningHost)
+    const host = readState(join(path, HOST_FILE), runningHost)
+    return host !== undefined && isAlive(host.pid) ? host : undefined
   } catch (error) {
     if (error instanceof BrokenStateFileError) {
       throw new BrokenStateFileError(`${error.message}: start the host of ${path} again, which writes it`, {
@@ -209,6 +210,15 @@ export function readRunningHost(path: string): RunningHost | undefined {
       })
     }
     throw error
+  }
+}
+
+/** A killed host leaves its announcement. */
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'EPERM'
   }
 }
 

@@ -105,7 +105,6 @@ async function refuse(response: ServerResponse, { requestId, path, message }: Re
   response.writeHead(statusCode, { ...headers, 'x-request-id': requestId, connection: 'close' }).end(body)
 }
 
-
 /** The forms of the word that was meant, if it is one, else all of them. */
 function allowedFor(word: string, path: string): string {
   const forms = path === PATHS.videos ? VIDEO_WORD_FORMS : OPENAI_WORD_FORMS

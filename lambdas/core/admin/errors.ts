@@ -6,7 +6,7 @@ export class NotSignedInError extends HttpError {
   readonly statusCode = 401
   override readonly kind = { type: 'invalid_request_error', code: 'not_signed_in' }
   constructor() {
-    super('sign in: the request has no valid session')
+    super('sign in, or send an admin key as `Authorization: Bearer`: the request has no valid session')
   }
 }
 

@@ -32,12 +32,19 @@ export function errorShapeOf(path: string): ErrorShape {
   return isBelow('/v1/video') ? 'video' : isBelow(PATHS.messages) ? 'messages' : 'openai'
 }
 
+/** What OpenAI's API can do with a response that it has kept. */
+const KEPT_RESPONSE =
+  /^(?:(?:GET|DELETE) \/v1\/responses\/[^/]+(?:\/input_items)?|POST \/v1\/responses\/[^/]+\/cancel)$/
+
+/** The paths of OpenAI's API for videos, whose routes have other names here. */
+const OPENAI_VIDEOS = /^\/v1\/(?:videos(?=\/|$)|video$)/
+
 /** Longer than any path that a client could mean. */
 const PATH_CHARACTERS_SHOWN = 128
 
 /** What a request to a path without an operation is told. @param routes every route that is served. */
 export function notServedMessage(method: string, path: string, routes: readonly string[]): string {
-  if (path.startsWith('/v1/responses/')) {
+  if (KEPT_RESPONSE.test(`${method} ${path}`)) {
     return 'the gateway keeps no responses: it has none to fetch, cancel or delete'
   }
   const shown = path.slice(0, PATH_CHARACTERS_SHOWN)
@@ -48,7 +55,7 @@ export function notServedMessage(method: string, path: string, routes: readonly 
 
 /** The route of the method whose path is the nearest, if any is near; of another method only for the very path, in other letters. */
 function nearestRoute(method: string, path: string, routes: readonly string[]): string | undefined {
-  const typed = path.replace(/\/+$/, '')
+  const typed = path.replace(/\/+$/, '').replace(OPENAI_VIDEOS, PATHS.videos)
   const segments = typed.split('/')
   const concrete = (route: string) => {
     const template = route.slice(route.indexOf(' ') + 1).split('/')

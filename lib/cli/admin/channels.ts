@@ -231,7 +231,7 @@ export const channelClear: Command = commandOf(CHANNEL_DOCUMENTS.clearChannel, {
 function readNumber(text: string, schema: typeof channelWeight, advice: string): number {
   const { data } = schema.safeParse(/^\d+(\.\d+)?$/.test(text) ? Number(text) : undefined)
   if (data === undefined) {
-    throw new UsageError(`N ${text}: ${advice}`)
+    throw new UsageError(`${text}: ${advice}`)
   }
   return data
 }

@@ -140,5 +140,5 @@ export function lineOf({ name, verdict, milliseconds, text, lookAt }: StepVerdic
 /** Formats the last line: the verdict of the whole test. */
 export function verdictLine({ ok, steps }: SmokeReport): string {
   const passed = steps.filter(({ verdict }) => verdict === 'passed').length
-  return `\n${ok ? 'passed' : 'FAILED'}: ${passed} of ${steps.length} steps`
+  return `\n${ok ? 'ok' : 'FAILED'}: ${passed} of ${steps.length} steps passed`
 }

@@ -242,8 +242,8 @@ describe('lineOf', () => {
 describe('verdictLine', () => {
   it('counts the steps that passed', () => {
     const failed = { ...step, verdict: 'failed' as const }
-    expect(verdictLine({ ok: false, steps: [step, failed] })).toBe('\nFAILED: 1 of 2 steps')
-    expect(verdictLine({ ok: true, steps: [step] })).toBe('\npassed: 1 of 1 steps')
+    expect(verdictLine({ ok: false, steps: [step, failed] })).toBe('\nFAILED: 1 of 2 steps passed')
+    expect(verdictLine({ ok: true, steps: [step] })).toBe('\nok: 1 of 1 steps passed')
   })
 })
 
