@@ -31,6 +31,7 @@ function sampled(route: Route<Operation>) {
   const { body = {}, reply = {} } = exampleOf(route.operation) ?? {}
   return {
     ...route,
+    kind,
     body: { ...body, ...(route.operation === 'create-completion' ? COMPLETION : {}), model: MODELS[kind] },
     reply: kind === 'chat' ? chatAnswer() : reply,
     unserved: UNSERVED[kind],

@@ -1,6 +1,8 @@
 import type { ServerResponse } from 'node:http'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
-import { CHAT, FINISH, type RelayOperation, type RelayRig, startRelayRig, USAGE, word } from '../engines/relay-rig.ts'
+import type { Operation } from '#routes/index.ts'
+import { CHAT, FINISH, type RelayRig, startRelayRig, USAGE, word } from '../engines/relay-rig.ts'
+import { BILLED, errorIn, relayedRoute } from '../engines/relayed-samples.ts'
 
 const KEY = 'sk-up/Q9"x\\8vT2mZ'
 
@@ -15,17 +17,10 @@ afterAll(async () => {
   await rig.close()
 })
 
-const BODIES: Readonly<Record<string, Record<string, unknown>>> = {
-  'create-chat-completion': { model: CHAT, messages: [{ role: 'user', content: 'hi' }], max_tokens: 5 },
-  'create-completion': { model: CHAT, prompt: 'hi' },
-  'create-embedding': { model: 'text-embedding-3-small', input: 'hi' },
-  'create-image': { model: 'image-v2', prompt: 'hi' },
-}
-const OPERATIONS = Object.keys(BODIES) as RelayOperation[]
 const CHATS = ['create-chat-completion', 'create-completion'] as const
 
-const send = (operation: RelayOperation, members: object = {}) =>
-  rig.send({ ...BODIES[operation], ...members }, { operation })
+const send = (operation: Operation, members: object = {}) =>
+  rig.send({ ...relayedRoute(operation).body, ...members }, { operation })
 
 function answerInPieces(status: number, contentType: string, text: string, pieceBytes = 5) {
   rig.upstreams[0]?.answerWith(async (response) => {
@@ -59,13 +54,14 @@ function holdsKey(text: string): boolean {
 }
 
 describe("an upstream's refusal that repeats the key it was called with", () => {
-  it.each(OPERATIONS.flatMap((operation) => FORMS.map(([name, form]) => [operation, name, form] as const)))(
-    '%s: reaches the client without it, %s',
-    async (operation, _, form) => {
+  it.each(BILLED.flatMap((route) => FORMS.map(([name, form]) => ({ operation: route.operation, name, form, route }))))(
+    '$operation: reaches the client without it, $name',
+    async ({ operation, form, route }) => {
       answerInPieces(400, 'application/json', `{"error":{"message":"Authorization: Bearer ${form}!","code":"bad"}}`)
       const { statusCode, text } = await send(operation)
       expect(statusCode).toBe(400)
-      expect(text).toBe('{"error":{"message":"Authorization: Bearer [redacted]!","code":"bad"}}')
+      const message = 'Authorization: Bearer [redacted]!'
+      expect(JSON.parse(text)).toStrictEqual(errorIn(route, { message, code: 'bad' }))
     },
   )
 
@@ -87,8 +83,12 @@ const OBJECTS = nested('{"message":', '{}', '}')
 const DELTAS = nested('{"delta":', '"x"', '}')
 const CHOICE = '{"index":0,"message":{"role":"assistant","content":"Hi"},"finish_reason":"stop"}'
 
-/** Answers of each wire, nested without end in every place that is looked at, and in one that is not. */
-const DEEP: Readonly<Record<string, readonly string[]>> = {
+/** What the inputs of a sample get. */
+const VECTOR = '{"index":0,"embedding":[1]}'
+const VECTORS = `${VECTOR},{"index":1,"embedding":[1]}`
+
+/** Replies of each wire, nested without end in every place that is looked at, and in one that is not. */
+const DEEP = {
   chat: [ARRAYS, OBJECTS, DELTAS].flatMap((deep) => [
     deep,
     `{"choices":${deep}}`,
@@ -104,11 +104,11 @@ const DEEP: Readonly<Record<string, readonly string[]>> = {
   embedding: [ARRAYS, OBJECTS].flatMap((deep) => [
     deep,
     `{"data":${deep}}`,
-    `{"data":[${deep}]}`,
-    `{"data":[{"index":0,"embedding":${deep}}]}`,
-    `{"data":[{"index":${deep},"embedding":[1]}]}`,
-    `{"data":[{"index":0,"embedding":[1]}],"usage":${deep}}`,
-    `{"data":[{"index":0,"embedding":[1]}],"model":${deep}}`,
+    `{"data":[${VECTOR},${deep}]}`,
+    `{"data":[${VECTOR},{"index":1,"embedding":${deep}}]}`,
+    `{"data":[${VECTOR},{"index":${deep},"embedding":[1]}]}`,
+    `{"data":[${VECTORS}],"usage":${deep}}`,
+    `{"data":[${VECTORS}],"model":${deep}}`,
   ]),
   image: [ARRAYS, OBJECTS].flatMap((deep) => [
     deep,
@@ -119,22 +119,16 @@ const DEEP: Readonly<Record<string, readonly string[]>> = {
   ]),
 }
 
-const deepAnswers = (kind: string) => DEEP[kind] ?? []
-const DEEP_CASES: readonly (readonly [RelayOperation, boolean, readonly string[]])[] = [
-  ['create-chat-completion', false, deepAnswers('chat')],
-  ['create-chat-completion', true, deepAnswers('chat')],
-  ['create-completion', false, deepAnswers('chat')],
-  ['create-completion', true, deepAnswers('chat')],
-  ['create-embedding', false, deepAnswers('embedding')],
-  ['create-image', false, deepAnswers('image')],
-]
+const DEEP_CASES = BILLED.flatMap(({ operation, kind }) =>
+  (kind === 'chat' ? [false, true] : [false]).map((stream) => ({ operation, kind, stream })),
+)
 
 describe('a reply that is nested 100,000 deep', () => {
   it.each(DEEP_CASES)(
-    '%s, streamed: %s, is relayed or is the upstream’s fault, never ours',
-    async (operation, stream, texts) => {
+    '$operation, streamed: $stream, is relayed or is the upstream’s fault, never ours',
+    async ({ operation, kind, stream }) => {
       const statuses = new Map<string, number>()
-      for (const text of texts) {
+      for (const text of DEEP[kind]) {
         answer(text)
         const { statusCode } = await send(operation, stream ? { stream } : {})
         statuses.set(`${text.slice(0, 60)} of ${text.length}`, statusCode)
@@ -155,7 +149,7 @@ describe('a reply that is nested 100,000 deep', () => {
     }
   })
 
-  it.each(OPERATIONS)('%s: as a refusal is relayed or a 502', async (operation) => {
+  it.each(BILLED)('$operation: as a refusal is relayed or a 502', async ({ operation }) => {
     answerInPieces(400, 'application/json', `{"error":${ARRAYS}}`, 1 << 20)
     expect([400, 502]).toContain((await send(operation)).statusCode)
   })
@@ -169,7 +163,7 @@ describe('a reply that names its model more than once', () => {
     ['create-chat-completion', CHAT, `{${MODELS},"choices":[${CHOICE}],"usage":${JSON.stringify(USAGE)}}`],
     ['create-chat-completion', CHAT, `{"choices":[${CHOICE}],"usage":${JSON.stringify(USAGE)},${MODELS}}`],
     ['create-completion', CHAT, `{${MODELS},"choices":[${CHOICE}],"usage":${JSON.stringify(USAGE)}}`],
-    ['create-embedding', 'text-embedding-3-small', `{"data":[{"index":0,"embedding":[1]}],${MODELS}}`],
+    ['create-embedding', 'text-embedding-3-small', `{"data":[${VECTORS}],${MODELS}}`],
     ['create-image', 'image-v2', `{${MODELS},"data":[{"url":"https://example.com/a.png"}]}`],
   ] as const)('%s: never shows one of the upstream’s', async (operation, model, text) => {
     answer(text)
