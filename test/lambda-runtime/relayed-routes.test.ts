@@ -39,7 +39,7 @@ type Route = [RelayedOperation, object, object, bigint]
 
 const MESSAGES = [{ role: 'user', content: 'Say hi' }]
 
-/** A request of each relayed route, an upstream's whole answer to it, and what that costs. */
+/** A request of a route of each kind of model, an upstream's whole answer to it, and what that costs. */
 const ROUTES: readonly [Route, ...Route[]] = [
   ['create-chat-completion', { model: CHAT, messages: MESSAGES, max_tokens: 100 }, chatAnswer(), 15_000n],
   ['create-completion', { model: CHAT, prompt: 'Say hi' }, chatAnswer(), 15_000n],

@@ -98,14 +98,16 @@ type Kind = {
 /** A prompt of a few hundred tokens: what an upstream reports is never more than what was reserved. */
 const PADDING = 'and some words more '.repeat(20)
 
+const promptOf = (mark: Mark) => `Repeat ${formatMark(mark)} ${PADDING}`
+
 const chatOf = (mark: Mark) => ({
   model: MODELS.chat,
-  messages: [{ role: 'user', content: `Repeat ${formatMark(mark)} ${PADDING}` }],
+  messages: [{ role: 'user', content: promptOf(mark) }],
   max_tokens: OUTPUT_TOKENS_MAX,
 })
 const completionOf = (mark: Mark) => ({
   model: MODELS.chat,
-  prompt: `Repeat ${formatMark(mark)} ${PADDING}`,
+  prompt: promptOf(mark),
   max_tokens: OUTPUT_TOKENS_MAX,
 })
 const streamed = { stream: true, stream_options: { include_usage: true } }
@@ -125,12 +127,19 @@ const COMPLETION: Kind = {
   body: completionOf,
 }
 
-/** Every kind of request that the relay server serves, and the refusals that repeat something of the request. */
+/** Requests of every route of the relay server but the free count of tokens, and the refusals that repeat something of the request. */
 const KINDS = {
   chat: CHAT,
   'chat stream': { ...CHAT, body: (mark) => ({ ...chatOf(mark), ...streamed }), isStream: true },
   completion: COMPLETION,
   'completion stream': { ...COMPLETION, body: (mark) => ({ ...completionOf(mark), ...streamed }), isStream: true },
+  response: {
+    ...CHAT,
+    operation: 'create-response',
+    path: () => '/v1/responses',
+    body: (mark) => ({ model: MODELS.chat, input: promptOf(mark), max_output_tokens: OUTPUT_TOKENS_MAX }),
+  },
+  message: { ...CHAT, operation: 'create-message', path: () => '/v1/messages' },
   embedding: {
     operation: 'create-embedding',
     path: () => '/v1/embeddings',
