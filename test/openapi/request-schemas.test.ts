@@ -1,53 +1,31 @@
 import { describe, expect, it } from '@jest/globals'
-import type * as z from 'zod'
-import { parseChatRequest } from '#core/api/chat-request.ts'
-import { parseCompletionRequest } from '#core/api/completion-request.ts'
-import { parseEmbeddingRequest } from '#core/api/embedding-request.ts'
-import { parseImageRequest } from '#core/api/image-request.ts'
-import { parseVideoJobRequest } from '#core/api/video-job-request.ts'
-import { shippedCatalogue } from '../core/shipped-catalogue.ts'
+import type { Route } from '#routes/define-route.ts'
+import { ROUTES } from '#routes/index.ts'
 import { committedSchema } from './documented-answer.ts'
+import { parserOf } from './request-parsers.ts'
 
-const context = { catalogue: shippedCatalogue, allowedModels: null }
+const HI = [{ role: 'user', content: 'hi' }]
 
-/** A kind of body: its schema in the document, its parser, and the least that both accept. */
-type Body = { readonly schema: () => z.ZodType; readonly parse: (body: unknown) => unknown; readonly least: object }
-
+/** The schema of each kind of body in the document, and the least that it and the gateway accept. */
 const BODIES = {
-  video: {
-    schema: () => committedSchema('CreateVideoJobRequest'),
-    parse: (body) => parseVideoJobRequest(body, context),
-    least: { model: 'famA-2', prompt: 'a cat' },
-  },
-  chat: {
-    schema: () => committedSchema('CreateChatCompletionRequest'),
-    parse: (body) => parseChatRequest(body, { ...context, bodyBytes: 1000 }),
-    least: { model: 'chat-default', messages: [{ role: 'user', content: 'hi' }] },
-  },
-  completion: {
-    schema: () => committedSchema('CreateCompletionRequest'),
-    parse: (body) => parseCompletionRequest(body, context),
-    least: { model: 'chat-default', prompt: 'hi' },
-  },
-  embedding: {
-    schema: () => committedSchema('CreateEmbeddingRequest'),
-    parse: (body) => parseEmbeddingRequest(body, context),
-    least: { model: 'text-embedding-3-small', input: 'hi' },
-  },
-  image: {
-    schema: () => committedSchema('CreateImageRequest'),
-    parse: (body) => parseImageRequest(body, context),
-    least: { model: 'image-v3', prompt: 'a cat' },
-  },
-} as const satisfies Readonly<Record<string, Body>>
+  video: { schema: 'CreateVideoJobRequest', least: { model: 'famA-2', prompt: 'a cat' } },
+  chat: { schema: 'CreateChatCompletionRequest', least: { model: 'chat-default', messages: HI } },
+  response: { schema: 'CreateResponseRequest', least: { model: 'chat-default', input: 'hi' } },
+  message: { schema: 'CreateMessageRequest', least: { model: 'chat-default', messages: HI, max_tokens: 5 } },
+  count: { schema: 'CountMessageTokensRequest', least: { model: 'chat-default', messages: HI } },
+  completion: { schema: 'CreateCompletionRequest', least: { model: 'chat-default', prompt: 'hi' } },
+  embedding: { schema: 'CreateEmbeddingRequest', least: { model: 'text-embedding-3-small', input: 'hi' } },
+  image: { schema: 'CreateImageRequest', least: { model: 'image-v3', prompt: 'a cat' } },
+} as const
 
 type Kind = keyof typeof BODIES
 
 function judgements(kind: Kind, members: object): { parser: boolean; document: boolean } {
-  const { parse, schema, least } = BODIES[kind]
+  const { schema, least } = BODIES[kind]
   // As it arrives: a member that is undefined is not there.
   const body: unknown = JSON.parse(JSON.stringify({ ...least, ...members }))
-  return { parser: isAccepted(() => parse(body)), document: schema().safeParse(body).success }
+  const parse = parserOf(schema)
+  return { parser: isAccepted(() => parse(body)), document: committedSchema(schema).safeParse(body).success }
 }
 
 function isAccepted(action: () => unknown): boolean {
@@ -80,7 +58,13 @@ const ACCEPTED: readonly [Kind, object][] = [
     { temperature: 0, top_p: 1, n: 128, stop: ['a', 'b', 'c', 'd'], presence_penalty: -2, frequency_penalty: 2 },
   ],
   ['chat', { max_tokens: 1, max_completion_tokens: 16_384, stream: true, stream_options: { include_usage: true } }],
-  ['chat', { tools: [{ type: 'function', function: { name: 'a.b:c-d_e' } }], tool_choice: { type: 'function' } }],
+  [
+    'chat',
+    {
+      tools: [{ type: 'function', function: { name: 'a.b:c-d_e' } }],
+      tool_choice: { type: 'function', function: { name: 'f' } },
+    },
+  ],
   ['chat', { seed: 7, response_format: { type: 'json_object' } }],
   [
     'chat',
@@ -96,6 +80,9 @@ const ACCEPTED: readonly [Kind, object][] = [
     message({ role: 'assistant', content: null, tool_calls: [{ id: 'c', function: { name: 'f', arguments: '' } }] }),
   ],
   ['chat', message({ role: 'tool', tool_call_id: 'c' })],
+  ['response', { input: HI, stream: null, max_output_tokens: 16_384, temperature: 2, more: 1 }],
+  ['message', { system: 'Be brief.', stop_sequences: ['x'], tools: [{ name: 'f', input_schema: {} }], more: 1 }],
+  ['count', { system: [{ type: 'text', text: 'x' }], tool_choice: { type: 'auto' }, more: 1 }],
   ['completion', { prompt: ['', 'b'], echo: true, suffix: '', logprobs: 0, best_of: 1, max_tokens: 1 }],
   ['completion', { prompt: Array(128).fill('a'), n: null, stop: 'x', max_completion_tokens: null }],
   ['embedding', { input: ['a', 'b'], encoding_format: 'base64', dimensions: 1536, user: 'u' }],
@@ -141,6 +128,17 @@ const REFUSED: readonly [Kind, object][] = [
   ['chat', { tools: [{ type: 'retrieval' }] }],
   ['chat', { tools: [{ type: 'function', function: { name: 'no spaces' } }] }],
   ['chat', { tool_choice: 'maybe' }],
+  ['response', { input: undefined }],
+  ['response', { input: 7 }],
+  ['response', { max_output_tokens: 0 }],
+  ['response', { stream: 'yes' }],
+  ['message', { max_tokens: undefined }],
+  ['message', { messages: [] }],
+  ['message', message({ role: 'wizard' })],
+  ['message', { temperature: 2.1 }],
+  ['count', { messages: undefined }],
+  ['count', message({ content: 7 })],
+  ['count', { tool_choice: 'auto' }],
   ['completion', { prompt: undefined }],
   ['completion', { prompt: [] }],
   ['completion', { prompt: [1, 2] }],
@@ -172,5 +170,11 @@ describe('the documented schema of a request', () => {
 
   it.each(REFUSED.map(shown))('refuses what the gateway refuses: %s with %s', (kind, _, members) => {
     expect(judgements(kind, members)).toEqual({ parser: false, document: false })
+  })
+  it('is tried for the body of every operation', () => {
+    const bodies = new Set(ROUTES.flatMap(({ input = [] }: Route) => input))
+    for (const rows of [ACCEPTED, REFUSED]) {
+      expect(new Set(rows.map(([kind]): string => BODIES[kind].schema))).toEqual(bodies)
+    }
   })
 })
