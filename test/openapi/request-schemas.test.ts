@@ -172,7 +172,7 @@ describe('the documented schema of a request', () => {
     expect(judgements(kind, members)).toEqual({ parser: false, document: false })
   })
   it('is tried for the body of every operation', () => {
-    const bodies = new Set(ROUTES.flatMap(({ input = [] }: Route) => input))
+    const bodies = new Set(ROUTES.flatMap(({ input }: Route) => (input === undefined ? [] : [input])))
     for (const rows of [ACCEPTED, REFUSED]) {
       expect(new Set(rows.map(([kind]): string => BODIES[kind].schema))).toEqual(bodies)
     }
