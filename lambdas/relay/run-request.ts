@@ -422,7 +422,7 @@ class RequestRun<Usage> {
       throw new ReplyTooLargeError()
     }
     if (large.entries === 0 || large.end === 'broken') {
-      reply.failed('odd_body')
+      reply.failed(large.end === 'broken' ? 'broke_off' : 'odd_body')
     }
   }
 

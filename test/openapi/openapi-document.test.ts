@@ -19,7 +19,7 @@ import type { OperationObject } from '../../lib/openapi/openapi-types.ts'
 import { shippedCatalogue } from '../core/shipped-catalogue.ts'
 import { captureLog } from '../middleware/api-exchange.ts'
 import { committedSchema, eventData, nameOf } from './documented-answer.ts'
-import { parserOf } from './request-parsers.ts'
+import { parserOf } from './request-bodies.ts'
 
 const document = openapiDocument()
 
