@@ -20,7 +20,7 @@ const config: Config = {
   // Most end-to-end tests wait for a job, so four workers fill two cores.
   maxWorkers: 4,
   // A worker that has grown beyond this begins anew. With a limit, a single file runs in a worker, too.
-  workerIdleMemoryLimit: '800MB',
+  workerIdleMemoryLimit: '400MB',
   // `npm test -- --coverage`. The floor of what the tests run of `core` and `store`.
   // Without a file of types alone, and the schemas of responses, which test/routes compares with real ones.
   collectCoverageFrom: [

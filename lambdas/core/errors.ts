@@ -118,6 +118,7 @@ export class MethodNotAllowedError extends HttpError {
 export class IdempotencyKeyReusedError extends HttpError {
   override readonly name = 'IdempotencyKeyReusedError'
   readonly statusCode = 409
+  override readonly shouldRetry = false
   constructor() {
     super('idempotency key reused with a different body')
   }
@@ -256,6 +257,7 @@ export class OriginNotAllowedError extends HttpError {
 export class VideoJobConflictError extends HttpError {
   override readonly name = 'VideoJobConflictError'
   readonly statusCode = 409
+  override readonly shouldRetry = false
 }
 
 /** About the time of a poll: another stream may have ended. */

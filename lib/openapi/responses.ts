@@ -40,6 +40,7 @@ const ERROR_HEADERS: Readonly<Record<number, readonly HeaderName[]>> = {
   400: HANDLING,
   429: ['Retry-After'],
   503: ['Retry-After'],
+  409: ['x-should-retry'],
   504: ['x-should-retry'],
 }
 

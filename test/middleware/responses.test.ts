@@ -65,7 +65,7 @@ describe('errorResponse:', () => {
       'idempotency key reused with a different body',
       'invalid_request_error',
       null,
-      {},
+      { 'x-should-retry': 'false' },
     ],
     [new ServiceUnavailableError(), 503, 'service unavailable', 'server_error', null, { 'retry-after': '1' }],
   ]
