@@ -147,7 +147,10 @@ async function creation(table: Table, subject: Subject, { at, forgotten }: Creat
       action: 'key create',
       target: { kind: 'key', id: keyId, tenantId },
       before: null,
-      after: { name: subject.subject, issuer, rule, models: limits.models, rate: limits.ratePerMinute },
+      after: {
+        ...{ name: subject.subject, issuer, rule, models: limits.models, rate: limits.ratePerMinute },
+        budget: limits.budget && formatBudgetLimit(limits.budget),
+      },
       at,
     }),
   }

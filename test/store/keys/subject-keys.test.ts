@@ -39,6 +39,8 @@ describe('admitSubject', () => {
     expect(keys).toMatchObject([{ tenantId: 'acme', state: 'active', models: ['chat', 'image'], ratePerMinute: 60 }])
     const budget = await readBudgetOfKey(table, keys[0]?.budget ?? { id: '', kind: 'day' })
     expect(budget).toMatchObject({ amount: parseCredits('5'), spent: 0n })
+    const { entries } = await readAudit(table, { limit: 5, targets: [listingOf('many')] })
+    expect(entries).toMatchObject([{ action: 'key create', after: { rule: 'ci', rate: 60, budget: '5/day' } }])
   })
 
   it('makes a key while the balance of its tenant is written all the time', async () => {
