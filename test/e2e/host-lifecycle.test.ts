@@ -232,7 +232,7 @@ describe('the local host as an operator meets it', () => {
       expect.stringMatching(
         /^POST \/v1\/chat\/completions 200 \d+ ms {2}chat-default by openai-main {2}\d+ \+ \d+ tokens {2}0\.\d+ credits {2}tenant demo/,
       ),
-      expect.stringMatching(/^POST \/v1\/chat\/completions 502 \d+ ms {2}chat-default {2}tenant demo/),
+      expect.stringMatching(/^POST \/v1\/chat\/completions 502 \d+ ms {2}HTTP 500 {2}chat-default {2}tenant demo/),
       expect.stringMatching(/^WARN channel failed: HTTP 500 {2}requestId=\S+ {2}channelId=openai-main/),
     ])
     expect(gateway.output()).not.toMatch(/my prompt|key=secret|\n\s+at /)
@@ -347,7 +347,7 @@ describe('the local host as an operator meets it', () => {
     ['a broken configuration', ['--config', brokenConfig()], 1, /channels\[0\]\.provider: .*p1/],
     ['a missing configuration', ['--config', 'nowhere.yaml'], 1, /cannot read the configuration file nowhere\.yaml/],
     ['a port that is none', ['--port', 'x'], 2, /--port x: use a number/],
-    ['an unknown option', ['--prot', '1'], 2, /Unknown option '--prot'/],
+    ['an unknown option', ['--prot', '1'], 2, /there is no option --prot; did you mean --port\?/],
     [
       'a secret that signs nothing',
       ['--webhook-secret', 'secret'],
