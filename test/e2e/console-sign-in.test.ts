@@ -49,7 +49,7 @@ describe('the console of a local host', () => {
   it('has routes of its own: unknown paths are a 404, and unknown methods that write a 405', async () => {
     expect((await fetch(`${gateway.url}/admin/v1/nothing`)).status).toBe(404)
     const put = await fetch(`${gateway.url}/admin/v1/tenants`, { method: 'PUT', headers: HEADERS() })
-    expect({ status: put.status, allow: put.headers.get('allow') }).toEqual({ status: 405, allow: 'POST' })
+    expect({ status: put.status, allow: put.headers.get('allow') }).toEqual({ status: 405, allow: 'GET, POST' })
     expect((await fetch(`${gateway.url}/admin/v1/tenants`, { method: 'OPTIONS' })).status).toBe(405)
   })
 })
