@@ -104,7 +104,7 @@ export const BUDGET_GUARDS = {
     name: 'room in a new period of it',
     item: 'keyBudget',
     clauses: ['free >= ?'],
-    noticedIn: 161,
+    noticedIn: 314,
   },
   tenantRoom: {
     name: 'room in the budget of a tenant',
