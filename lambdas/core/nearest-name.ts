@@ -17,6 +17,12 @@ export function nearestName(typed: string, names: Iterable<string>): string | un
   return nearest
 }
 
+/** The same as the end of a sentence. */
+export function meant(typed: string, names: Iterable<string>): string {
+  const nearest = nearestName(typed, names)
+  return nearest === undefined ? '' : `; did you mean ${nearest}?`
+}
+
 /** The number of letters to insert, remove or replace (Levenshtein distance). */
 function editDistance(left: string, right: string): number {
   let previous = Array.from({ length: right.length + 1 }, (_, index) => index)

@@ -275,7 +275,7 @@ function chain(operation: string) {
 /** Names the methods of other functions too. @throws RouteNotFoundError, MethodNotAllowedError. */
 async function refuse(event: ApiEvent): Promise<ApiResult> {
   await requireFrontDoor(event)
-  const methods = (await import('./admin-methods.ts')).methodsAt(event.path, matchPath)
+  const methods = (await import('./admin-methods.ts')).methodsAt(event.path)
   throw methods ? new MethodNotAllowedError(methods, event.httpMethod) : new RouteNotFoundError()
 }
 

@@ -31,7 +31,8 @@ export type KeyLookup = (shown: ShownKey) => Promise<Found | undefined>
 
 /**
  * Puts the caller of `Authorization: Bearer <key>` on the event. Missing, malformed, mistyped, unknown, expired, suspended
- * and revoked keys all throw the same InvalidApiKeyError, the first three without a read, as an admin key does, which is told apart by its prefix. A token of an issuer stands for the key of its subject.
+ * and revoked keys all throw the same InvalidApiKeyError, the first three without a read. An admin key is told apart by its prefix. A token of
+ * an issuer stands for the key of its subject.
  */
 export function authenticate(lookUp: KeyLookup): MiddlewareObj<ApiEvent, ApiResult> {
   const before = async ({ event }: { event: ApiEvent }) => {

@@ -1,7 +1,7 @@
 import { fstatSync, readFileSync, statSync } from 'node:fs'
 import type { Writable } from 'node:stream'
 import { type ParseArgsConfig, parseArgs } from 'node:util'
-import { nearestName } from '#core/nearest-name.ts'
+import { meant } from '#core/nearest-name.ts'
 import { OperatorError } from '../config/operator-error.ts'
 
 /** A wrong command line: one sentence. The usage of the command is printed below it; exit code 2. */
@@ -26,8 +26,8 @@ export function parseOptions<const Config extends ParseArgsConfig>(
 }
 
 function unknownOption(typed: string, { options = {} }: ParseArgsConfig): string {
-  const nearest = nearestName(typed.replace(/^-+/, ''), Object.keys(options))
-  return `there is no option ${typed}${nearest === undefined ? '' : `; did you mean --${nearest}?`}`
+  const names = Object.keys(options).map((name) => `--${name}`)
+  return `there is no option ${typed}${meant(typed, names)}`
 }
 
 /** @throws UsageError for anything but an integer within the bounds; `free` says what 0 means. */

@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { amountField, isoTimeField, pageFields } from '#core/admin/read-responses.ts'
 import { PERIOD_KINDS } from '#core/budgets.ts'
 import { RATE_PER_MINUTE_DEFAULT, RATE_PER_MINUTE_MAX } from '#core/limits.ts'
+import { meant } from '#core/nearest-name.ts'
 import { getKey, type keyJson, listKeys, stateOf } from '#lambdas/admin/keys.ts'
 import {
   changeKey,
@@ -22,7 +23,7 @@ import { budgetLine, limitLine, readBudget } from './budgets.ts'
 import { type Command, readCount } from './command.ts'
 import { documentOperation } from './document.ts'
 import { commandOf, type FieldOption } from './operation-command.ts'
-import { findTenantId, meant, OVERLAP, readEnd, readName, TENANT } from './read-options.ts'
+import { findTenantId, OVERLAP, readEnd, readName, TENANT } from './read-options.ts'
 
 /** A budget of a tenant or a key, as it counts now. */
 export const budget = z.strictObject({

@@ -1,6 +1,6 @@
 import { OVERLAP_MILLISECONDS } from '#core/admin/request-fields.ts'
 import { InvalidAmountError, type Microcredits, parseCredits } from '#core/money.ts'
-import { nearestName } from '#core/nearest-name.ts'
+import { meant } from '#core/nearest-name.ts'
 import { isPrintable, withoutSecrets } from '#core/redaction.ts'
 import { StoreRefusal } from '#store/store-refusal.ts'
 import type { Table } from '#store/table/table.ts'
@@ -54,12 +54,6 @@ export async function findTenant(table: Table, idOrName: string): Promise<Pick<T
     throw new UsageError(`--tenant ${idOrName}: ${others.length + 1} tenants have this name; use the id: ${ids}`)
   }
   return found
-}
-
-/** The name that was probably meant, as the end of a sentence. */
-export function meant(typed: string, names: readonly string[]): string {
-  const nearest = nearestName(typed, names)
-  return nearest === undefined ? '' : `; did you mean ${nearest}?`
 }
 
 /** The name of `--name`. @throws UsageError for a name with control characters or a secret. */
