@@ -94,6 +94,7 @@ class BrokenStateFileError extends OperatorError {
 const runningHost = z.object({
   pid: z.number(),
   url: z.string().optional(),
+  configFile: z.string().optional(),
   dynamoDbEndpoint: z.string().optional(),
   tableName: z.string().optional(),
   s3Endpoint: z.string().optional(),

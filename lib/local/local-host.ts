@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { isLoopbackHost } from '#core/admin/console-site.ts'
 import type { AllowedOrigins } from '#core/api/cross-origin.ts'
 import { type GatewayConfig, LOOPBACK_CALLBACKS } from '#core/catalogue/gateway-config.ts'
@@ -265,7 +265,7 @@ async function startParts(options: LocalHostOptions, config: GatewayConfig, data
   closers.push(startReconciling((event) => invokeFunction(RECONCILE, event), PROCESS_ID))
   const url = `http://127.0.0.1:${server.port}`
   const consoleLink = `${url}/console#link=${await makeSignInLink(openTable(), localActor().name, Date.now())}`
-  data.announce({ pid: process.pid, url, ...announcement })
+  data.announce({ pid: process.pid, url, configFile: resolve(options.configFile), ...announcement })
   const models = config.models.filter(
     ({ id, enabled }) => enabled && config.channels.some((channel) => Object.hasOwn(channel.models, id)),
   )

@@ -126,6 +126,11 @@ describe('npm run admin, against a running local host', () => {
     expect(new Set(differences?.map((line) => line.replace(/channels\.[\w-]+\./, '')))).toEqual(new Set(['~ poll']))
   })
 
+  it('compares the host with the file that it was started with', async () => {
+    expect(await gateway.admin('catalogue', 'diff')).toMatchObject({ same: true, changes: [] })
+    expect(await gateway.admin('catalogue', 'check')).toMatchObject({ ok: true, file: gateway.configFile })
+  })
+
   it('reports output that cannot be written', () => {
     const full = openSync('/dev/full', 'w')
     const parameters = ['--import', './bin/require-node.mjs', 'bin/admin.ts', 'key', 'list', '--json', '--local']

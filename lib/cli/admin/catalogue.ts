@@ -193,7 +193,10 @@ function isAmount(name: string): boolean {
   return AMOUNTS.has(name)
 }
 
-const CONFIG = { value: 'FILE', summary: `configuration file; ${DEFAULT_CONFIGURATION}` } as const
+const CONFIG = {
+  value: 'FILE',
+  summary: `configuration file; that of a running local host, or ${DEFAULT_CONFIGURATION}`,
+} as const
 
 /** Longer values are cut to this, from shortly before the first difference; `--json` has the whole value. */
 const SHOWN_CHARACTERS_MAX = 160
@@ -209,7 +212,7 @@ that its channels lack, and of rules whose tenant it does not have.`,
   options: { config: CONFIG },
   examples: ['catalogue check --local', `catalogue check --config ${CONFIGURATION_FILE} --json`],
   async run(context, values) {
-    const file = values.text('config') ?? configurationFile()
+    const file = values.text('config') ?? (await fileInPlace(context))
     const { config, warnings } = load(file, context.local)
     const lacking = [...(context.local ? await missingRole(config) : []), ...(await lackingInPlace(config, context))]
     return describeCatalogue({ file, config, warnings: [...warnings, ...catalogueWarnings(config), ...lacking] })
@@ -226,7 +229,7 @@ their tenant are warnings on stderr.`,
   options: { config: CONFIG },
   examples: ['catalogue diff --stage prod', 'catalogue diff --local --json'],
   async run(context, values) {
-    const file = values.text('config') ?? configurationFile()
+    const file = values.text('config') ?? (await fileInPlace(context))
     const { config } = load(file, context.local)
     const deployed = await readDeployedConfig(context)
     for (const warning of await lackingInPlace(config, context)) {
@@ -234,6 +237,12 @@ their tenant are warnings on stderr.`,
     }
     return describeChanges(file, compareConfigs(context.local ? withSimulators(deployed, config) : deployed, config))
   },
+}
+
+/** The file that a running local host has read; otherwise that of this folder. */
+async function fileInPlace({ local, output }: AdminContext): Promise<string> {
+  const ofHost = local ? await ifReadable(() => output('ConfigurationFile')) : undefined
+  return ofHost ?? configurationFile()
 }
 
 function load(file: string, isLocal: boolean) {

@@ -67,7 +67,7 @@ export class Deployment {
 
   /**
    * An output of the stack, or the name of its only resource of a type: `StateMachineArn`, `BucketName`. The local host has these two,
-   * `BaseUrl` and `TableName`.
+   * `BaseUrl`, `TableName` and `ConfigurationFile`.
    * @throws DeploymentNotFoundError; OutputNotFoundError if the stack or host exists and has no such output.
    */
   async output(name: string): Promise<string> {
@@ -141,6 +141,7 @@ function readHost(dataDirectory: string): ReadonlyMap<string, string> {
 function outputsOf(host: RunningHost): [string, string | undefined][] {
   return [
     ['BaseUrl', host.url],
+    ['ConfigurationFile', host.configFile],
     ['TableName', host.tableName],
     ['BucketName', host.bucketName],
     ['StateMachineArn', host.stateMachineArn],
