@@ -10,7 +10,7 @@ import { readHoldItem } from './relay-ledger/hold.ts'
 import { beginningWith, change, isStill } from './table/expressions.ts'
 import { queryItems, readBatches, type Table, type TableWrite } from './table/table.ts'
 import { tableKeys } from './table/table-keys.ts'
-import { readSnapshot, type Snapshot, spentInPeriod } from './usage.ts'
+import { beginningPeriod, readSnapshot, type Snapshot, spentInPeriod } from './usage.ts'
 
 /** What open jobs and requests of a tenant hold in the budget of a key. Reads every reservation of a job that the table still has. */
 export async function heldInBudget(
@@ -177,19 +177,24 @@ async function count(table: Table, wanted: Wanted): Promise<CountedBudget & { re
     sameAt: isUnmoved,
   })
   const spending = await readSnapshot({
-    read: async () => ({
-      item: await readItem(),
-      everSpent: (await table.readItem(tableKeys.balance(tenantId)))?.spent,
-    }),
-    count: ({ item }) => spentInPeriod(table, tenantId, { period: periodOf(item, limit, now), keyIds }),
-    sameAt: (one, other) => one.everSpent === other.everSpent && one.item?.period.id === other.item?.period.id,
+    read: async () => {
+      const item = await readItem()
+      const current = item?.period.kind === limit.kind ? movingPeriod(item.period, now) : periodAt(limit.kind, now)
+      return {
+        item,
+        period: await beginningPeriod(table, tenantId, { current, now, keyIds }),
+        everSpent: (await table.readItem(tableKeys.balance(tenantId)))?.spent,
+      }
+    },
+    count: ({ period }) => spentInPeriod(table, tenantId, { period, keyIds }),
+    sameAt: (one, other) => one.everSpent === other.everSpent && one.period.id === other.period.id,
   })
-  const { item } = spending.read
+  const { item, period } = spending.read
   const isRecount = item !== undefined && stored?.period.kind === limit.kind
   return {
     item,
     limit,
-    period: periodOf(item, limit, now),
+    period,
     // A sum that moved while it was read says nothing about a budget that counts already.
     spent: isRecount && !spending.isExact ? budgetAt(item, now).spent : spending.sum,
     held: item === undefined ? holding.sum : heldNow(item, holding),
@@ -211,8 +216,8 @@ function isUnmoved(one: Budget | undefined, other: Budget | undefined): boolean 
   )
 }
 
-function agrees({ amount, spent, held, left, free }: Budget, counted: CountedBudget): boolean {
-  const isCounted = spent === counted.spent && held === counted.held
+function agrees({ amount, period, spent, held, left, free }: Budget, counted: CountedBudget): boolean {
+  const isCounted = spent === counted.spent && held === counted.held && period.id === counted.period.id
   return isCounted && left === amount - spent - held && free === amount - held
 }
 
@@ -220,8 +225,4 @@ function agrees({ amount, spent, held, left, free }: Budget, counted: CountedBud
 async function keysOf(table: Table, { key, id }: Wanted): Promise<ReadonlySet<string>> {
   const sharing = (await listApiKeys(table)).filter(({ budget }) => budget?.id === id)
   return new Set([key.keyId, ...sharing.map(({ keyId }) => keyId)])
-}
-
-function periodOf(item: Budget | undefined, { kind }: BudgetLimit, now: number): BudgetPeriod {
-  return item?.period.kind === kind ? movingPeriod(item.period, now) : periodAt(kind, now)
 }

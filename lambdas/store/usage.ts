@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import type { BudgetPeriod } from '#core/budgets.ts'
+import { type BudgetPeriod, periodsAround } from '#core/budgets.ts'
 import { type Microcredits, ZERO } from '#core/money.ts'
 import {
   addUsageSums,
@@ -162,13 +162,34 @@ export function readUsageCounter(item: unknown): UsageCounter {
 export async function spentInPeriod(
   table: Pick<Table, 'queryPage'>,
   tenantId: string,
-  { period, keyIds }: { readonly period: BudgetPeriod; readonly keyIds?: ReadonlySet<string> },
+  { period, keyIds }: { readonly period: BudgetPeriod; readonly keyIds?: ReadonlySet<string> | undefined },
 ): Promise<Microcredits> {
   let spent = ZERO as bigint
   for await (const { keyId, cost } of streamUsageCounters(table, tenantId, daysOf(period))) {
     spent += keyIds === undefined || keyIds.has(keyId) ? cost : ZERO
   }
   return spent as Microcredits
+}
+
+/**
+ * The period in which a budget begins: the current one, or near its end the next one, where a process with a faster clock has settled in
+ * it. A budget of the old period would not count that settlement.
+ */
+export async function beginningPeriod(
+  table: Pick<Table, 'queryPage'>,
+  tenantId: string,
+  {
+    current,
+    now,
+    keyIds,
+  }: { readonly current: BudgetPeriod; readonly now: number; readonly keyIds?: ReadonlySet<string> },
+): Promise<BudgetPeriod> {
+  const [slowest, next] = periodsAround(current.kind, now)
+  const isNextBegun =
+    slowest.id !== next.id &&
+    next.id > current.id &&
+    (await spentInPeriod(table, tenantId, { period: next, keyIds })) > ZERO
+  return isNextBegun ? next : current
 }
 
 /** Undefined for a total, which has every day. */

@@ -77,6 +77,15 @@ describe('the budget of a key:', () => {
       expect(await keyBudgetOf(table, key.keyId)).toEqual(['2026-11', '0.5', '0.7', '0.8', '1.3'])
     })
 
+    it('begins in the next month where a faster clock has settled in it, with what that month has spent', async () => {
+      const key = await newKey(await openTenant(table))
+      await settled(key, '0.3')
+      await settledJob(table, key, { ...(await requestOf(key)), createdAt: EVE + 120, bill: '0.2' })
+      await set(key.keyId, '10/month')
+      expect(await keyBudgetOf(table, key.keyId)).toEqual(['2026-12', '0.2', '0', '9.8', '10'])
+      expect(await brokenOf(key)).toEqual([])
+    })
+
     it('holds at the next request, even if that has read the key before', async () => {
       const key = await newKey(await openTenant(table))
       const before = await requestOf(key)

@@ -8,7 +8,7 @@ import {
   periodAt,
   periodsAround,
 } from '#core/budgets.ts'
-import { type Microcredits, ZERO } from '#core/money.ts'
+import type { Microcredits } from '#core/money.ts'
 import type { UserKeeping } from '#core/named-users.ts'
 import { type Clock, systemClock } from '../../platform/clock.ts'
 import { randomBase62 } from '../../platform/crypto.ts'
@@ -18,7 +18,7 @@ import { StoreRefusal } from '../store-refusal.ts'
 import { allOf, beginningWith, change, isStill } from '../table/expressions.ts'
 import { type Item, type ItemUpdate, queryItems, type Table, tryTransact } from '../table/table.ts'
 import { BUDGETS_PARTITION, tableKeys } from '../table/table-keys.ts'
-import { readSnapshot, type Snapshot, spentInPeriod } from '../usage.ts'
+import { beginningPeriod, readSnapshot, type Snapshot, spentInPeriod } from '../usage.ts'
 import { noTenant, readBalance, readTenantName, type Tenant } from './tenants.ts'
 
 const NAMES = ['budgetAmount', 'budgetPeriod', 'budgetPeriodId', 'budgetSpent', 'budgetLeft', 'budgetFree'] as const
@@ -147,10 +147,7 @@ export async function planTenantBudget(table: Table, wanted: Wanted): Promise<Pl
   const current = stored !== undefined && isSameKind ? movingPeriod(stored.period, now) : periodAt(limit.kind, now)
   const [slowest, fastest] = periodsAround(limit.kind, now)
   const isAtBoundary = slowest.id !== fastest.id
-  // What a process with a faster clock has settled in the next period counts there.
-  const isNextBegun =
-    isAtBoundary && fastest.id > current.id && (await spentInPeriod(table, tenantId, { period: fastest })) > ZERO
-  const period = isNextBegun ? fastest : current
+  const period = await beginningPeriod(table, tenantId, { current, now })
   const snapshot = await readSnapshot({
     read: () => requireBalance(table, tenantId),
     count: () => spentInPeriod(table, tenantId, { period }),
