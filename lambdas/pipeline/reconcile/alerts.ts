@@ -8,6 +8,7 @@ import { readAlertSettings } from '#store/alerts/alert-settings.ts'
 import {
   type Alert,
   type AlertMark,
+  type ClaimedAlert,
   claimAlert,
   type DeliveryState,
   dueAlerts,
@@ -186,7 +187,7 @@ export async function deliverAlerts(context: DeliveryContext, hasTime: () => boo
   await Promise.all(Array.from({ length: PARALLEL_DELIVERIES }, worker))
 }
 
-async function deliver(alert: Alert, context: DeliveryContext): Promise<void> {
+async function deliver(alert: ClaimedAlert, context: DeliveryContext): Promise<void> {
   const [operators, tenant] = await Promise.all([
     alert.operators === 'due' ? publish(alert, context) : alert.operators,
     alert.tenant === 'due' ? trySend(alert, context) : alert.tenant,

@@ -95,28 +95,33 @@ export async function* dueAlerts(table: Table, nowMilliseconds: number): AsyncGe
   }
 }
 
+/** An alert in one try, which ends with the claim. */
+export type ClaimedAlert = Alert & { readonly claim: string }
+
 /**
  * Claims an alert for one try: until then no other run tries it. A process that dies in between leaves the alert to the run
  * after that time, so the alert is delivered at least once.
- * @returns the alert; undefined if another run was faster.
+ * @returns the alert, claimed until then; undefined if another run was faster.
  */
 export async function claimAlert(
   table: Table,
   { PK, SK, dueAt }: TableKey & { readonly dueAt: string },
   untilMilliseconds: number,
-): Promise<Alert | undefined> {
-  const later = { set: { GSI1SK: dueSortKey(untilMilliseconds) } }
-  const { isWritten, item } = await table.updateItem(change({ PK, SK }, later, [isStill('GSI1SK', dueAt)]))
-  return isWritten ? readAlert(item) : undefined
+): Promise<ClaimedAlert | undefined> {
+  const claim = dueSortKey(untilMilliseconds)
+  const { isWritten, item } = await table.updateItem(
+    change({ PK, SK }, { set: { GSI1SK: claim } }, [isStill('GSI1SK', dueAt)]),
+  )
+  return isWritten ? { ...readAlert(item), claim } : undefined
 }
 
 /**
- * Records the outcome of a try.
+ * Records the outcome of a try, unless another run has claimed the alert since: that run records what has come of its own.
  * @param outcome.retryAt Unix milliseconds of the next try; undefined if nothing is left to deliver.
  */
 export async function recordDelivery(
   table: Table,
-  { tenantId, at, id }: Alert,
+  { tenantId, at, id, claim }: ClaimedAlert,
   outcome: Pick<Alert, 'operators' | 'tenant' | 'tries'> & { readonly retryAt: number | undefined },
 ): Promise<void> {
   const { operators, tenant, tries, retryAt } = outcome
@@ -126,7 +131,7 @@ export async function recordDelivery(
       ? { set: tried, remove: ['GSI1PK', 'GSI1SK'] }
       : { set: { ...tried, GSI1SK: dueSortKey(retryAt) } }
   const key = tableKeys.alert(tenantId, alertPosition(at, id))
-  await table.updateItem(change(key, recorded, ['attribute_exists(PK)']))
+  await table.updateItem(change(key, recorded, [isStill('GSI1SK', claim)]))
 }
 
 /** The latest alerts of a tenant, newest first. */

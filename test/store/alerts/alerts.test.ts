@@ -41,6 +41,16 @@ describe('a stored alert', () => {
     return alert
   }
 
+  async function claimed(at: number) {
+    const alert = await claimAlert(table, await onlyDue(at), at + 50)
+    if (alert === undefined) {
+      throw new Error('not claimed')
+    }
+    return alert
+  }
+
+  const DELIVERED = { operators: 'delivered', tenant: 'delivered', tries: 1, retryAt: undefined } as const
+
   it('is due from the moment at which it is recorded', async () => {
     await record()
     expect(await due(AT - 1)).toEqual([])
@@ -60,16 +70,27 @@ describe('a stored alert', () => {
 
   it('leaves the index once it is delivered, and keeps its id', async () => {
     await record()
-    const alert = await claimAlert(table, await onlyDue(AT), AT + 50)
-    if (alert === undefined) {
-      throw new Error('not claimed')
-    }
+    const alert = await claimed(AT)
     await recordDelivery(table, alert, { operators: 'delivered', tenant: 'due', tries: 1, retryAt: AT + 60 })
-    const again = await claimAlert(table, await onlyDue(AT + 60), AT + 110)
+    const again = await claimed(AT + 60)
     expect(again).toMatchObject({ id: alert.id, operators: 'delivered', tenant: 'due', tries: 1 })
-    await recordDelivery(table, alert, { operators: 'delivered', tenant: 'delivered', tries: 1, retryAt: undefined })
+    await recordDelivery(table, again, DELIVERED)
     expect(await due(AT * 2)).toEqual([])
     expect(await latestAlerts(table, 'acme', 5)).toMatchObject([{ id: alert.id, tenant: 'delivered' }])
+  })
+
+  it.each([
+    ['has ended it', DELIVERED],
+    ['will try it again', { operators: 'delivered', tenant: 'due', tries: 1, retryAt: AT + 200 }],
+  ] as const)('ignores what a late run says of it after another run claimed it and %s', async (_, outcome) => {
+    await record()
+    const late = await claimed(AT)
+    const next = await claimed(AT + 50)
+    await recordDelivery(table, next, outcome)
+    const before = await latestAlerts(table, 'acme', 5)
+    await recordDelivery(table, late, { operators: 'due', tenant: 'due', tries: 1, retryAt: AT + 60 })
+    expect(await latestAlerts(table, 'acme', 5)).toEqual(before)
+    expect(await due(AT + 199)).toEqual([])
   })
 
   it('is listed newest first, among those of its tenant only', async () => {
