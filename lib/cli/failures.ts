@@ -61,17 +61,7 @@ export function explainFailure(error: unknown): string | undefined {
   if (UNREACHABLE.has(code)) {
     return `${error.message || code}: the service cannot be reached; does it run, and is the endpoint right?`
   }
-  if (error.name === 'InvalidRequestError' && 'issues' in error) {
-    return explainIssues(error.issues as readonly Issue[])
-  }
   return error instanceof OperatorError || EXPLAINED.has(error.name) ? error.message : undefined
-}
-
-type Issue = { readonly path: string; readonly message: string }
-
-/** A line for each wrong option of a request that an operation refused. */
-function explainIssues(issues: readonly Issue[]): string {
-  return issues.map(({ path, message }) => `${path.replaceAll('_', '-')}: ${message}`).join('\n')
 }
 
 /** A command failed: one sentence that says why and what to do. Exit code 1. */

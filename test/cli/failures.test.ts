@@ -17,12 +17,6 @@ describe('explainFailure: a failure', () => {
     expect(told).not.toContain('\n')
   })
 
-  it('of a request says which option is wrong, and why', () => {
-    const issues = [{ path: 'rate_per_minute', message: 'the rule allows less' }]
-    const refused = Object.assign(named('InvalidRequestError', 'invalid request body'), { issues })
-    expect(explainFailure(refused)).toBe('rate-per-minute: the rule allows less')
-  })
-
   it('of our own is not explained away', () => {
     expect(explainFailure(new TypeError('undefined is not a box'))).toBeUndefined()
     expect(explainFailure('text')).toBeUndefined()

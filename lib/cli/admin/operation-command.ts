@@ -1,9 +1,11 @@
 import * as z from 'zod/mini'
+import { InvalidRequestError } from '#core/errors.ts'
 import { nearestName } from '#core/nearest-name.ts'
 import type { AdminOperation, OutputOf } from '#lambdas/admin/operation.ts'
 import { once } from '#platform/cache.ts'
 import type { Table } from '#store/table/table.ts'
 import { listTenants } from '#store/tenants/tenants.ts'
+import { CommandFailedError } from '../failures.ts'
 import { formatTable, type Output } from '../output.ts'
 import { UsageError } from '../terminal.ts'
 import { readFigures } from './channel-figures.ts'
@@ -78,11 +80,23 @@ export function commandOf<Documented extends DocumentedOperation>(
       const input = await readInput(operation, options, { context, values, fixed: part.fixed })
       const more = await part.prepare?.(input as Typed<Documented>['input'], context)
       const rowsMax = part.options?.limit === undefined ? undefined : (values.count('limit') ?? ROWS_DEFAULT)
-      const output = await runWhole(operation, { ...input, ...more }, { context, rowsMax })
+      const output = await runWhole(operation, { ...input, ...more }, { context, rowsMax }).catch((error) => {
+        throw error instanceof InvalidRequestError ? refusedOptions(error, options) : error
+      })
       const isOk = part.isOk?.(output as Typed<Documented>['output']) ?? true
       return { json: output, text: format(output as never), isOk } satisfies Output
     },
   }
+}
+
+/** A line for each option that the operation refuses. */
+function refusedOptions(
+  error: InvalidRequestError,
+  options: Readonly<Record<string, FieldOption>>,
+): CommandFailedError {
+  const optionOf = new Map(Object.entries(options).map(([option, { field = option }]) => [field, option]))
+  const lines = error.issues.map(({ path, message }) => `--${optionOf.get(path) ?? path}: ${message}`)
+  return new CommandFailedError(lines.join('\n'), { cause: error })
 }
 
 function optionsOf(

@@ -145,6 +145,14 @@ describe('key commands:', () => {
     expect(await shown((await create()).id)).not.toContain('issuer')
   })
 
+  it('key set names the option of what a rule does not allow', async () => {
+    const subject = { issuer: 'https://token.example.com', subject: 'repo:acme/app', tenantId: tenant }
+    const limits = limitsOf({ name: 'ci', when: {}, tenant, rate: 60 })
+    await admitSubject(table, { ...subject, digest: digestOfSubject(subject), limits }, Date.now())
+    const raised = runCommand(keySet, { table, options: { key: 'repo:acme/app', rate: '61' } })
+    await expect(raised).rejects.toThrow(/^--rate: the rule "ci" of its issuer allows less/)
+  })
+
   describe('the keys of a tenant', () => {
     it('are an error when there is no such tenant, and not an empty list', async () => {
       await expect(list({ tenant: 'nope' })).rejects.toThrow('no tenant nope')
