@@ -75,10 +75,11 @@ export function periodStart({ kind, id }: BudgetPeriod): number {
 /** How far the clocks of two processes may be apart: each may be five minutes off. */
 const CLOCK_SKEW_MILLISECONDS = 10 * 60 * 1000
 
-/** The periods in which other processes may be by their clocks: the same one, but near its ends. */
-export function periodsAround(kind: PeriodKind, nowMilliseconds: number): readonly [BudgetPeriod, BudgetPeriod] {
-  const [slowest, fastest] = [nowMilliseconds - CLOCK_SKEW_MILLISECONDS, nowMilliseconds + CLOCK_SKEW_MILLISECONDS]
-  return [periodAt(kind, slowest), periodAt(kind, fastest)]
+/** The later one of two periods in which processes may be by their clocks; undefined where all are in one. */
+export function laterPeriodNear(kind: PeriodKind, nowMilliseconds: number): BudgetPeriod | undefined {
+  const slowest = periodAt(kind, nowMilliseconds - CLOCK_SKEW_MILLISECONDS)
+  const fastest = periodAt(kind, nowMilliseconds + CLOCK_SKEW_MILLISECONDS)
+  return slowest.id === fastest.id ? undefined : fastest
 }
 
 /**

@@ -1,4 +1,12 @@
-import { type Budget, type BudgetLimit, type BudgetPeriod, budgetAt, movingPeriod, periodAt } from '#core/budgets.ts'
+import {
+  type Budget,
+  type BudgetLimit,
+  type BudgetPeriod,
+  budgetAt,
+  laterPeriodNear,
+  movingPeriod,
+  periodAt,
+} from '#core/budgets.ts'
 import type { Microcredits } from '#core/money.ts'
 import { type Clock, systemClock } from '../platform/clock.ts'
 import { putKeyBudget, readKeyBudget } from './budgets.ts'
@@ -39,6 +47,8 @@ type CountedBudget = {
   readonly held: Microcredits
   /** Milliseconds. The budget is noted to have changed at this time, as {@link leaveKeyBudget} says. */
   readonly changedAt: number
+  /** Refuses a recount if anything was settled since: others may already be in another period, or still in the last one. */
+  readonly isAtBoundary: boolean
 }
 
 /** Begins a budget that is not in the table. */
@@ -63,10 +73,11 @@ export function changeKeyBudgetAmount(
 
 /**
  * Sets a budget to what was counted while it was as `item`. The item moves in the same transactions as counters and reservations, so
- * the differences between them stay the same, and the write is right whatever is reserved and settled until then.
+ * the differences between them stay the same, and the write is right whatever is reserved and settled until then. Near the end of a
+ * period, a settlement may count in another one than this write is for.
  */
 export function recountKeyBudget(id: string, item: Budget, counted: CountedBudget): TableWrite {
-  const { limit, period, spent, held, changedAt } = counted
+  const { limit, period, spent, held, changedAt, isAtBoundary } = counted
   const { amount } = limit
   const recounted = {
     set: { amount, period: period.kind, periodId: period.id, changedAt },
@@ -82,6 +93,7 @@ export function recountKeyBudget(id: string, item: Budget, counted: CountedBudge
       isStill('amount', item.amount),
       isStill('period', item.period.kind),
       isStill('periodId', item.period.id),
+      ...(isAtBoundary ? [isStill('spent', item.spent)] : []),
     ]),
   }
 }
@@ -199,6 +211,7 @@ async function count(table: Table, wanted: Wanted): Promise<CountedBudget & { re
     spent: isRecount && !spending.isExact ? budgetAt(item, now).spent : spending.sum,
     held: item === undefined ? holding.sum : heldNow(item, holding),
     changedAt: now,
+    isAtBoundary: laterPeriodNear(limit.kind, now) !== undefined,
   }
 }
 

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { type BudgetPeriod, periodsAround } from '#core/budgets.ts'
+import { type BudgetPeriod, laterPeriodNear } from '#core/budgets.ts'
 import { type Microcredits, ZERO } from '#core/money.ts'
 import {
   addUsageSums,
@@ -184,9 +184,9 @@ export async function beginningPeriod(
     keyIds,
   }: { readonly current: BudgetPeriod; readonly now: number; readonly keyIds?: ReadonlySet<string> },
 ): Promise<BudgetPeriod> {
-  const [slowest, next] = periodsAround(current.kind, now)
+  const next = laterPeriodNear(current.kind, now)
   const isNextBegun =
-    slowest.id !== next.id &&
+    next !== undefined &&
     next.id > current.id &&
     (await spentInPeriod(table, tenantId, { period: next, keyIds })) > ZERO
   return isNextBegun ? next : current

@@ -249,6 +249,7 @@ describe('updates of the budget of a key:', () => {
     spent: parseCredits(spent),
     held: parseCredits(held),
     changedAt: NOW,
+    isAtBoundary: false,
   })
   const write = (change: TableWrite) => engine.table.transact({ change })
   const stored = async () => (await engine.table.readItem(tableKeys.keyBudget(id))) ?? {}
@@ -288,6 +289,14 @@ describe('updates of the budget of a key:', () => {
       await write(recount)
       expect(await keyBudgetOf(engine.table, id)).toEqual(['2026-11', '2.05', '0.4', '4.55', '6.6'])
       expect(keyBudgetChangedAt(await stored())).toBe(NOW)
+    })
+
+    it('is refused near the end of a period after any settlement, which may count in the next one', async () => {
+      await start()
+      const item = readKeyBudget(await stored())
+      const recount = recountKeyBudget(id, item, { ...counted('7/month', ['2', '0.5']), isAtBoundary: true })
+      await move()
+      await expect(write(recount)).rejects.toMatchObject({ name: 'ConditionsNotMetError' })
     })
 
     it('is refused if another command changed the budget meanwhile', async () => {

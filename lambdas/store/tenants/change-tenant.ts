@@ -4,9 +4,9 @@ import {
   type BudgetPeriod,
   budgetAt,
   formatBudgetLimit,
+  laterPeriodNear,
   movingPeriod,
   periodAt,
-  periodsAround,
 } from '#core/budgets.ts'
 import type { Microcredits } from '#core/money.ts'
 import type { UserKeeping } from '#core/named-users.ts'
@@ -145,8 +145,7 @@ export async function planTenantBudget(table: Table, wanted: Wanted): Promise<Pl
   }
   const isSameKind = stored?.period.kind === limit.kind
   const current = stored !== undefined && isSameKind ? movingPeriod(stored.period, now) : periodAt(limit.kind, now)
-  const [slowest, fastest] = periodsAround(limit.kind, now)
-  const isAtBoundary = slowest.id !== fastest.id
+  const isAtBoundary = laterPeriodNear(limit.kind, now) !== undefined
   const period = await beginningPeriod(table, tenantId, { current, now })
   const snapshot = await readSnapshot({
     read: () => requireBalance(table, tenantId),
