@@ -146,12 +146,19 @@ export async function planTenantBudget(table: Table, wanted: Wanted): Promise<Pl
   const isSameKind = stored?.period.kind === limit.kind
   const current = stored !== undefined && isSameKind ? movingPeriod(stored.period, now) : periodAt(limit.kind, now)
   const isAtBoundary = laterPeriodNear(limit.kind, now) !== undefined
-  const period = await beginningPeriod(table, tenantId, { current, now })
-  const snapshot = await readSnapshot({
-    read: () => requireBalance(table, tenantId),
-    count: () => spentInPeriod(table, tenantId, { period }),
-    sameAt: (before, after) => before.spent === after.spent,
+  const {
+    read: { balance, period },
+    ...counting
+  } = await readSnapshot({
+    // The balance first: the write proves its sum, so that no settlement of another period can come after.
+    read: async () => ({
+      balance: await requireBalance(table, tenantId),
+      period: await beginningPeriod(table, tenantId, { current, now }),
+    }),
+    count: ({ period }) => spentInPeriod(table, tenantId, { period }),
+    sameAt: (before, after) => before.balance.spent === after.balance.spent && before.period.id === after.period.id,
   })
+  const snapshot = { ...counting, read: balance }
   const counted = beginBudget(tenantId, { limit, period, snapshot, stored, isAtBoundary })
   const isRight = stored !== undefined && isSameKind && (!snapshot.isExact || counts(snapshot, budgetAt(stored, now)))
   return isRight ? undefined : { update: counted, isExact: snapshot.isExact, period }

@@ -305,6 +305,27 @@ describe('changeTenant', () => {
     expect(await auditTenant(table, tenant.tenantId)).toEqual([])
   })
 
+  it('begins in the next month, too, if a faster clock settles in it while the budget is counted', async () => {
+    const tenant = await spendingTenant()
+    let settled: Promise<unknown> | undefined
+    const queryPage: typeof table.queryPage = async (query, startKey) => {
+      const page = await table.queryPage(query, startKey)
+      settled ??= settledJob(table, tenant, { bill: '0.2', createdAt: EVE + 120 })
+      await settled
+      return page
+    }
+    await changeTenant(
+      { ...table, queryPage },
+      {
+        tenantId: tenant.tenantId,
+        settings: { budget: parseBudgetLimit('10/month') },
+        actor: TESTER,
+        clock: { nowMilliseconds: () => EVE * 1000 },
+      },
+    )
+    expect(await tenantBudgetOf(table, tenant.tenantId)).toEqual(['2026-12', '0.2', '0.7', '9.1', '9.3'])
+  })
+
   it('lowers and raises the amount, even below what is spent', async () => {
     const { tenantId } = await spendingTenant()
     await set(tenantId, '10/month')
