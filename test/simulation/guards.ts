@@ -78,7 +78,7 @@ export const RELAY_GUARDS = {
     name: 'proof that a hold is new',
     item: 'relayHold',
     clauses: ['attribute_not_exists(PK)'],
-    noticedIn: 13,
+    noticedIn: 90,
   },
   releasedHold: {
     name: 'version of a hold that is given back',
