@@ -144,6 +144,7 @@ export const RECONCILE_NEEDS: SizedNeeds = {
   table: [
     { actions: ['GetItem'], partitions: ['AL#*', 'BAL#*', 'BUDGET#*', 'CH#*', 'T#*', 'TENANTS'] },
     { actions: ['BatchGetItem'], partitions: ['BAL#*', 'BUDGET#*', 'T#*'] },
+    { actions: ['ConditionCheckItem'], partitions: ['BAL#*', 'BUDGET#*'] },
     {
       actions: ['PutItem', 'UpdateItem', 'DeleteItem'],
       partitions: ['AL#*', 'BAL#*', 'BUDGET#*', 'CH#*', 'L#*', 'T#*', 'U#*'],

@@ -113,7 +113,7 @@ async function examineBudget(key: MarkKey, { budget: stored, key: keyId }: Watch
   }
   const to = { period: budget.period.id, crossed: [...before, ...found], isArmed: true }
   const alert = { tenantId, type: 'budget.threshold', at, data } as const
-  if (await moveAlertMark(context.table, { key, from: mark, to, alert })) {
+  if (await moveAlertMark(context.table, { key, from: mark, to, alert, kind: budget.period.kind })) {
     report('budget.threshold', tenantId)
   }
 }

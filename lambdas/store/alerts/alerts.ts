@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import * as z from 'zod/mini'
-import type { Budget } from '#core/budgets.ts'
+import type { Budget, PeriodKind } from '#core/budgets.ts'
 import type { Microcredits } from '#core/money.ts'
 import { readKeyBudget, readTenantBudget } from '../budgets.ts'
 import { storedAmount } from '../table/attributes.ts'
 import { allOf, beginningWith, change, dueBy, isStill } from '../table/expressions.ts'
 import {
+  type ConditionCheck,
   DUE_INDEX,
   type Item,
   queryItems,
@@ -167,21 +168,35 @@ export async function readAlertMark(table: Table, { tenantId, subject }: MarkKey
   return item === undefined ? NO_MARK : markItem.parse(item)
 }
 
+type MarkMove = {
+  readonly key: MarkKey
+  readonly from: AlertMark
+  readonly to: Omit<AlertMark, 'version'>
+  /** Undefined to arm a balance again. */
+  readonly alert?: NewAlert
+  /** The kind of period of the budget that was examined. */
+  readonly kind?: PeriodKind
+}
+
 /**
  * Moves a mark and records the alert with it, or neither.
- * @param alert undefined to arm a balance again.
- * @returns false if another run moved the mark since it was read; nothing was written.
+ * @returns false if another run moved the mark since it was read, or the budget got another kind of period; nothing was written.
  */
-export async function moveAlertMark(
-  table: Table,
-  { key, from, to, alert }: { key: MarkKey; from: AlertMark; to: Omit<AlertMark, 'version'>; alert?: NewAlert },
-): Promise<boolean> {
+export async function moveAlertMark(table: Table, { key, from, to, alert, kind }: MarkMove): Promise<boolean> {
   const Item = { ...tableKeys.alertMark(key.tenantId, key.subject), ...to, version: from.version + 1 }
   const refusal = await tryTransact(table, {
     mark: { Put: { Item, ...allOf([isStill('version', from.version === 0 ? undefined : from.version)]) } },
     alert: alert && putAlert(alert),
+    budget: kind && { ConditionCheck: isBudgetOfKind(key, kind) },
   })
   return refusal === undefined
+}
+
+/** A run that read the budget before its kind was changed would tell again what is told. */
+function isBudgetOfKind({ tenantId, subject }: MarkKey, kind: PeriodKind): ConditionCheck {
+  return subject.startsWith('key#')
+    ? { Key: tableKeys.keyBudget(subject.slice('key#'.length)), ...allOf([isStill('period', kind)]) }
+    : { Key: tableKeys.balance(tenantId), ...allOf([isStill('budgetPeriod', kind)]) }
 }
 
 /** A budget of a key, or the balance of a tenant that has a budget or a low mark. */

@@ -105,6 +105,26 @@ describe('findAlerts', () => {
     expect((await alerts()).map(({ data }) => data.period_id)).toEqual(['2026-11-23'])
   })
 
+  it.each(['key', 'tenant'])(
+    'records nothing of a budget of a %s that got another kind of period while a run examined it',
+    async (of) => {
+      const { table } = pipeline.context
+      const set = async (period: 'day' | 'total', periodId: string) => {
+        const budget = { spent: '10', period, periodId }
+        await (of === 'key' ? putKeyBudget(table, tenantId, 'k1', budget) : watchBalance(table, tenantId, { budget }))
+      }
+      await set('day', '2026-11-22')
+      const transact: typeof table.transact = async (writes, options) => {
+        await set('total', 'total')
+        return await table.transact(writes, options)
+      }
+      await findAlerts({ ...pipeline.context, table: { ...table, transact } }, () => true)
+      expect(await alerts()).toEqual([])
+      await run()
+      expect((await alerts()).map(({ data }) => data.period)).toEqual(['total'])
+    },
+  )
+
   it('records nothing twice when runs overlap', async () => {
     await spend('10')
     await Promise.all([run(), run(), run(), run()])
