@@ -4,7 +4,7 @@ import { parseOptions, readInteger, UsageError } from '../lib/cli/terminal.ts'
 import { printFailure } from './print-failure.ts'
 
 const USAGE = `npm run smoke -- --base-url URL --api-key KEY [--model famB-1.1-t2v] [--chat-model chat-default]
-                 [--skip-chat] [--timeout-seconds 900] [--json]
+                 [--skip-chat | --skip-video] [--timeout-seconds 900] [--json]
 
 Makes a video, watches it, downloads and lists it, and chats, whole and streamed, with any deployment. --base-url is the
 BaseUrl of the stack, or of a local host. REELGATE_API_KEY in the environment does for --api-key.
@@ -16,6 +16,7 @@ const OPTIONS = {
   model: { type: 'string' },
   'chat-model': { type: 'string' },
   'skip-chat': { type: 'boolean', default: false },
+  'skip-video': { type: 'boolean', default: false },
   'timeout-seconds': { type: 'string', default: '900' },
   json: { type: 'boolean', default: false },
   help: { type: 'boolean', short: 'h', default: false },
@@ -45,12 +46,16 @@ function readOptions(values: ReturnType<typeof parseOptions<{ options: typeof OP
   if (!apiKey) {
     throw new UsageError('--api-key is missing: npm run admin -- key create makes one')
   }
+  if (values['skip-chat'] && values['skip-video']) {
+    throw new UsageError('--skip-chat and --skip-video leave nothing to test: use one of them')
+  }
   return {
     baseUrl: readBaseUrl(values['base-url']),
     apiKey,
     model: values.model,
     chatModel: values['chat-model'],
     skipChat: values['skip-chat'],
+    skipVideo: values['skip-video'],
     timeoutSeconds: readInteger('--timeout-seconds', values['timeout-seconds'], { min: 1, max: TIMEOUT_SECONDS_MAX }),
     pollMilliseconds: POLL_MILLISECONDS,
   }

@@ -482,7 +482,7 @@ export function isSuccess({ status }: Pick<UpstreamReply, 'status'>): boolean {
 /** The reply of a channel, whose end and whose reader report to the channel's breaker. */
 function openReply(
   reply: TakenReply,
-  { channel, attempts, admitted }: AdmittedChannelCall,
+  { channel, attempts, admitted, requestId }: AdmittedChannelCall,
   nowMilliseconds: () => number,
 ): UpstreamReply {
   const { status, headers, body, withoutCredentials } = reply
@@ -506,6 +506,13 @@ function openReply(
       if (!isCounted) {
         isCounted = true
         countUpstreamError(REPLY_FAULTS[fault], channel.id)
+        const { upstreamRequestId } = opened
+        logger.warn('channel failed', {
+          requestId,
+          channelId: channel.id,
+          reason: `HTTP ${status} ${fault}`,
+          upstreamRequestId,
+        })
       }
     },
     completed: () => {

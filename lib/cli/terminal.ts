@@ -52,7 +52,7 @@ export function stopSignal(): { readonly stopped: Promise<void>; ready(): void }
     process.once('SIGTERM', () => resolve())
   })
   const { ended, ready } = watchParent()
-  void ended.then(() => console.error('stopping: the program that started this one is gone'))
+  void ended.then(() => console.error('stopping: the program that started this one is gone, or has closed its stdin'))
   return { stopped: Promise.race([signalled, ended]), ready }
 }
 

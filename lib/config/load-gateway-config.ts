@@ -101,7 +101,7 @@ export function loadGatewayConfig(options: LoadOptions): LoadedConfig {
           // Models are missing because no channel names one.
           .map((problem) => (isWithoutChannels(value) && formatPath(problem.path) === 'models' ? NO_CHANNELS : problem))
   const keys = mode === 'start' ? missingKeys(value, environment) : []
-  const local = mode === 'synth' ? localIssuers(value) : []
+  const local = mode === 'synth' ? localIssuers(value) : unreadableKeys(value)
   const problems = [...unset, ...others, ...keys, ...local, ...apiPaths(value)].map((problem) => ({
     ...problem,
     line: lineOf(document, lines, problem.path),
@@ -118,6 +118,19 @@ export function loadGatewayConfig(options: LoadOptions): LoadedConfig {
   const empty =
     config.channels.length === 0 ? [`channels ${NO_CHANNELS.message}; until then every request is refused`] : []
   return { ...loaded, warnings: [...empty, ...loaded.warnings, ...baseUrlWarnings(loaded.config)] }
+}
+
+/** The keys of an issuer are read from its own origin over http, and over https alone from any other that is not trusted. */
+function unreadableKeys(value: unknown): ConfigProblem[] {
+  const identity = isRecord(value) ? value.identity : undefined
+  const trusted = isRecord(value) && Array.isArray(value.trusted_origins) ? value.trusted_origins : []
+  return listAt(identity, 'issuers').flatMap(({ issuer, jwks_url: url }, index) => {
+    const origin = URL.parse(String(url))?.origin
+    const isReadable =
+      !String(url).startsWith('http:') || origin === URL.parse(String(issuer))?.origin || trusted.includes(origin)
+    const message = `is not at the origin of its issuer: add "${origin}" to trusted_origins`
+    return isReadable ? [] : [{ path: ['identity', 'issuers', index, 'jwks_url'], message }]
+  })
 }
 
 /** Plain http is for an issuer on the machine of a local host. */
@@ -172,9 +185,9 @@ function readDocument(file: string, lines: LineCounter): Document {
   }
   const document = parseDocument(text, { lineCounter: lines })
   if (document.errors.length > 0) {
-    // What follows a tab in the indentation is misread.
+    // What follows a tab in the indentation, or any other mistake, is misread.
     const tabs = document.errors.filter(({ code }) => code === 'TAB_AS_INDENT')
-    const described = (tabs.length > 0 ? tabs : document.errors).map(
+    const described = (tabs.length > 0 ? tabs : document.errors.slice(0, 1)).map(
       ({ code, pos, message }) =>
         `${file}:${lines.linePos(pos[0]).line} not valid YAML: ${code === 'TAB_AS_INDENT' ? NO_TABS : message}`,
     )

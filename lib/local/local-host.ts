@@ -54,6 +54,9 @@ const BUCKET_NAME = 'reelgate-videos'
  */
 export const REQUESTS_END_MILLISECONDS_MAX = 40_000
 
+/** A simulated upstream of relayed requests is waited for no longer: nobody has to pay for what it would still say. */
+const SIMULATED_END_MILLISECONDS = 1_500
+
 /** The options of `npm start`. */
 export type LocalHostOptions = {
   /** 0 picks a free port. */
@@ -228,6 +231,9 @@ async function startEngines(options: LocalHostOptions, config: GatewayConfig, da
     announcement,
     facts: { channels: upstreams.addresses, externalEngines },
     running: upstreams.config.channels,
+    relayedTo: upstreams.simulators.filter(({ baseUrl }) =>
+      upstreams.config.channels.some((channel) => channel.provider === 'openai' && channel.base_url === baseUrl),
+    ),
   }
 }
 
@@ -242,7 +248,7 @@ function simulatedRole({ account }: SimulatedRole): RoleSource {
 
 async function startParts(options: LocalHostOptions, config: GatewayConfig, data: DataDirectory, closers: Closers) {
   const engines = await startEngines(options, config, data, closers)
-  const { machine, channels, cdnKey, announcement, facts, running } = engines
+  const { machine, channels, cdnKey, announcement, facts, running, relayedTo } = engines
   await createTable(TABLE_NAME)
   const { openTable } = await import('#store/table/sdk-table.ts')
   // Before the port is open: who waits for it may use the key at once.
@@ -253,10 +259,16 @@ async function startParts(options: LocalHostOptions, config: GatewayConfig, data
   const corsOrigins = config.cors.origins
   const server = await serve({ port, allowedHosts, cdnKey, relayFront, corsOrigins, isSimulated: isSimulated(config) })
   const requestsSettled = async () => {
+    const patience = setInterval(() => {
+      for (const simulator of relayedTo) {
+        simulator.hangUp()
+      }
+    }, SIMULATED_END_MILLISECONDS)
     await Promise.all([
       apiFront.invocationsEnded(REQUESTS_END_MILLISECONDS_MAX),
       relayFront.settled(REQUESTS_END_MILLISECONDS_MAX),
     ])
+    clearInterval(patience)
   }
   closers.push(() => machine.close(), requestsSettled, server.close)
   const seeded = access.isTenantNew && seedSimulatedTimes(openTable(), config, Math.trunc(Date.now() / 1000))

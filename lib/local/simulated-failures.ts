@@ -28,9 +28,15 @@ const PROMPTS: Readonly<Record<ModelPath, (body: Body, words: string) => Body>> 
 
 const isModelPath = (path: string): path is ModelPath => Object.hasOwn(PROMPTS, path)
 
+/** A prompt of token ids, which has no place for words. */
+class NoTextError extends Error {}
+
 function before(text: unknown, words: string): unknown {
   if (Array.isArray(text) && typeof text[0] === 'string') {
     return text.map((each) => before(each, words))
+  }
+  if (Array.isArray(text) && text.length > 0) {
+    throw new NoTextError()
   }
   return typeof text === 'string' ? `${words} ${text}` : text
 }
@@ -89,6 +95,10 @@ export async function withSimulatedFailure(
       withWords(body, (json) => place(json, words.join(' '))),
     )
   } catch (error) {
+    if (error instanceof NoTextError) {
+      const message = `${HEADER} needs a prompt of text, not of token ids: its words are put before it`
+      return await refuse(response, { requestId, path, message })
+    }
     sendGatewayError(response, requestId, refusalOf(error))
     return undefined
   }
@@ -125,11 +135,13 @@ function isKnown(word: string, path: string): boolean {
 
 /** A body that is no JSON is left to the gateway's own refusal. */
 function withWords(bytes: Buffer, change: (body: Body) => Body): Buffer {
+  let body: Body
   try {
-    return Buffer.from(JSON.stringify(change(Object(JSON.parse(bytes.toString('utf8'))))))
+    body = Object(JSON.parse(bytes.toString('utf8')))
   } catch {
     return bytes
   }
+  return Buffer.from(JSON.stringify(change(body)))
 }
 
 const REPLACED: readonly string[] = [HEADER, 'content-length', 'transfer-encoding', 'expect']

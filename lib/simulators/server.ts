@@ -31,6 +31,8 @@ export type Simulator = {
   /** The newest requests, oldest first; bounded. */
   readonly requests: readonly SimulatorRequest[]
   /** Closes every connection; resolves when the port is free. */
+  /** Breaks off every response. */
+  hangUp(): void
   close(): Promise<void>
 }
 
@@ -70,7 +72,7 @@ export async function startServer(
     server.closeAllConnections()
     await closed
   }
-  return { baseUrl, port: taken, requests: log.entries, close }
+  return { baseUrl, port: taken, requests: log.entries, hangUp: () => server.closeAllConnections(), close }
 }
 
 function parsed(body: string): unknown {

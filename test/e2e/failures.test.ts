@@ -77,7 +77,7 @@ describe('upstream faults, over HTTP', () => {
   it.concurrent('a job and a chat without any fault pass every step of the smoke test', async () => {
     const seen: string[] = []
     const observer = { announce: () => {}, progress: (status: string) => void seen.push(status), end: () => {} }
-    const options = { baseUrl: gateway.url, apiKey: 'e2e-key', skipChat: false, timeoutSeconds: 60 }
+    const options = { baseUrl: gateway.url, apiKey: 'e2e-key', skipVideo: false, skipChat: false, timeoutSeconds: 60 }
     const { ok, steps } = await runSmoke({ ...options, pollMilliseconds: 250 }, observer)
     expect(steps.filter(({ verdict }) => verdict !== 'passed')).toEqual([])
     expect({ ok, steps: steps.length, last: seen.at(-1) }).toEqual({ ok: true, steps: 8, last: 'succeeded' })

@@ -8,6 +8,7 @@ import { createInterface } from 'node:readline'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, describe, expect, it } from '@jest/globals'
 import { findFreePort } from '#local/dynamodb-engine.ts'
+import { REQUESTS_END_MILLISECONDS_MAX } from '#local/local-host.ts'
 import { SHIPPED_FILE } from '../core/shipped-catalogue.ts'
 import { REPOSITORY, withoutRunner } from './child-environment.ts'
 import { type Gateway, startGateway } from './start-gateway.ts'
@@ -46,6 +47,23 @@ describe('the local host as an operator meets it', () => {
       async () => enginesOf(gateway.dataDirectory),
       (engines) => engines.length === 0,
     )
+  })
+
+  it('ends within seconds while a simulated upstream hangs, also when its client has left', async () => {
+    const gateway = await start({ key: 'hang-key' })
+    const chat = (signal?: AbortSignal) =>
+      fetch(`${gateway.url}/v1/chat/completions`, {
+        method: 'POST',
+        headers: { authorization: 'Bearer hang-key' },
+        body: JSON.stringify({ model: 'chat-default', messages: [{ role: 'user', content: '[hang] Hello' }] }),
+        signal: signal ?? null,
+      }).catch((error: Error) => error)
+    const waiting = chat()
+    expect(await chat(AbortSignal.timeout(500))).toMatchObject({ name: 'TimeoutError' })
+    const begun = performance.now()
+    expect(await gateway.stop()).toBe(0)
+    expect(performance.now() - begun).toBeLessThan(REQUESTS_END_MILLISECONDS_MAX / 2)
+    await waiting
   })
 
   it('accepts its key from the first request on that it responds to', async () => {

@@ -105,7 +105,7 @@ function outputTokensMax(asked: number | null | undefined, model: ChatModel): nu
 
 /** Items that ask for more than the conversation in them. */
 const REFUSED_ITEMS: ReadonlyMap<unknown, string> = new Map([
-  ['item_reference', `a reference to an item ${STATELESS}`],
+  ['item_reference', `a reference to an item ${STATELESS}, which the AI SDK does with its option \`store: false\``],
   ['compaction_trigger', COMPACTION],
 ])
 

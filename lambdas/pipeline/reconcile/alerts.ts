@@ -200,14 +200,10 @@ async function deliver(alert: ClaimedAlert, context: DeliveryContext): Promise<v
     await recordDelivery(context.table, alert, { operators, tenant, tries, retryAt })
     return
   }
-  await recordDelivery(context.table, alert, { ...givenUp({ operators, tenant }), tries, retryAt: undefined })
-  logger.error('alert undelivered', {
-    tenantId: alert.tenantId,
-    alertId: alert.id,
-    type: alert.type,
-    operators,
-    tenant,
-  })
+  const ended = givenUp({ operators, tenant })
+  await recordDelivery(context.table, alert, { ...ended, tries, retryAt: undefined })
+  const { tenantId, id: alertId, type } = alert
+  logger.error('alert undelivered', { tenantId, alertId, type, ...ended })
   count('alert_undelivered', { reason: alert.type })
 }
 

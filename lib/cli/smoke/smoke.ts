@@ -24,6 +24,7 @@ export type SmokeOptions = {
   readonly model?: string | undefined
   readonly chatModel?: string | undefined
   readonly skipChat: boolean
+  readonly skipVideo: boolean
   /** For the whole test. */
   readonly timeoutSeconds: number
   /** Between two polls of the job. */
@@ -42,14 +43,16 @@ const CHAT_MODEL = 'chat-default'
  * sends a chat request with and without streaming. Failures become verdicts, never exceptions.
  */
 export async function runSmoke(options: SmokeOptions, observer: SmokeObserver): Promise<SmokeReport> {
-  const { baseUrl, apiKey, skipChat, timeoutSeconds } = options
+  const { baseUrl, apiKey, skipChat, skipVideo, timeoutSeconds } = options
   const client = new GatewayClient({ baseUrl, apiKey, signal: AbortSignal.timeout(timeoutSeconds * 1000) })
   const runner = new StepRunner(observer, apiKey)
   const models = await runner.step('models', () => listModels(client))
   if (models !== undefined) {
     observer.announce(priceOf(options))
   }
-  await runVideo({ client, runner, models, options, observer })
+  if (!skipVideo) {
+    await runVideo({ client, runner, models, options, observer })
+  }
   if (!skipChat) {
     const wanted = { models, given: options.chatModel, usual: CHAT_MODEL, option: '--chat-model (or --skip-chat)' }
     await runner.step('chat', models && (() => chatWhole(client, pickModel(wanted))))
@@ -58,9 +61,10 @@ export async function runSmoke(options: SmokeOptions, observer: SmokeObserver): 
   return { ok: runner.steps.every(({ verdict }) => verdict === 'passed'), steps: runner.steps }
 }
 
-function priceOf({ model = VIDEO_MODEL, chatModel = CHAT_MODEL, skipChat }: SmokeOptions): string {
-  const chats = skipChat ? '' : ` and two short chat responses with ${chatModel}`
-  return `This makes one video with ${model}${chats}: they cost the key's tenant credits, and real upstreams charge for them.`
+function priceOf({ model = VIDEO_MODEL, chatModel = CHAT_MODEL, skipChat, skipVideo }: SmokeOptions): string {
+  const videos = skipVideo ? [] : [`one video with ${model}`]
+  const chats = skipChat ? [] : [`two short chat responses with ${chatModel}`]
+  return `This makes ${[...videos, ...chats].join(' and ')}: the key's tenant pays credits, and real upstreams charge for them.`
 }
 
 type Surroundings = {
@@ -72,7 +76,7 @@ type Surroundings = {
 }
 
 async function runVideo({ client, runner, models, options, observer }: Surroundings): Promise<void> {
-  const wanted = { models, given: options.model, usual: VIDEO_MODEL, option: '--model' }
+  const wanted = { models, given: options.model, usual: VIDEO_MODEL, option: '--model (or --skip-video)' }
   const id = await runner.step('create', models && (async () => await createJob(client, pickModel(wanted))))
   const waiting = { pollMilliseconds: options.pollMilliseconds, onStatus: observer.progress }
   const job = await runner.step('wait', id === undefined ? undefined : () => waitForJob(client, id, waiting))

@@ -23,7 +23,14 @@ describe('run smoke', () => {
       progress() {},
       end() {},
     }
-    const usual = { baseUrl: stub.origin, apiKey: KEY, skipChat: false, timeoutSeconds: 20, pollMilliseconds: 1 }
+    const usual = {
+      baseUrl: stub.origin,
+      apiKey: KEY,
+      skipChat: false,
+      skipVideo: false,
+      timeoutSeconds: 20,
+      pollMilliseconds: 1,
+    }
     const report = await runSmoke({ ...usual, ...options }, observer)
     const verdicts = Object.fromEntries(report.steps.map(({ name, verdict }) => [name, verdict]))
     return { report, verdicts, announced, text: JSON.stringify(report) + report.steps.map(lineOf).join('\n') }

@@ -32,8 +32,8 @@ export function SignIn() {
         {failedLink === null ? null : (
           <p class="callout callout-bad" role="alert">
             The sign-in link did not work: {failedLink}. A link works once and for ten minutes.{' '}
-            <code>npm run admin -- console link --local</code> prints another, with the <code>--data-dir</code> of <code>npm start</code> if it
-            has one.
+            <code>npm run admin -- console link --local</code> prints another, with the <code>--data-dir</code> of{' '}
+            <code>npm start</code> if it has one.
           </p>
         )}
         <KeyForm />
