@@ -147,6 +147,8 @@ function localIssuers(value: unknown): ConfigProblem[] {
 
 const NO_TABS = 'a tab in the indentation; indent with spaces'
 
+const QUOTES = `a variable between braces or brackets needs quotes: "\${NAME}"`
+
 const EMPTY: ConfigProblem = {
   path: [],
   message: 'is empty; write `channels`, and `models` of your own, as in config/examples/openai-compatible.yaml',
@@ -185,13 +187,15 @@ function readDocument(file: string, lines: LineCounter): Document {
   }
   const document = parseDocument(text, { lineCounter: lines })
   if (document.errors.length > 0) {
-    // What follows a tab in the indentation, or any other mistake, is misread.
+    // What follows one of these two is misread.
     const tabs = document.errors.filter(({ code }) => code === 'TAB_AS_INDENT')
-    const described = (tabs.length > 0 ? tabs : document.errors.slice(0, 1)).map(
-      ({ code, pos, message }) =>
-        `${file}:${lines.linePos(pos[0]).line} not valid YAML: ${code === 'TAB_AS_INDENT' ? NO_TABS : message}`,
-    )
-    throw new GatewayConfigError(described.join('\n'), { cause: document.errors[0] })
+    const variables = document.errors.filter(({ pos }) => text.startsWith('${', pos[0] - 1))
+    const errors = [tabs, variables].find(({ length }) => length > 0) ?? document.errors
+    const described = errors.map((error) => {
+      const message = error.code === 'TAB_AS_INDENT' ? NO_TABS : variables.includes(error) ? QUOTES : error.message
+      return `${file}:${lines.linePos(error.pos[0]).line} not valid YAML: ${message}`
+    })
+    throw new GatewayConfigError([...new Set(described)].join('\n'), { cause: document.errors[0] })
   }
   return document
 }

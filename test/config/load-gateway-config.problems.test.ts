@@ -340,6 +340,12 @@ describe('a problem', () => {
     )
   })
 
+  it('of a variable without quotes in a flow map is told once', () => {
+    expect(() => load('channels:\n  - { id: main, base_url: ${URL}, models: { a: ${MODEL} } }\nmodels: []\n')).toThrow(
+      /^[^\n]*gateway\.yaml:2 not valid YAML: a variable between braces or brackets needs quotes: "\$\{NAME\}"$/,
+    )
+  })
+
   it.each(['[1]', 'text', '5'])('of the whole file %j is told as such', (text) => {
     expect(problemsOf(text)).toStrictEqual(['1 (file): write a block of keys'])
   })
@@ -372,6 +378,18 @@ identity:
     ],
   ])('names %s', (_, rules, message) => {
     expect(problemsOf(withIssuer(rules)).join('\n')).toContain(message)
+  })
+
+  it('is a local place of keys that is not at the origin of the issuer, and not trusted', () => {
+    const url = 'http://127.0.0.1:9000/keys'
+    const text = withIssuer(rule('')).replace('audience:', `jwks_url: "${url}", audience:`)
+    expect(problemsOf(text)).toEqual([
+      expect.stringContaining(
+        'issuers[0].jwks_url: is not at the origin of its issuer: add "http://127.0.0.1:9000" to trusted_origins',
+      ),
+    ])
+    expect(problemsOf(text.replace('trusted_origins: []', 'trusted_origins: ["http://127.0.0.1:9000"]'))).toEqual([])
+    expect(problemsOf(text.replace('https://issuer.example.com', 'http://127.0.0.1:9000'))).toEqual([])
   })
 
   it('is plain http where it is deployed, but not for this machine on a local host', () => {

@@ -32,7 +32,6 @@ describe('the header x-simulate', () => {
     ['/v1/completions', { prompt: ['a', 'b'] }, { prompt: ['[cut] a', '[cut] b'] }, '[cut]'],
     ['/v1/images/generations', { prompt: 'a' }, { prompt: '[error:500] a' }, 'error:500'],
     ['/v1/embeddings', { input: 'a' }, { input: '[hang] a' }, 'hang'],
-    ['/v1/embeddings', { input: [1, 2] }, { input: [1, 2] }, 'hang'],
     ['/v1/responses', { input: 'a' }, { input: '[cut] a' }, 'cut'],
     [
       '/v1/responses',
@@ -105,6 +104,16 @@ describe('the header x-simulate', () => {
   ])('is a 400 on %s, whose response no upstream makes, in the shape of the route', async (path, body) => {
     expect(await passed(path, 'fail', {})).toMatchObject({ status: 400, ...body })
   })
+
+  it.each([[[1, 2, 3]], [[[1], [2]]]])(
+    'is a 400 for an input of token ids, %j, which has no place for words',
+    async (input) => {
+      expect(await passed('/v1/embeddings', 'error:429', { input })).toMatchObject({
+        status: 400,
+        error: { message: expect.stringContaining('needs a prompt of text, not of token ids') },
+      })
+    },
+  )
 
   it('leaves a body that is no JSON to the refusal of the gateway', async () => {
     expect(await passed('/v1/embeddings', 'hang', '{')).toMatchObject({ body: '{' })

@@ -181,10 +181,17 @@ describe('run smoke', () => {
       expect(verdicts).toMatchObject({ wait: 'skipped', download: 'skipped', list: 'skipped', 'chat stream': 'passed' })
     })
 
+    it('makes no video with --skip-video, and passes', async () => {
+      const { report, verdicts, announced } = await smoke({}, { skipVideo: true })
+      expect(report.ok).toBe(true)
+      expect(verdicts).toEqual({ models: 'passed', chat: 'passed', 'chat stream': 'passed' })
+      expect(announced.join()).not.toContain('video')
+    })
+
     it('names the option for another model if the default is not listed, and spends nothing', async () => {
       const { report } = await smoke({ 'GET /v1/models': { status: 200, body: { data: [{ id: 'other' }] } } })
       expect(report.steps.filter(({ verdict }) => verdict === 'failed').map(({ lookAt }) => lookAt)).toEqual([
-        expect.stringContaining('--model: other'),
+        expect.stringContaining('--model (or --skip-video): other'),
         expect.stringContaining('--chat-model (or --skip-chat): other'),
         expect.stringContaining('--chat-model (or --skip-chat): other'),
       ])
