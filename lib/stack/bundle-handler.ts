@@ -110,6 +110,8 @@ function build({ root, folder, entry, withSourceMaps }: Required<HandlerFile>): 
     target: 'node24',
     mainFields: ['module', 'main'],
     alias: REPLACEMENTS,
+    // The SDK reads user agents with this package in browsers, and never in a function.
+    external: ['bowser'],
     minify: true,
     sourcemap: withSourceMaps ? 'external' : false,
     sourcesContent: false,
