@@ -67,7 +67,7 @@ describe('operations: one operation', () => {
     ['alerts, two budgets below their thresholds', '1 BatchGetItem, 2 Query, 3 R, 0 W'],
     [
       'alerts, two budgets cross a threshold',
-      '1 BatchGetItem, 6 GetItem, 2 Query, 2 TransactWriteItems, 4 UpdateItem, 9 R, 20 W',
+      '1 BatchGetItem, 6 GetItem, 2 Query, 2 TransactWriteItems, 4 UpdateItem, 9 R, 24 W',
     ],
     ['alerts, two budgets that stay above it', '1 BatchGetItem, 4 GetItem, 2 Query, 7 R, 0 W'],
     ['a switch is set', '1 GetItem, 1 TransactWriteItems, 1 R, 4 W'],
