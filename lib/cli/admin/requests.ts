@@ -72,7 +72,8 @@ type RequestRow = Awaited<ReturnType<typeof listRequests.run>>['requests'][numbe
 /** Lists recent relayed requests, those that failed too. */
 export const requestList: Command = commandOf(listRequestsDocument, {
   name: 'requests',
-  details: `From the ledger: requests that had a reservation and have ended; those of models without a price had none. FAILURE is the code that the client got, and what the upstream said.
+  details: `From the ledger: requests that had a reservation and have ended; those of models without a price had none.
+FAILURE is the code that the client got, and what the upstream said.
 Without --tenant, those of all tenants together.`,
   options: {
     tenant: { value: 'ID|NAME', summary: 'only this tenant', find: findTenantId },
