@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { type Budget, type BudgetPeriod, periodStart } from '#core/budgets.ts'
+import { type Budget, periodStart } from '#core/budgets.ts'
 import { jobIdMilliseconds } from '#core/ids.ts'
 import { JOB_RECORD_SECONDS, type VideoJob } from '#core/jobs/video-job.ts'
 import { formatCredits, type Microcredits, microcredits } from '#core/money.ts'
@@ -12,7 +12,7 @@ import {
   type UsageSums,
 } from '#core/pricing/usage.ts'
 import { streamSettledRows } from '#lambdas/admin/settled-rows.ts'
-import { keyBudgetChangedAt, readKeyBudget } from '#store/budgets.ts'
+import { type KeyBudget, readKeyBudget } from '#store/budgets.ts'
 import type { Reservation } from '#store/job-ledger/reservation.ts'
 import { readVideoJobItem } from '#store/jobs/job-reader.ts'
 import { type StoredHold, unnamedRest } from '#store/relay-ledger/hold.ts'
@@ -295,7 +295,7 @@ export async function checkKeyBudgets(
     const budget = readKeyBudget(item)
     broken.push(...checkSums(name, budget), ...equal(`${name} holds`, budget.held, 'open reservations in it', sum))
     const keyIds = named.get(id)
-    if (keyIds !== undefined && isWholly(budget.period, keyBudgetChangedAt(item))) {
+    if (keyIds !== undefined && isWholly(budget)) {
       const counted = await spentInPeriod(table, tenantId, { period: budget.period, keyIds })
       broken.push(...equal(`${name} has spent`, budget.spent, COUNTERS, counted))
     }
@@ -309,7 +309,7 @@ const COUNTERS = 'the sum of its usage counters'
 const OPEN_MILLISECONDS_MAX = 2 * 24 * 60 * 60 * 1000
 
 /** Whether the period is free of requests that were opened before the budget existed, or before a key left it. */
-function isWholly(period: BudgetPeriod, changedAt: number | undefined): boolean {
+function isWholly({ period, changedAt }: KeyBudget): boolean {
   return changedAt === undefined || periodStart(period) > changedAt + OPEN_MILLISECONDS_MAX
 }
 

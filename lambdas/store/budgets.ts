@@ -15,10 +15,20 @@ const keyBudgetItem = z.object({
   held: storedAmount,
   left: storedAmount,
   free: storedAmount,
+  changedAt: z.optional(z.number()),
 })
 
+/** The budget of a key, or of keys that share it. */
+export type KeyBudget = Budget & {
+  /**
+   * When it last began to count in the middle of something, was counted anew, or lost a key, in Unix milliseconds. Left out for a budget that
+   * began with its key and has all keys that ever shared it: its spending is what their usage counters say.
+   */
+  readonly changedAt?: number | undefined
+}
+
 /** Reads the item of a key's budget. @throws ZodError for an item that this service did not write. */
-export function readKeyBudget(item: Item): Budget {
+export function readKeyBudget(item: Item): KeyBudget {
   const { period, periodId, ...amounts } = keyBudgetItem.parse(item)
   return { ...amounts, period: { kind: period, id: periodId } }
 }
@@ -49,20 +59,8 @@ export function readTenantBudget(balance: Item): Budget | undefined {
   }
 }
 
-/**
- * When a key's budget last began to count in the middle of something, or lost a key, in Unix milliseconds. Undefined for a budget that
- * began with its key and has all keys that ever shared it: its spending is what their usage counters say.
- */
-export function keyBudgetChangedAt(item: Item): number | undefined {
-  return z.object({ changedAt: z.optional(z.number()) }).parse(item).changedAt
-}
-
 /** The write that stores the budget of a key; refused if there is one with this id. */
-export function putKeyBudget(
-  tenantId: string,
-  id: string,
-  { period, ...attributes }: Budget & { readonly changedAt?: number },
-): TableWrite {
+export function putKeyBudget(tenantId: string, id: string, { period, ...attributes }: KeyBudget): TableWrite {
   return {
     Put: {
       Item: {

@@ -9,7 +9,7 @@ import {
 } from '#core/budgets.ts'
 import type { Microcredits } from '#core/money.ts'
 import { type Clock, systemClock } from '../platform/clock.ts'
-import { putKeyBudget, readKeyBudget } from './budgets.ts'
+import { type KeyBudget, putKeyBudget, readKeyBudget } from './budgets.ts'
 import type { BudgetOfKey } from './callers.ts'
 import { readReservationItem } from './job-ledger/reservation.ts'
 import { type ApiKeyListing, listApiKeys } from './keys/api-keys.ts'
@@ -73,14 +73,15 @@ export function changeKeyBudgetAmount(
 
 /**
  * Sets a budget to what was counted while it was as `item`. The item moves in the same transactions as counters and reservations, so
- * the differences between them stay the same, and the write is right whatever is reserved and settled until then. Near the end of a
- * period, a settlement may count in another one than this write is for.
+ * the differences between them stay the same, and the write is right whatever is reserved and settled until then. Another recount, by
+ * another key that shares the budget, would change them: then this one is refused. Near the end of a period, a settlement may count in
+ * another one than this write is for.
  */
-export function recountKeyBudget(id: string, item: Budget, counted: CountedBudget): TableWrite {
+export function recountKeyBudget(id: string, item: KeyBudget, counted: CountedBudget): TableWrite {
   const { limit, period, spent, held, changedAt, isAtBoundary } = counted
   const { amount } = limit
   const recounted = {
-    set: { amount, period: period.kind, periodId: period.id, changedAt },
+    set: { amount, period: period.kind, periodId: period.id, changedAt: laterThan(item, changedAt) },
     add: {
       spent: spent - item.spent,
       held: held - item.held,
@@ -93,9 +94,15 @@ export function recountKeyBudget(id: string, item: Budget, counted: CountedBudge
       isStill('amount', item.amount),
       isStill('period', item.period.kind),
       isStill('periodId', item.period.id),
+      isStill('changedAt', item.changedAt),
       ...(isAtBoundary ? [isStill('spent', item.spent)] : []),
     ]),
   }
+}
+
+/** Two changes never have one time, whatever the clocks of their processes say. */
+function laterThan({ changedAt = 0 }: KeyBudget, nowMilliseconds: number): number {
+  return Math.max(nowMilliseconds, changedAt + 1)
 }
 
 /**
@@ -110,7 +117,7 @@ export function leaveKeyBudget(id: string, changedAt: number): TableWrite {
 export async function readBudgetOfKey(
   table: Pick<Table, 'readItem'>,
   { id }: BudgetOfKey,
-): Promise<Budget | undefined> {
+): Promise<KeyBudget | undefined> {
   const item = await table.readItem(tableKeys.keyBudget(id))
   return item === undefined ? undefined : readKeyBudget(item)
 }
@@ -178,7 +185,7 @@ async function planWrite(table: Table, wanted: Wanted): Promise<TableWrite | und
 }
 
 /** What the counters and the open reservations say of a budget, and its item at that moment. */
-async function count(table: Table, wanted: Wanted): Promise<CountedBudget & { readonly item: Budget | undefined }> {
+async function count(table: Table, wanted: Wanted): Promise<CountedBudget & { readonly item: KeyBudget | undefined }> {
   const { key, id, limit, stored, now } = wanted
   const { tenantId } = key
   const keyIds = await keysOf(table, wanted)
@@ -215,13 +222,20 @@ async function count(table: Table, wanted: Wanted): Promise<CountedBudget & { re
   }
 }
 
-/** The difference between a budget and its open reservations stays the same, because both move in the same transactions. */
-function heldNow({ held }: Budget, { read, sum, isExact }: Snapshot<Budget | undefined>): Microcredits {
-  return (isExact && read !== undefined ? held + sum - read.held : held) as Microcredits
+/**
+ * The difference between a budget and its open reservations stays the same, because both move in the same transactions. A recount since
+ * the reservations were read has set it already.
+ */
+function heldNow(
+  { held, changedAt }: KeyBudget,
+  { read, sum, isExact }: Snapshot<KeyBudget | undefined>,
+): Microcredits {
+  return (isExact && read !== undefined && read.changedAt === changedAt ? held + sum - read.held : held) as Microcredits
 }
 
-function isUnmoved(one: Budget | undefined, other: Budget | undefined): boolean {
+function isUnmoved(one: KeyBudget | undefined, other: KeyBudget | undefined): boolean {
   return (
+    one?.changedAt === other?.changedAt &&
     one?.held === other?.held &&
     one?.left === other?.left &&
     one?.spent === other?.spent &&

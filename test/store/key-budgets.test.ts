@@ -6,7 +6,7 @@ import { verifyLedger } from '#lambdas/admin/verify-ledger.ts'
 import { sha256Hex } from '#platform/crypto.ts'
 import { readAudit } from '#store/audit/read-audit.ts'
 import { moveKeyBudget } from '#store/budget-moves.ts'
-import { keyBudgetChangedAt, readKeyBudget } from '#store/budgets.ts'
+import { readKeyBudget } from '#store/budgets.ts'
 import { findCaller } from '#store/callers.ts'
 import {
   beginKeyBudget,
@@ -166,6 +166,48 @@ describe('the budget of a key:', () => {
       expect(await set(key.keyId, '5/month')).toMatchObject({ isChanged: false })
     })
 
+    it('counts once, whenever another key that shares the budget is set meanwhile', async () => {
+      const tenant = await openTenant(table)
+      const key = await newKey(tenant, '5/month')
+      const { listing } = await getApiKey(table, key.keyId)
+      const replaces = { keyId: key.keyId, expiresAt: null, revision: listing.revision, endsAt: EVE * 1000 + 60_000 }
+      const other = await newKey(tenant, undefined, { budget: listing.budget ?? undefined, replaces })
+      await settled(key, '0.5')
+      await reserved(other)
+      const outdated = { credits: '5', spent: '0.1', kind: 'month', atMilliseconds: EVE * 1000 } as const
+      let [reads, meanwhile] = [0, 0]
+      const interrupting =
+        <Args extends readonly unknown[], Result>(read: (...args: Args) => Promise<Result>) =>
+        async (...args: Args) => {
+          const result = await read(...args)
+          reads += 1
+          if (reads === meanwhile) {
+            await set(other.keyId, '5/month')
+          }
+          return result
+        }
+      for (meanwhile = 1; meanwhile <= Math.max(reads, 1); meanwhile += 1) {
+        await storeKeyBudget(table, key.keyId, outdated)
+        reads = 0
+        const interrupted = new Proxy(table, {
+          get: (target, name) =>
+            name === 'readItem'
+              ? interrupting(target.readItem.bind(target))
+              : name === 'queryPage'
+                ? interrupting(target.queryPage.bind(target))
+                : Reflect.get(target, name),
+        })
+        const budget = planKeyBudget(interrupted, parseBudgetLimit('9/total'), CLOCK)
+        await setApiKey(table, { keyId: key.keyId, settings: { budget }, actor: TESTER })
+        expect([meanwhile, await keyBudgetOf(table, key.keyId)]).toEqual([
+          meanwhile,
+          ['total', '0.5', '0.7', '7.8', '8.3'],
+        ])
+        expect(await brokenOf(tenant)).toEqual([])
+      }
+      expect(reads).toBeGreaterThan(4)
+    })
+
     it('makes a budget anew that is missing, with what is spent and held, so that no key is locked for ever', async () => {
       const key = await newKey(await openTenant(table), '5/month')
       await settled(key, '0.5')
@@ -265,7 +307,7 @@ describe('updates of the budget of a key:', () => {
       const begin = beginKeyBudget('acme', id, counted('5/day', ['1', '0.5']))
       await write(begin)
       expect(await keyBudgetOf(engine.table, id)).toEqual(['2026-11-22', '1', '0.5', '3.5', '4.5'])
-      expect(keyBudgetChangedAt(await stored())).toBe(NOW)
+      expect(readKeyBudget(await stored()).changedAt).toBe(NOW)
       await expect(write(begin)).rejects.toMatchObject({ name: 'ConditionsNotMetError' })
     })
   })
@@ -277,7 +319,7 @@ describe('updates of the budget of a key:', () => {
       await move()
       await write(change)
       expect(await keyBudgetOf(engine.table, id)).toEqual(['2026-11-22', '1.05', '-0.1', '1.05', '2.1'])
-      expect(keyBudgetChangedAt(await stored())).toBeUndefined()
+      expect(readKeyBudget(await stored()).changedAt).toBeUndefined()
     })
   })
 
@@ -288,7 +330,7 @@ describe('updates of the budget of a key:', () => {
       await move()
       await write(recount)
       expect(await keyBudgetOf(engine.table, id)).toEqual(['2026-11', '2.05', '0.4', '4.55', '6.6'])
-      expect(keyBudgetChangedAt(await stored())).toBe(NOW)
+      expect(readKeyBudget(await stored()).changedAt).toBe(NOW)
     })
 
     it('is refused near the end of a period after any settlement, which may count in the next one', async () => {
@@ -308,12 +350,23 @@ describe('updates of the budget of a key:', () => {
     })
   })
 
+  it('recountKeyBudget is refused after another recount, even of the same millisecond', async () => {
+    await start()
+    for (const _ of ['first', 'second']) {
+      const item = readKeyBudget(await stored())
+      const recount = recountKeyBudget(id, item, counted('5/day', ['2', '0.5']))
+      await write(recount)
+      await expect(write(recount)).rejects.toMatchObject({ name: 'ConditionsNotMetError' })
+    }
+    expect(await keyBudgetOf(engine.table, id)).toEqual(['2026-11-22', '2', '0.5', '2.5', '4.5'])
+  })
+
   describe('leaveKeyBudget', () => {
     it('notes the time, and makes no budget that is missing', async () => {
       await expect(write(leaveKeyBudget(id, NOW))).rejects.toMatchObject({ name: 'ConditionsNotMetError' })
       await start()
       await write(leaveKeyBudget(id, NOW))
-      expect(keyBudgetChangedAt(await stored())).toBe(NOW)
+      expect(readKeyBudget(await stored()).changedAt).toBe(NOW)
       expect(await keyBudgetOf(engine.table, id)).toEqual(['2026-11-22', '1', '0', '4', '5'])
     })
   })
