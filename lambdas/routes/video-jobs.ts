@@ -1,7 +1,7 @@
-import { PATHS } from '../core/api/paths.ts'
+import { MODEL_ROUTES } from '../core/api/paths.ts'
 import { defineRoute } from './define-route.ts'
 
-const JOBS = PATHS.videos
+const JOBS = MODEL_ROUTES.videos.path
 
 export const createVideoJob = /* @__PURE__ */ defineRoute({
   operation: 'create-video-job',

@@ -14,7 +14,7 @@ import {
   visit,
 } from 'yaml'
 import * as z from 'zod'
-import { PATHS } from '#core/api/paths.ts'
+import { MODEL_ROUTES } from '#core/api/paths.ts'
 import { credentialName } from '#core/catalogue/catalogue.ts'
 import { type GatewayConfig, gatewayConfigSchema, LOOPBACK_CALLBACKS } from '#core/catalogue/gateway-config.ts'
 import { isIssuer } from '#core/catalogue/identity-settings.ts'
@@ -164,8 +164,8 @@ function isWithoutChannels(value: unknown): boolean {
 }
 
 /** The paths that the gateway adds to a base url, the longest first. */
-const API_PATHS = Object.values(PATHS)
-  .map((path) => path.slice('/v1'.length))
+const API_PATHS = Object.values(MODEL_ROUTES)
+  .map(({ path }) => path.slice('/v1'.length))
   .toSorted((left, right) => right.length - left.length)
 
 /** A base url that is copied from the documentation of one call: every request would be a 404. */

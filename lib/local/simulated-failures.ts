@@ -1,6 +1,7 @@
 import { IncomingMessage, type ServerResponse } from 'node:http'
-import { PATHS } from '#core/api/paths.ts'
+import { MODEL_ROUTES, type ModelRoute } from '#core/api/paths.ts'
 import { InvalidRequestError } from '#core/errors.ts'
+import { isJsonObject } from '#core/json/parse-json-text.ts'
 import { closeInStages, sendGatewayError } from '#platform/http-server/gateway-error.ts'
 import { REQUEST_BYTES_MAX, readBody, refusalOf } from '#platform/http-server/request-bodies.ts'
 import { OPENAI_WORD_FORMS, parseOpenAiMagic } from '../simulators/openai-magic-words.ts'
@@ -10,25 +11,11 @@ import { parseMagicPrompt, VIDEO_WORD_FORMS } from '../simulators/video-magic-wo
 const HEADER = 'x-simulate'
 
 type Body = Readonly<Record<string, unknown>>
-type ModelPath = (typeof PATHS)[keyof typeof PATHS]
 
-/** Where the prompt of each route stands: what code that writes its own prompts cannot say there is put before it. */
-const PROMPTS: Readonly<Record<ModelPath, (body: Body, words: string) => Body>> = {
-  [PATHS.videos]: (body, words) => ({ ...body, prompt: before(body.prompt, words) }),
-  [PATHS.completions]: (body, words) => ({ ...body, prompt: before(body.prompt, words) }),
-  [PATHS.images]: (body, words) => ({ ...body, prompt: before(body.prompt, words) }),
-  [PATHS.embeddings]: (body, words) => ({ ...body, input: before(body.input, words) }),
-  [PATHS.chat]: (body, words) => ({ ...body, messages: beforeLastQuestion(body.messages, words) }),
-  [PATHS.messages]: (body, words) => ({ ...body, messages: beforeLastQuestion(body.messages, words) }),
-  [PATHS.responses]: (body, words) => {
-    const isText = typeof body.input === 'string'
-    return { ...body, input: isText ? before(body.input, words) : beforeLastQuestion(body.input, words, 'input_text') }
-  },
-}
+const routeAt = (path: string): ModelRoute | undefined =>
+  Object.values<ModelRoute>(MODEL_ROUTES).find((route) => route.path === path)
 
-const isModelPath = (path: string): path is ModelPath => Object.hasOwn(PROMPTS, path)
-
-/** A prompt of token ids, which has no place for words. */
+/** A prompt of token ids, or of another kind without a place for words. */
 class NoTextError extends Error {}
 
 function before(text: unknown, words: string): unknown {
@@ -41,10 +28,16 @@ function before(text: unknown, words: string): unknown {
   return typeof text === 'string' ? `${words} ${text}` : text
 }
 
-function beforeLastQuestion(messages: unknown, words: string, type = 'text'): unknown {
-  if (!Array.isArray(messages)) {
-    return messages
-  }
+/** The body with words before its prompt, for code that writes its own prompts and cannot say them there. */
+function withWords(body: Body, { prompt, speaks }: ModelRoute, words: string): Body {
+  const value = body[prompt]
+  const isConversation = Array.isArray(value) && isJsonObject(value[0])
+  const changed = isConversation ? beforeLastQuestion(value, words, speaks) : before(value, words)
+  return { ...body, [prompt]: changed }
+}
+
+function beforeLastQuestion(messages: readonly unknown[], words: string, api: ModelRoute['speaks']): unknown {
+  const type = api === 'responses' ? 'input_text' : 'text'
   const last = messages.findLastIndex((message) => Object(message).role === 'user')
   if (last === -1) {
     return [...messages, { role: 'user', content: words }]
@@ -67,13 +60,14 @@ export async function withSimulatedFailure(
 ): Promise<IncomingMessage | undefined> {
   const asked = request.headers[HEADER]
   const [path = ''] = (request.url ?? '').split('?')
-  const place = isModelPath(path) ? PROMPTS[path] : undefined
+  const route = routeAt(path)
   // Clients may send the header with all requests, also those that poll.
   if (asked === undefined || request.method !== 'POST') {
     return request
   }
-  if (place === undefined) {
-    const message = `${HEADER} works on POST of ${Object.keys(PROMPTS).join(', ')}`
+  if (route === undefined) {
+    const paths = Object.values(MODEL_ROUTES).map((each) => each.path)
+    const message = `${HEADER} works on POST of ${paths.join(', ')}`
     return await refuse(response, { requestId, path, message })
   }
   const words = String(asked)
@@ -92,11 +86,11 @@ export async function withSimulatedFailure(
     const body = await readBody(request, REQUEST_BYTES_MAX)
     return repeated(
       request,
-      withWords(body, (json) => place(json, words.join(' '))),
+      changed(body, (json) => withWords(json, route, words.join(' '))),
     )
   } catch (error) {
     if (error instanceof NoTextError) {
-      const message = `${HEADER} needs a prompt of text, not of token ids: its words are put before it`
+      const message = `${HEADER} needs a prompt of text, because its words are put before it`
       return await refuse(response, { requestId, path, message })
     }
     sendGatewayError(response, requestId, refusalOf(error))
@@ -117,7 +111,7 @@ async function refuse(response: ServerResponse, { requestId, path, message }: Re
 
 /** The forms of the word that was meant, if it is one, else all of them. */
 function allowedFor(word: string, path: string): string {
-  const forms = path === PATHS.videos ? VIDEO_WORD_FORMS : OPENAI_WORD_FORMS
+  const forms = path === MODEL_ROUTES.videos.path ? VIDEO_WORD_FORMS : OPENAI_WORD_FORMS
   const name = (form: string) => /[a-z-]+/.exec(form)?.[0]
   const own = forms.filter((form) => name(form) === name(word))
   return (own.length === 0 ? forms : own).join(', ').replace(':STATUS', ':STATUS (400 to 599)')
@@ -125,7 +119,7 @@ function allowedFor(word: string, path: string): string {
 
 /** A misspelt word, or one with a wrong argument, would be prose, and the test that asked for a failure would see a success. */
 function isKnown(word: string, path: string): boolean {
-  if (path !== PATHS.videos) {
+  if (path !== MODEL_ROUTES.videos.path) {
     return parseOpenAiMagic(word).prose === ''
   }
   const meaning = (prompt: string) =>
@@ -134,7 +128,7 @@ function isKnown(word: string, path: string): boolean {
 }
 
 /** A body that is no JSON is left to the gateway's own refusal. */
-function withWords(bytes: Buffer, change: (body: Body) => Body): Buffer {
+function changed(bytes: Buffer, change: (body: Body) => Body): Buffer {
   let body: Body
   try {
     body = Object(JSON.parse(bytes.toString('utf8')))

@@ -1,5 +1,6 @@
 import { LISTED_STATUSES } from '#core/jobs/video-job.ts'
 import { type OperationObject, type Parameter, readExamples, schemaReference } from './openapi-types.ts'
+import { RELAY_TAGS } from './relay-operations.ts'
 
 /** The description of one operation. ROUTES has its method, path and statuses. */
 export type OperationDocument = {
@@ -28,12 +29,7 @@ export type OperationDocument = {
 export const TAGS = {
   Video: 'Asynchronous video jobs: create, fetch, list, delete, and one signed callback.',
   Models: 'The models that a key may use.',
-  Chat: 'Chat completions, whole or streamed.',
-  Responses: 'Responses of the OpenAI API, whole or streamed. The gateway keeps none.',
-  Messages: 'Messages of the Anthropic API, whole or streamed.',
-  Completions: 'Legacy text completions, made by chat models.',
-  Embeddings: 'Vectors of strings.',
-  Images: 'Images from prompts.',
+  ...RELAY_TAGS,
   Usage: 'What was used, what it cost, and what is left.',
   Service: 'The service itself, without a key.',
 } as const

@@ -57,6 +57,16 @@ const BETA: Parameter = {
 const BILLED =
   'Reserves an upper bound of the price, then bills the usage that the upstream reports. A request that fails before its first byte is free.'
 
+/** Their groups, in display order. */
+export const RELAY_TAGS = {
+  Chat: 'Chat completions, whole or streamed.',
+  Responses: 'Responses of the OpenAI API, whole or streamed. The gateway keeps none.',
+  Messages: 'Messages of the Anthropic API, whole or streamed.',
+  Completions: 'Legacy text completions, made by chat models.',
+  Embeddings: 'Vectors of strings.',
+  Images: 'Images from prompts.',
+} as const
+
 /** The routes that relay requests to an upstream. */
 export const RELAY_OPERATIONS = {
   'create-chat-completion': {

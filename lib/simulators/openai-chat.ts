@@ -346,6 +346,6 @@ function chatEvents({ head, choices, prompt, request, magic }: Generated): objec
 }
 
 /** A new id: a prefix and 32 hexadecimal digits. */
-export function newId(prefix: 'chatcmpl-' | 'call_' | 'req_' | 'resp_' | 'msg_' | 'fc_' | 'rs_' | 'toolu_'): string {
+export function newId(prefix: string): string {
   return `${prefix}${randomUUID().replaceAll('-', '')}`
 }

@@ -1,5 +1,5 @@
 import { expect } from '@jest/globals'
-import { errorShapeOf, MODEL_PATHS } from '#core/api/paths.ts'
+import { errorShapeOf, MODEL_ROUTES, type ModelRoute } from '#core/api/paths.ts'
 import type { Route } from '#routes/define-route.ts'
 import type { Operation } from '#routes/index.ts'
 import { RELAYED_ROUTES } from '#routes/relayed.ts'
@@ -17,25 +17,33 @@ export function exampleOf(operation: Operation): Sample | undefined {
 
 /** Models of the tests' catalogues, by the routes that take them. */
 const MODELS = { chat: CHAT, embedding: 'text-embedding-3-small', image: 'image-v2' } as const
-const KINDS = ['chat', 'embedding', 'image'] as const
 
 /** A completion of one prompt, which is one request of the upstream. */
 const COMPLETION = { prompt: 'hi', max_tokens: 5 }
 
 /**
- * A relayed route with a request that it accepts, and the reply of an upstream that speaks chat, embeddings and images: the examples of
- * openapi.json, for the models of the tests.
+ * A relayed route with a request that it accepts, and the reply of its upstream: the examples of openapi.json, for the models of the
+ * tests. A route that is translated has an upstream that speaks chat.
  */
 function sampled(route: Route<Operation>) {
-  const kind = KINDS.find((each) => MODEL_PATHS[each].some((path) => route.path.startsWith(path))) ?? 'chat'
+  const { kind, speaks } = modelRouteOf(route)
   const { body = {}, reply = {} } = exampleOf(route.operation) ?? {}
   return {
     ...route,
     kind,
     body: { ...body, ...(route.operation === 'create-completion' ? COMPLETION : {}), model: MODELS[kind] },
-    reply: kind === 'chat' ? chatAnswer() : reply,
+    reply: speaks === undefined ? reply : chatAnswer(),
     unserved: UNSERVED[kind],
   }
+}
+
+/** A count of tokens is below the route of its messages. */
+function modelRouteOf({ operation, path }: Route<Operation>) {
+  const found = Object.values<ModelRoute>(MODEL_ROUTES).find((each) => path.startsWith(each.path))
+  if (found === undefined || found.kind === 'video') {
+    throw new TypeError(`${operation} uses no model of a relayed kind`)
+  }
+  return { ...found, kind: found.kind }
 }
 
 export type RelayedRoute = ReturnType<typeof sampled>

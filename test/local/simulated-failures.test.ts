@@ -110,7 +110,7 @@ describe('the header x-simulate', () => {
     async (input) => {
       expect(await passed('/v1/embeddings', 'error:429', { input })).toMatchObject({
         status: 400,
-        error: { message: expect.stringContaining('needs a prompt of text, not of token ids') },
+        error: { message: expect.stringContaining('needs a prompt of text, because') },
       })
     },
   )

@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs'
 import { describe, expect, it } from '@jest/globals'
-import { MODEL_PATHS } from '#core/api/paths.ts'
+import { MODEL_ROUTES } from '#core/api/paths.ts'
 import { declaredStatuses, defineRoute, methodsOf, type Route } from '#routes/define-route.ts'
 import { allowedMethods, ROUTES } from '#routes/index.ts'
 import { bundleHandler } from '#stack/bundle-handler.ts'
@@ -25,8 +25,11 @@ describe('ROUTES', () => {
 
   it('have exactly the paths that models name as their endpoints', () => {
     const makers = ROUTES.filter(({ relays, operation }: Route) => relays === true || operation === 'create-video-job')
-    const paths: readonly string[] = Object.values(MODEL_PATHS).flat()
-    expect(makers.map(({ path }) => path).toSorted()).toEqual(paths.toSorted())
+    expect(makers.map(({ path }) => path).toSorted()).toEqual(
+      Object.values(MODEL_ROUTES)
+        .map(({ path }) => path)
+        .toSorted(),
+    )
   })
 
   it.each<Route>([...ROUTES])('of the bundle of $operation are those of its function', ({ function: name }) => {

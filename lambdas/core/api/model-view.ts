@@ -1,10 +1,10 @@
-import { type ConversationApi, servingApi } from '../catalogue/apis.ts'
+import { servingApi } from '../catalogue/apis.ts'
 import type { Catalogue } from '../catalogue/catalogue.ts'
 import type { ImageModel, Model, VideoModel } from '../catalogue/model.ts'
 import { ASPECT_RATIOS, type MODALITIES } from '../catalogue/parameters.ts'
 import { ModelNotFoundError } from '../errors.ts'
 import { nearestName } from '../nearest-name.ts'
-import { MODEL_PATHS, PATHS } from './paths.ts'
+import { routesOfKind } from './paths.ts'
 
 type Facts = Pick<Catalogue, 'config' | 'videoChannels' | 'configuredRelayChannels'>
 
@@ -23,23 +23,20 @@ export function modelView(model: Model, catalogue: Facts) {
   }
 }
 
-/** What an upstream must speak for the routes of chat models. */
-const APIS: Readonly<Record<(typeof MODEL_PATHS.chat)[number], ConversationApi>> = {
-  [PATHS.chat]: 'chat',
-  [PATHS.completions]: 'chat',
-  [PATHS.responses]: 'responses',
-  [PATHS.messages]: 'messages',
-}
-
-/** The routes that take a model: a chat model may have channels that cannot serve each of them. */
+/** The paths of the routes that take a model: a chat model may have channels that cannot serve each of them. */
 export function endpointsOf(
   { id, kind }: Model,
   catalogue: Pick<Catalogue, 'configuredRelayChannels'>,
 ): readonly string[] {
   const channels = kind === 'chat' ? catalogue.configuredRelayChannels(id) : []
-  return kind !== 'chat' || channels.length === 0
-    ? MODEL_PATHS[kind]
-    : MODEL_PATHS.chat.filter((path) => channels.some((channel) => servingApi(APIS[path], channel, id) !== undefined))
+  return routesOfKind(kind)
+    .filter(
+      ({ speaks }) =>
+        speaks === undefined ||
+        channels.length === 0 ||
+        channels.some((channel) => servingApi(speaks, channel, id) !== undefined),
+    )
+    .map(({ path }) => path)
 }
 
 /** The models that a key may use, in the order of the configuration. @param allowed `null` for all. */

@@ -1,27 +1,36 @@
+import type { ConversationApi } from '../catalogue/apis.ts'
 import type { Model } from '../catalogue/model.ts'
 import { nearestName } from '../nearest-name.ts'
 
 /** The shapes of an error body. */
 export type ErrorShape = 'video' | 'messages' | 'openai'
 
-/** Paths of the routes that make something with a model. */
-export const PATHS = {
-  chat: '/v1/chat/completions',
-  completions: '/v1/completions',
-  responses: '/v1/responses',
-  messages: '/v1/messages',
-  embeddings: '/v1/embeddings',
-  images: '/v1/images/generations',
-  videos: '/v1/video/generations',
-} as const
+/** A route that makes something with a model. */
+export type ModelRoute = {
+  readonly path: string
+  /** Of the models that it takes. */
+  readonly kind: Model['kind']
+  /** What an upstream must speak, or what is translated for it. Left out for a route that every channel of the model serves. */
+  readonly speaks?: ConversationApi
+  /** The field of its body with the prompt: a text, a list of texts, or a list of messages. */
+  readonly prompt: string
+}
 
-/** The same by the kind of the model. */
-export const MODEL_PATHS = {
-  chat: [PATHS.chat, PATHS.completions, PATHS.responses, PATHS.messages],
-  embedding: [PATHS.embeddings],
-  image: [PATHS.images],
-  video: [PATHS.videos],
-} as const satisfies Readonly<Record<Model['kind'], readonly string[]>>
+/** In the order in which clients see them. */
+export const MODEL_ROUTES = {
+  chat: { path: '/v1/chat/completions', kind: 'chat', speaks: 'chat', prompt: 'messages' },
+  completions: { path: '/v1/completions', kind: 'chat', speaks: 'chat', prompt: 'prompt' },
+  responses: { path: '/v1/responses', kind: 'chat', speaks: 'responses', prompt: 'input' },
+  messages: { path: '/v1/messages', kind: 'chat', speaks: 'messages', prompt: 'messages' },
+  embeddings: { path: '/v1/embeddings', kind: 'embedding', prompt: 'input' },
+  images: { path: '/v1/images/generations', kind: 'image', prompt: 'prompt' },
+  videos: { path: '/v1/video/generations', kind: 'video', prompt: 'prompt' },
+} as const satisfies Readonly<Record<string, ModelRoute>>
+
+/** The routes that take models of a kind. */
+export function routesOfKind(kind: Model['kind']): readonly ModelRoute[] {
+  return Object.values<ModelRoute>(MODEL_ROUTES).filter((route) => route.kind === kind)
+}
 
 /**
  * Paths under `/v1/video/` have the shape `{"error": string}`, those under `/v1/messages` the one of the Anthropic API; all others, unknown
@@ -29,7 +38,7 @@ export const MODEL_PATHS = {
  */
 export function errorShapeOf(path: string): ErrorShape {
   const isBelow = (root: string) => path === root || path.startsWith(`${root}/`)
-  return isBelow('/v1/video') ? 'video' : isBelow(PATHS.messages) ? 'messages' : 'openai'
+  return isBelow('/v1/video') ? 'video' : isBelow(MODEL_ROUTES.messages.path) ? 'messages' : 'openai'
 }
 
 /** What OpenAI's API can do with a response that it has kept. */
@@ -55,7 +64,7 @@ export function notServedMessage(method: string, path: string, routes: readonly 
 
 /** The route of the method whose path is the nearest, if any is near; of another method only for the very path, in other letters. */
 function nearestRoute(method: string, path: string, routes: readonly string[]): string | undefined {
-  const typed = path.replace(/\/+$/, '').replace(OPENAI_VIDEOS, PATHS.videos)
+  const typed = path.replace(/\/+$/, '').replace(OPENAI_VIDEOS, MODEL_ROUTES.videos.path)
   const segments = typed.split('/')
   const concrete = (route: string) => {
     const template = route.slice(route.indexOf(' ') + 1).split('/')

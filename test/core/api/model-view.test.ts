@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import * as z from 'zod'
 import { modelView } from '#core/api/model-view.ts'
-import { MODEL_PATHS } from '#core/api/paths.ts'
+import { type ModelRoute, routesOfKind } from '#core/api/paths.ts'
 import { modelPriceResponse, modelResponse } from '#core/api/responses.ts'
 import { createCatalogue } from '#core/catalogue/catalogue.ts'
 import { gatewayConfigSchema } from '#core/catalogue/gateway-config.ts'
@@ -33,6 +33,8 @@ function configuredPriceFields(): string[] {
   return [...new Set(fields)].filter((name) => !name.endsWith('_per_million')).toSorted()
 }
 
+const pathsOf = (kind: ModelRoute['kind']) => routesOfKind(kind).map(({ path }) => path)
+
 describe('modelView', () => {
   it.each(shippedConfig.models.map(({ id }) => id))('%s has documented fields only', (id) => {
     const documented = z.strictObject({
@@ -58,7 +60,7 @@ describe('modelView', () => {
       output_modalities: ['text'],
       vision: true,
       tools: true,
-      endpoints: MODEL_PATHS.chat,
+      endpoints: pathsOf('chat'),
       pricing: {
         unit: 'credit',
         billing: 'token',
@@ -89,13 +91,13 @@ describe('modelView', () => {
   it.each([
     [
       'text-embedding-3-small',
-      { context_window: 8192, output_modalities: ['embedding'], endpoints: MODEL_PATHS.embedding },
+      { context_window: 8192, output_modalities: ['embedding'], endpoints: pathsOf('embedding') },
     ],
     [
       'image-v3',
       {
         output_modalities: ['image'],
-        endpoints: MODEL_PATHS.image,
+        endpoints: pathsOf('image'),
         sizes: ['1024x1024', '1792x1024', '1024x1792'],
         qualities: ['standard', 'hd'],
         styles: ['vivid', 'natural'],
@@ -107,7 +109,7 @@ describe('modelView', () => {
       {
         input_modalities: ['text', 'image'],
         output_modalities: ['video'],
-        endpoints: MODEL_PATHS.video,
+        endpoints: pathsOf('video'),
         durations: { min: 3, max: 15 },
         resolutions: ['480P', '720P', '1080P'],
         aspect_ratios: ['16:9', '9:16', '1:1', '4:3', '3:4', '4:5', '5:4', '9:21', '21:9'],
