@@ -131,6 +131,16 @@ export const GATED_FIELDS = [
   'fallbacks',
 ] as const
 
+/** Fields by which a request says what it may cost. */
+export const BOUNDING_FIELDS = [
+  'model',
+  'stream',
+  'n',
+  'max_tokens',
+  'max_completion_tokens',
+  'max_output_tokens',
+] as const
+
 /** Maps names to one form that lenient upstreams may treat alike: `maxTokens`, `MAX_TOKENS` and `max-tokens`. */
 export function folded(name: string): string {
   return name.replaceAll(/[_-]/g, '').toLowerCase()

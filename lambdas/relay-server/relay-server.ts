@@ -6,19 +6,14 @@ import { matchPath } from '#core/api/paths.ts'
 import { timeOrderedId } from '#core/ids.ts'
 import { bodyOwner } from '#middleware/body-owner.ts'
 import { allowedOrigins } from '#middleware/responses.ts'
+import { once } from '#platform/cache.ts'
 import { closeInStages, SHUTTING_DOWN, sendGatewayError } from '#platform/http-server/gateway-error.ts'
 import { InFlight, RunningWork } from '#platform/http-server/in-flight.ts'
 import { BodiesBeingRead, REQUEST_BYTES_MAX, readBody, refusalOf } from '#platform/http-server/request-bodies.ts'
 import { type HeldResponse, UnreadResponses } from '#platform/http-server/unread-responses.ts'
 import { ROUTES } from '#routes/index.ts'
+import type { RELAYED_ROUTES } from '#routes/relayed.ts'
 import { ResponseHeaders } from '../relay/client-response.ts'
-import { chat } from '../relay/protocols/chat.ts'
-import { completion } from '../relay/protocols/completion.ts'
-import { countMessageTokens } from '../relay/protocols/count-message-tokens.ts'
-import { embedding } from '../relay/protocols/embedding.ts'
-import { image } from '../relay/protocols/image.ts'
-import { messages } from '../relay/protocols/messages.ts'
-import { responses } from '../relay/protocols/responses.ts'
 import { boundSilence, RelayExchange } from '../relay/relay-exchange.ts'
 import { REQUEST_MILLISECONDS_MAX } from '../relay/run-request.ts'
 import { sendJson } from '../relay/send-response.ts'
@@ -45,9 +40,9 @@ export class RelayServer {
     this.#unread = unread
   }
 
-  /** Reads a request, and responds. Resolves after the settlement and the last byte; never rejects. */
-  async serve(route: RelayRoute, target: RequestTarget, pair: HttpPair): Promise<void> {
-    await this.#running.track(this.#serve(route, target, pair))
+  /** Reads a request, and responds. Resolves after the settlement and the last byte; rejects only for a route that cannot be loaded. */
+  async serve(route: LoadedLate, target: RequestTarget, pair: HttpPair): Promise<void> {
+    await this.#running.track(this.#serve(await route.load(), target, pair))
   }
 
   /**
@@ -138,32 +133,49 @@ async function send({ response }: RelayExchange, body: object): Promise<void> {
   await sendJson(response, { statusCode: 200, pieces: [Buffer.from(JSON.stringify(body))] })
 }
 
-const OPERATIONS: readonly RelayRoute[] = [
-  chat,
-  responses,
-  messages,
-  countMessageTokens,
-  completion,
-  embedding,
-  image,
-  { operation: 'list-models', errors: OPENAI_ERRORS, relay: listModels, takesBody: false },
-  { operation: 'get-model', errors: OPENAI_ERRORS, relay: getModel, takesBody: false },
-]
+type Load = () => Promise<RelayRoute>
+
+/** A process loads a protocol for its first request, so that it starts as fast as one that knows a single protocol. */
+const RELAYED: Readonly<Record<(typeof RELAYED_ROUTES)[number]['operation'], Load>> = {
+  'create-chat-completion': async () => (await import('../relay/protocols/chat.ts')).chat,
+  'create-response': async () => (await import('../relay/protocols/responses.ts')).responses,
+  'create-message': async () => (await import('../relay/protocols/messages.ts')).messages,
+  'count-message-tokens': async () => (await import('../relay/protocols/count-message-tokens.ts')).countMessageTokens,
+  'create-completion': async () => (await import('../relay/protocols/completion.ts')).completion,
+  'create-embedding': async () => (await import('../relay/protocols/embedding.ts')).embedding,
+  'create-image': async () => (await import('../relay/protocols/image.ts')).image,
+}
+
+const OPERATIONS: ReadonlyMap<string, Load> = new Map<string, Load>([
+  ...Object.entries(RELAYED),
+  ...Object.entries({ 'list-models': listModels, 'get-model': getModel }).map(([operation, relay]): [string, Load] => [
+    operation,
+    async () => ({ operation, errors: OPENAI_ERRORS, relay, takesBody: false }),
+  ]),
+])
+
+/** A route whose code is loaded at its first request. */
+export type LoadedLate = { readonly operation: string; readonly load: Load }
 
 const SERVED = ROUTES.flatMap(({ operation, method, path }) => {
-  const served = OPERATIONS.find((each) => each.operation === operation)
-  return served === undefined ? [] : [{ method, path, served }]
+  const load = OPERATIONS.get(operation)
+  return load === undefined ? [] : [{ method, path, served: { operation, load: once(load) } }]
 })
 
+/** Loads every protocol, for a process in which no first request should pay for one. */
+export async function loadProtocols(): Promise<void> {
+  await Promise.all(SERVED.map(({ served }) => served.load()))
+}
+
 /** Routes without path parameters, by method and path. */
-const FIXED: ReadonlyMap<string, RelayRoute> = new Map(
+const FIXED: ReadonlyMap<string, LoadedLate> = new Map(
   SERVED.filter(({ path }) => !path.includes('{')).map(({ method, path, served }) => [`${method} ${path}`, served]),
 )
 
 const VARIABLE = SERVED.filter(({ path }) => path.includes('{'))
 
 /** The operation of a request; undefined for a path or a method that the relay server does not serve. */
-export function relayRouteOf(method: string | undefined, path: string): RelayRoute | undefined {
+export function relayRouteOf(method: string | undefined, path: string): LoadedLate | undefined {
   return (
     FIXED.get(`${method} ${path}`) ??
     VARIABLE.find((each) => each.method === method && matchPath(each.path, path) !== undefined)?.served

@@ -1,4 +1,4 @@
-import { MODEL_ROUTES } from '../core/api/paths.ts'
+import { MODEL_ENDPOINTS } from '../core/api/paths.ts'
 import { defineRoute, type RouteNeeds } from './define-route.ts'
 
 /** Reserves, relays and settles. Without streaming, API Gateway gives up after 29 seconds, and the function continues to settle. */
@@ -21,7 +21,7 @@ const RELAY = {
 export const createChatCompletion = /* @__PURE__ */ defineRoute({
   operation: 'create-chat-completion',
   method: 'POST',
-  path: MODEL_ROUTES.chat.path,
+  path: MODEL_ENDPOINTS.chat.path,
   input: 'CreateChatCompletionRequest',
   output: 'ChatCompletion',
   relays: true,
@@ -32,7 +32,7 @@ export const createChatCompletion = /* @__PURE__ */ defineRoute({
 export const createResponse = /* @__PURE__ */ defineRoute({
   operation: 'create-response',
   method: 'POST',
-  path: MODEL_ROUTES.responses.path,
+  path: MODEL_ENDPOINTS.responses.path,
   input: 'CreateResponseRequest',
   output: 'Response',
   relays: true,
@@ -42,7 +42,7 @@ export const createResponse = /* @__PURE__ */ defineRoute({
 export const createMessage = /* @__PURE__ */ defineRoute({
   operation: 'create-message',
   method: 'POST',
-  path: MODEL_ROUTES.messages.path,
+  path: MODEL_ENDPOINTS.messages.path,
   query: ['beta'],
   input: 'CreateMessageRequest',
   output: 'Message',
@@ -53,7 +53,7 @@ export const createMessage = /* @__PURE__ */ defineRoute({
 export const countMessageTokens = /* @__PURE__ */ defineRoute({
   operation: 'count-message-tokens',
   method: 'POST',
-  path: `${MODEL_ROUTES.messages.path}/count_tokens`,
+  path: `${MODEL_ENDPOINTS.messages.path}/count_tokens`,
   query: ['beta'],
   input: 'CountMessageTokensRequest',
   output: 'MessageTokenCount',
@@ -71,7 +71,7 @@ export const countMessageTokens = /* @__PURE__ */ defineRoute({
 export const createCompletion = /* @__PURE__ */ defineRoute({
   operation: 'create-completion',
   method: 'POST',
-  path: MODEL_ROUTES.completions.path,
+  path: MODEL_ENDPOINTS.completions.path,
   input: 'CreateCompletionRequest',
   output: 'Completion',
   relays: true,
@@ -82,7 +82,7 @@ export const createCompletion = /* @__PURE__ */ defineRoute({
 export const createEmbedding = /* @__PURE__ */ defineRoute({
   operation: 'create-embedding',
   method: 'POST',
-  path: MODEL_ROUTES.embeddings.path,
+  path: MODEL_ENDPOINTS.embeddings.path,
   input: 'CreateEmbeddingRequest',
   output: 'EmbeddingList',
   relays: true,
@@ -92,7 +92,7 @@ export const createEmbedding = /* @__PURE__ */ defineRoute({
 export const createImage = /* @__PURE__ */ defineRoute({
   operation: 'create-image',
   method: 'POST',
-  path: MODEL_ROUTES.images.path,
+  path: MODEL_ENDPOINTS.images.path,
   input: 'CreateImageRequest',
   output: 'ImageList',
   relays: true,

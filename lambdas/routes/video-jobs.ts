@@ -1,7 +1,7 @@
-import { MODEL_ROUTES } from '../core/api/paths.ts'
+import { MODEL_ENDPOINTS } from '../core/api/paths.ts'
 import { defineRoute } from './define-route.ts'
 
-const JOBS = MODEL_ROUTES.videos.path
+const JOBS = MODEL_ENDPOINTS.videos.path
 
 export const createVideoJob = /* @__PURE__ */ defineRoute({
   operation: 'create-video-job',

@@ -14,7 +14,7 @@ import {
   visit,
 } from 'yaml'
 import * as z from 'zod'
-import { MODEL_ROUTES } from '#core/api/paths.ts'
+import { MODEL_ENDPOINTS } from '#core/api/paths.ts'
 import { credentialName } from '#core/catalogue/catalogue.ts'
 import { type GatewayConfig, gatewayConfigSchema, LOOPBACK_CALLBACKS } from '#core/catalogue/gateway-config.ts'
 import { isIssuer } from '#core/catalogue/identity-settings.ts'
@@ -164,7 +164,7 @@ function isWithoutChannels(value: unknown): boolean {
 }
 
 /** The paths that the gateway adds to a base url, the longest first. */
-const API_PATHS = Object.values(MODEL_ROUTES)
+const API_PATHS = Object.values(MODEL_ENDPOINTS)
   .map(({ path }) => path.slice('/v1'.length))
   .toSorted((left, right) => right.length - left.length)
 

@@ -8,11 +8,11 @@ export class RelayFront {
   readonly #serveOthers: Serve
   /** The server reads the environment of the started host when it is loaded. */
   readonly #load = once(async () => {
-    const [{ RelayServer }, { relayRouteOf }, { readTarget }] = await Promise.all([
-      import('#lambdas/relay-server/relay-server.ts'),
+    const [{ RelayServer, relayRouteOf, loadProtocols }, { readTarget }] = await Promise.all([
       import('#lambdas/relay-server/relay-server.ts'),
       import('#lambdas/relay-server/http-response.ts'),
     ])
+    await loadProtocols()
     return { server: new RelayServer(), relayRouteOf, readTarget }
   })
 

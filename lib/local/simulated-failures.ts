@@ -1,5 +1,5 @@
 import { IncomingMessage, type ServerResponse } from 'node:http'
-import { MODEL_ROUTES, type ModelRoute } from '#core/api/paths.ts'
+import { MODEL_ENDPOINTS, type ModelEndpoint } from '#core/api/paths.ts'
 import { InvalidRequestError } from '#core/errors.ts'
 import { isJsonObject } from '#core/json/parse-json-text.ts'
 import { closeInStages, sendGatewayError } from '#platform/http-server/gateway-error.ts'
@@ -12,8 +12,8 @@ const HEADER = 'x-simulate'
 
 type Body = Readonly<Record<string, unknown>>
 
-const routeAt = (path: string): ModelRoute | undefined =>
-  Object.values<ModelRoute>(MODEL_ROUTES).find((route) => route.path === path)
+const routeAt = (path: string): ModelEndpoint | undefined =>
+  Object.values<ModelEndpoint>(MODEL_ENDPOINTS).find((route) => route.path === path)
 
 /** A prompt of token ids, or of another kind without a place for words. */
 class NoTextError extends Error {}
@@ -29,14 +29,14 @@ function before(text: unknown, words: string): unknown {
 }
 
 /** The body with words before its prompt, for code that writes its own prompts and cannot say them there. */
-function withWords(body: Body, { prompt, speaks }: ModelRoute, words: string): Body {
+function withWords(body: Body, { prompt, speaks }: ModelEndpoint, words: string): Body {
   const value = body[prompt]
   const isConversation = Array.isArray(value) && isJsonObject(value[0])
   const changed = isConversation ? beforeLastQuestion(value, words, speaks) : before(value, words)
   return { ...body, [prompt]: changed }
 }
 
-function beforeLastQuestion(messages: readonly unknown[], words: string, api: ModelRoute['speaks']): unknown {
+function beforeLastQuestion(messages: readonly unknown[], words: string, api: ModelEndpoint['speaks']): unknown {
   const type = api === 'responses' ? 'input_text' : 'text'
   const last = messages.findLastIndex((message) => Object(message).role === 'user')
   if (last === -1) {
@@ -66,7 +66,7 @@ export async function withSimulatedFailure(
     return request
   }
   if (route === undefined) {
-    const paths = Object.values(MODEL_ROUTES).map((each) => each.path)
+    const paths = Object.values(MODEL_ENDPOINTS).map((each) => each.path)
     const message = `${HEADER} works on POST of ${paths.join(', ')}`
     return await refuse(response, { requestId, path, message })
   }
@@ -111,7 +111,7 @@ async function refuse(response: ServerResponse, { requestId, path, message }: Re
 
 /** The forms of the word that was meant, if it is one, else all of them. */
 function allowedFor(word: string, path: string): string {
-  const forms = path === MODEL_ROUTES.videos.path ? VIDEO_WORD_FORMS : OPENAI_WORD_FORMS
+  const forms = path === MODEL_ENDPOINTS.videos.path ? VIDEO_WORD_FORMS : OPENAI_WORD_FORMS
   const name = (form: string) => /[a-z-]+/.exec(form)?.[0]
   const own = forms.filter((form) => name(form) === name(word))
   return (own.length === 0 ? forms : own).join(', ').replace(':STATUS', ':STATUS (400 to 599)')
@@ -119,7 +119,7 @@ function allowedFor(word: string, path: string): string {
 
 /** A misspelt word, or one with a wrong argument, would be prose, and the test that asked for a failure would see a success. */
 function isKnown(word: string, path: string): boolean {
-  if (path !== MODEL_ROUTES.videos.path) {
+  if (path !== MODEL_ENDPOINTS.videos.path) {
     return parseOpenAiMagic(word).prose === ''
   }
   const meaning = (prompt: string) =>

@@ -1,5 +1,5 @@
 import { MESSAGES_ERRORS } from '#core/api/error-form.ts'
-import { type ErrorShape, routesOfKind } from '#core/api/paths.ts'
+import { type ErrorShape, endpointsOfKind } from '#core/api/paths.ts'
 
 /** One cause of an error, with the whole body that the gateway writes. */
 export type ErrorExample = { readonly summary: string; readonly value: object }
@@ -118,7 +118,7 @@ export const OPENAI_ERRORS = {
         code: 'model_not_found',
       }),
       kind: openai('A model of another kind', {
-        message: `the model text-embedding-3-small is of the kind embedding: use ${routesOfKind('embedding')
+        message: `the model text-embedding-3-small is of the kind embedding: use ${endpointsOfKind('embedding')
           .map(({ path }) => `POST ${path}`)
           .join(', ')}`,
         type: INVALID,

@@ -1,4 +1,4 @@
-import { routesOfKind } from '#core/api/paths.ts'
+import { endpointsOfKind } from '#core/api/paths.ts'
 import { CHAT } from '../engines/relay-rig.ts'
 
 /** The chat model of the relay rig as clients see it. */
@@ -13,7 +13,7 @@ export const CHAT_VIEW = {
   input_modalities: ['text'],
   output_modalities: ['text'],
   vision: false,
-  endpoints: routesOfKind('chat').map(({ path }) => path),
+  endpoints: endpointsOfKind('chat').map(({ path }) => path),
   pricing: {
     unit: 'credit',
     billing: 'token',

@@ -1,5 +1,5 @@
 import { expect } from '@jest/globals'
-import { errorShapeOf, MODEL_ROUTES, type ModelRoute } from '#core/api/paths.ts'
+import { errorShapeOf, MODEL_ENDPOINTS, type ModelEndpoint } from '#core/api/paths.ts'
 import type { Route } from '#routes/define-route.ts'
 import type { Operation } from '#routes/index.ts'
 import { RELAYED_ROUTES } from '#routes/relayed.ts'
@@ -26,11 +26,12 @@ const COMPLETION = { prompt: 'hi', max_tokens: 5 }
  * tests. A route that is translated has an upstream that speaks chat.
  */
 function sampled(route: Route<Operation>) {
-  const { kind, speaks } = modelRouteOf(route)
+  const { kind, speaks } = endpointOf(route)
   const { body = {}, reply = {} } = exampleOf(route.operation) ?? {}
   return {
     ...route,
     kind,
+    speaks,
     body: { ...body, ...(route.operation === 'create-completion' ? COMPLETION : {}), model: MODELS[kind] },
     reply: speaks === undefined ? reply : chatAnswer(),
     unserved: UNSERVED[kind],
@@ -38,8 +39,8 @@ function sampled(route: Route<Operation>) {
 }
 
 /** A count of tokens is below the route of its messages. */
-function modelRouteOf({ operation, path }: Route<Operation>) {
-  const found = Object.values<ModelRoute>(MODEL_ROUTES).find((each) => path.startsWith(each.path))
+function endpointOf({ operation, path }: Route<Operation>) {
+  const found = Object.values<ModelEndpoint>(MODEL_ENDPOINTS).find((each) => path.startsWith(each.path))
   if (found === undefined || found.kind === 'video') {
     throw new TypeError(`${operation} uses no model of a relayed kind`)
   }

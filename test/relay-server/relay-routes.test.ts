@@ -14,8 +14,8 @@ describe('relayRouteOf', () => {
     ['POST', '/v1/chat/completions', 'create-chat-completion', true],
     ['GET', '/v1/models', 'list-models', false],
     ['GET', '/v1/models/a%2Fb', 'get-model', false],
-  ])('%s %s is %s', (method, path, operation, takesBody) => {
-    expect(relayRouteOf(method, path)).toMatchObject({ operation, takesBody })
+  ])('%s %s is %s', async (method, path, operation, takesBody) => {
+    expect(await relayRouteOf(method, path)?.load()).toMatchObject({ operation, takesBody })
   })
 
   it.each([

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { BOUNDING_FIELDS, GATED_FIELDS } from '#core/allowed-fields.ts'
+import { requestBodySchema } from '../../lib/openapi/request-schemas.ts'
 import {
   CHAT,
   chatAnswer,
@@ -13,6 +15,7 @@ import {
   USAGE_CHUNK,
   word,
 } from '../engines/relay-rig.ts'
+import { BILLED, exampleOf } from '../engines/relayed-samples.ts'
 
 const IGNORED = 'x-reelgate-ignored'
 const MESSAGES = [{ role: 'user', content: 'hi' }]
@@ -46,6 +49,9 @@ const ANSWERS = {
 
 const RELAYED = Object.keys(BODIES) as Relayed[]
 
+/** Every API of conversations, so that nothing is translated. */
+const NATIVE = { chat: '/chat/completions', responses: '/responses', messages: { path: '/messages' } }
+
 /** Two channels of every model, each with fields of its own. */
 let rig: RelayRig
 
@@ -59,7 +65,7 @@ beforeAll(async () => {
   ]
   rig = await startRelayRig({
     channels: 2,
-    channel: (index) => ({ pass_members: added[index] }),
+    channel: (index) => ({ pass_members: added[index], apis: NATIVE }),
     chat: { input_modalities: ['text', 'video', 'file'] },
   })
 })
@@ -99,6 +105,24 @@ describe('fields that are not listed', () => {
     const names = [...Object.keys(foldings), ...Object.keys(more), ...Object.keys(priced)]
     expect(ignored).toBe(names.map(encodeURIComponent).join(', '))
   })
+
+  it.each(BILLED)(
+    '$operation: reach no upstream of its own API where they raise the price or change the model',
+    async (route) => {
+      const { operation, input = '', body, speaks } = route
+      const reply = speaks === 'chat' ? chatAnswer() : exampleOf(operation)?.reply
+      upstream(0).answerWith((response) => sendJson(response, reply))
+      const known = Object.keys(requestBodySchema(input).properties ?? {})
+      const unknown = [...GATED_FIELDS, ...BOUNDING_FIELDS].filter((name) => !known.includes(name))
+      const raised = Object.fromEntries(unknown.map((name) => [name, 9]))
+      const sent = []
+      for (const fields of [{}, raised]) {
+        expect(await rig.send({ ...body, ...fields }, { operation })).toMatchObject({ statusCode: 200 })
+        sent.push(upstream(0).calls.at(-1)?.text)
+      }
+      expect(sent[1]).toBe(sent[0])
+    },
+  )
 
   it.each(RELAYED)('%s: say nothing where there are none', async (operation) => {
     expect(await send(operation, {})).toStrictEqual({ statusCode: 200, ignored: undefined, sent: SENT[operation] })

@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs'
 import { describe, expect, it } from '@jest/globals'
-import { MODEL_ROUTES } from '#core/api/paths.ts'
+import { MODEL_ENDPOINTS } from '#core/api/paths.ts'
 import { declaredStatuses, defineRoute, methodsOf, type Route } from '#routes/define-route.ts'
 import { allowedMethods, ROUTES } from '#routes/index.ts'
 import { bundleHandler } from '#stack/bundle-handler.ts'
@@ -26,7 +26,7 @@ describe('ROUTES', () => {
   it('have exactly the paths that models name as their endpoints', () => {
     const makers = ROUTES.filter(({ relays, operation }: Route) => relays === true || operation === 'create-video-job')
     expect(makers.map(({ path }) => path).toSorted()).toEqual(
-      Object.values(MODEL_ROUTES)
+      Object.values(MODEL_ENDPOINTS)
         .map(({ path }) => path)
         .toSorted(),
     )

@@ -1,4 +1,4 @@
-import { folded, GATED_FIELDS } from '../allowed-fields.ts'
+import { BOUNDING_FIELDS, folded, GATED_FIELDS } from '../allowed-fields.ts'
 import { InvalidRequestError } from '../errors.ts'
 import type { JsonObject } from '../json/parse-json-text.ts'
 
@@ -23,9 +23,6 @@ export type Gated = {
 /** What a channel passes of that, from `pass_members`. */
 export type Passed = readonly string[]
 
-/** Fields by which a request says what it may cost. */
-const BOUNDING = ['model', 'stream', 'n', 'max_tokens', 'max_completion_tokens', 'max_output_tokens'] as const
-
 /**
  * The top-level fields that do not pass by themselves.
  * @param own the bounding fields of this API: the others would ask a lenient upstream for more than is reserved.
@@ -33,7 +30,7 @@ const BOUNDING = ['model', 'stream', 'n', 'max_tokens', 'max_completion_tokens',
  */
 export function gatedFields(body: JsonObject, own: readonly string[]): readonly string[] {
   return Object.keys(body).filter((name) => {
-    const taken = BOUNDING.find((known) => folded(known) === folded(name))
+    const taken = BOUNDING_FIELDS.find((known) => folded(known) === folded(name))
     if (taken !== undefined && taken !== name) {
       const message = `an upstream that ignores case and underscores reads this field as ${taken}: correct its name or leave it out`
       throw new InvalidRequestError([{ path: name.slice(0, 64), message }])

@@ -4,7 +4,7 @@ import type { ImageModel, Model, VideoModel } from '../catalogue/model.ts'
 import { ASPECT_RATIOS, type MODALITIES } from '../catalogue/parameters.ts'
 import { ModelNotFoundError } from '../errors.ts'
 import { nearestName } from '../nearest-name.ts'
-import { routesOfKind } from './paths.ts'
+import { endpointsOfKind } from './paths.ts'
 
 type Facts = Pick<Catalogue, 'config' | 'videoChannels' | 'configuredRelayChannels'>
 
@@ -29,7 +29,7 @@ export function endpointsOf(
   catalogue: Pick<Catalogue, 'configuredRelayChannels'>,
 ): readonly string[] {
   const channels = kind === 'chat' ? catalogue.configuredRelayChannels(id) : []
-  return routesOfKind(kind)
+  return endpointsOfKind(kind)
     .filter(
       ({ speaks }) =>
         speaks === undefined ||

@@ -5,8 +5,8 @@ import { nearestName } from '../nearest-name.ts'
 /** The shapes of an error body. */
 export type ErrorShape = 'video' | 'messages' | 'openai'
 
-/** A route that makes something with a model. */
-export type ModelRoute = {
+/** A route that makes something with a model, as `endpoints` of the model name it. */
+export type ModelEndpoint = {
   readonly path: string
   /** Of the models that it takes. */
   readonly kind: Model['kind']
@@ -17,7 +17,7 @@ export type ModelRoute = {
 }
 
 /** In the order in which clients see them. */
-export const MODEL_ROUTES = {
+export const MODEL_ENDPOINTS = {
   chat: { path: '/v1/chat/completions', kind: 'chat', speaks: 'chat', prompt: 'messages' },
   completions: { path: '/v1/completions', kind: 'chat', speaks: 'chat', prompt: 'prompt' },
   responses: { path: '/v1/responses', kind: 'chat', speaks: 'responses', prompt: 'input' },
@@ -25,11 +25,11 @@ export const MODEL_ROUTES = {
   embeddings: { path: '/v1/embeddings', kind: 'embedding', prompt: 'input' },
   images: { path: '/v1/images/generations', kind: 'image', prompt: 'prompt' },
   videos: { path: '/v1/video/generations', kind: 'video', prompt: 'prompt' },
-} as const satisfies Readonly<Record<string, ModelRoute>>
+} as const satisfies Readonly<Record<string, ModelEndpoint>>
 
-/** The routes that take models of a kind. */
-export function routesOfKind(kind: Model['kind']): readonly ModelRoute[] {
-  return Object.values<ModelRoute>(MODEL_ROUTES).filter((route) => route.kind === kind)
+/** Those that take models of a kind. */
+export function endpointsOfKind(kind: Model['kind']): readonly ModelEndpoint[] {
+  return Object.values<ModelEndpoint>(MODEL_ENDPOINTS).filter((route) => route.kind === kind)
 }
 
 /**
@@ -38,7 +38,7 @@ export function routesOfKind(kind: Model['kind']): readonly ModelRoute[] {
  */
 export function errorShapeOf(path: string): ErrorShape {
   const isBelow = (root: string) => path === root || path.startsWith(`${root}/`)
-  return isBelow('/v1/video') ? 'video' : isBelow(MODEL_ROUTES.messages.path) ? 'messages' : 'openai'
+  return isBelow('/v1/video') ? 'video' : isBelow(MODEL_ENDPOINTS.messages.path) ? 'messages' : 'openai'
 }
 
 /** What OpenAI's API can do with a response that it has kept. */
@@ -64,7 +64,7 @@ export function notServedMessage(method: string, path: string, routes: readonly 
 
 /** The route of the method whose path is the nearest, if any is near; of another method only for the very path, in other letters. */
 function nearestRoute(method: string, path: string, routes: readonly string[]): string | undefined {
-  const typed = path.replace(/\/+$/, '').replace(OPENAI_VIDEOS, MODEL_ROUTES.videos.path)
+  const typed = path.replace(/\/+$/, '').replace(OPENAI_VIDEOS, MODEL_ENDPOINTS.videos.path)
   const segments = typed.split('/')
   const concrete = (route: string) => {
     const template = route.slice(route.indexOf(' ') + 1).split('/')

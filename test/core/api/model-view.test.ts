@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import * as z from 'zod'
 import { modelView } from '#core/api/model-view.ts'
-import { type ModelRoute, routesOfKind } from '#core/api/paths.ts'
+import { type ModelEndpoint, endpointsOfKind } from '#core/api/paths.ts'
 import { modelPriceResponse, modelResponse } from '#core/api/responses.ts'
 import { createCatalogue } from '#core/catalogue/catalogue.ts'
 import { gatewayConfigSchema } from '#core/catalogue/gateway-config.ts'
@@ -33,7 +33,7 @@ function configuredPriceFields(): string[] {
   return [...new Set(fields)].filter((name) => !name.endsWith('_per_million')).toSorted()
 }
 
-const pathsOf = (kind: ModelRoute['kind']) => routesOfKind(kind).map(({ path }) => path)
+const pathsOf = (kind: ModelEndpoint['kind']) => endpointsOfKind(kind).map(({ path }) => path)
 
 describe('modelView', () => {
   it.each(shippedConfig.models.map(({ id }) => id))('%s has documented fields only', (id) => {

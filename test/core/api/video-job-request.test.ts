@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
 import type * as z from 'zod'
-import { routesOfKind } from '#core/api/paths.ts'
+import { endpointsOfKind } from '#core/api/paths.ts'
 import {
   imageReference,
   isImageReference,
@@ -46,7 +46,7 @@ describe('parseVideoJobRequest', () => {
   it('tells a model of another kind its routes, if the key may use it', () => {
     const ask = (allowedModels: readonly string[] | null) =>
       issuesOf(() => parseVideoJobRequest({ model: 'chat-default', prompt: 'x' }, { ...context, allowedModels }))
-    const routes = routesOfKind('chat')
+    const routes = endpointsOfKind('chat')
       .map(({ path }) => `POST ${path}`)
       .join(', ')
     const message = `the model chat-default is of the kind chat: use ${routes}`
