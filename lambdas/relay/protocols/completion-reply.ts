@@ -9,12 +9,12 @@ import {
   readTokenUsage,
   type TokenCounts,
 } from '#core/pricing/token-usage.ts'
-import { allSteps, type StreamRules } from '#core/relay/event-stream.ts'
+import type { StreamRules } from '#core/relay/event-stream.ts'
 import { costNumber } from '#core/relay/reply-scan.ts'
-import { END_OF_STREAM, SseEventReader } from '#core/relay/sse-events.ts'
+import { END_OF_STREAM } from '#core/relay/sse-events.ts'
 import type { ReplyReader, WholeReply } from '#core/relay/whole-reply.ts'
-import type { RelayedStream } from '../relay-protocol.ts'
 import { ChatScan, ChatStream } from './chat-stream.ts'
+import { StreamOverChat } from './translated-chat.ts'
 
 /** Id and time of every response and of every chunk of a stream. */
 export type CompletionHead = {
@@ -245,81 +245,34 @@ type Prompt = {
   readonly n: number
 }
 
-/**
- * Turns the chat stream of one prompt into events of a legacy completion: bytes in, bytes out, one character for each byte.
- * Each event has one choice.
- */
-export class CompletionStream implements RelayedStream<TokenCounts> {
-  /** Reads the stream of the upstream: its end, its usage, its errors. */
-  readonly #chat: ChatStream
+/** Turns the chat stream of one prompt into events of a legacy completion. Each event has one choice. */
+export class CompletionStream extends StreamOverChat {
   readonly #writer: CompletionWriter
   readonly #promptIndex: number
   /** By choice. */
   readonly #states: ('unbegun' | 'begun' | 'finished')[]
-  readonly #events = new SseEventReader()
 
   constructor(rules: StreamRules, { writer, promptIndex, n }: Prompt) {
-    this.#chat = new ChatStream({ ...rules, relaysUsage: false, choices: n, costOf: () => undefined })
+    super(new ChatStream({ ...rules, relaysUsage: false, choices: n, costOf: () => undefined }))
     this.#writer = writer
     this.#promptIndex = promptIndex
     this.#states = Array.from({ length: n }, () => 'unbegun')
   }
 
-  get state(): ChatStream['state'] {
-    return this.#chat.state
-  }
-
-  /** Whether anything was written. Before that, nothing is lost when another upstream starts anew. */
   get hasBegun(): boolean {
     return this.#states.some((state) => state !== 'unbegun')
   }
 
-  /** As {@link hasBegun}: what no completion can express is lost with its upstream. */
-  get hasGenerated(): boolean {
-    return this.hasBegun
-  }
-
-  get isAtWork(): boolean {
-    return this.#chat.isAtWork
-  }
-
-  get usage(): TokenCounts | undefined {
-    return this.#chat.usage
-  }
-
-  /** Bytes generated, in UTF-8, whether a completion can express them or not. */
-  get relayedTextBytes(): number {
-    return this.#chat.relayedTextBytes
-  }
-
-  /** What to write for a chunk of the upstream. @throws EndlessEventError */
-  push(bytes: string): string {
-    const events = this.#translate(allSteps(this.#chat.push(bytes)))
-    return this.state === 'done' ? events + this.#finishBegun() : events
-  }
-
-  /** What to write when the upstream has ended; undefined when the stream ended inside an event. */
-  end(): string | undefined {
-    const rest = this.#chat.end()
-    if (rest === undefined) {
-      return undefined
-    }
-    // The last event may lack its blank line.
-    const events = this.#translate(`${rest}\n\n`)
-    return this.state === 'done' || this.state === 'finished' ? events + this.#finishBegun() : events
-  }
-
-  #translate(chatEvents: string): string {
-    let events = ''
-    for (const { data } of this.#events.push(chatEvents)) {
-      const chunk = data === undefined ? undefined : parseJsonObject(fromBytes(data))
-      if (chunk?.error !== undefined && chunk.error !== null) {
-        events += OPENAI_ERRORS.event({ error: chunk.error })
-      } else if (Array.isArray(chunk?.choices)) {
-        events += chunk.choices.map((choice) => this.#write(fieldsOf(choice), chunk)).join('')
+  protected translate(chunks: readonly JsonObject[]): string {
+    const events = chunks.map((chunk) => {
+      if (chunk.error !== undefined && chunk.error !== null) {
+        return OPENAI_ERRORS.event({ error: chunk.error })
       }
-    }
-    return toBytes(events)
+      return Array.isArray(chunk.choices)
+        ? chunk.choices.map((choice) => this.#write(fieldsOf(choice), chunk)).join('')
+        : ''
+    })
+    return events.join('')
   }
 
   /** Nothing is written for a choice that nobody asked for, after its finish reason, or without text. */
@@ -335,17 +288,9 @@ export class CompletionStream implements RelayedStream<TokenCounts> {
     return this.#writer.event(place, { ...piece, isFirst: state === 'unbegun' }, chunk)
   }
 
-  /** An upstream that says `[DONE]` has finished every completion that it began, with or without a reason. */
-  #finishBegun(): string {
+  /** Every completion that has begun is finished, with or without a reason. */
+  protected finish(): string {
     const stop = (index: number) => this.#write({ index, finish_reason: 'stop' }, {})
-    return toBytes(this.#states.map((state, index) => (state === 'begun' ? stop(index) : '')).join(''))
+    return this.#states.map((state, index) => (state === 'begun' ? stop(index) : '')).join('')
   }
-}
-
-function fromBytes(data: string): string {
-  return Buffer.from(data, 'latin1').toString('utf8')
-}
-
-function toBytes(text: string): string {
-  return Buffer.from(text).toString('latin1')
 }

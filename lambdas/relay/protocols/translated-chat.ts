@@ -58,31 +58,22 @@ export class TranslatedReplyReader implements ReplyReader<TokenCounts> {
   }
 }
 
-type Options = StreamRules & { readonly costOf: (usage: TokenCounts) => Microcredits | undefined }
-
-/** Turns the stream of a chat upstream into events of another API: bytes in, bytes out, one character for each byte. */
-export class TranslatedStream implements RelayedStream<TokenCounts> {
+/** A stream that is made of the one of a chat upstream: bytes in, bytes out, one character for each byte. */
+export abstract class StreamOverChat implements RelayedStream<TokenCounts> {
   /** Reads the stream of the upstream: its end, its usage, its errors. */
-  readonly #chat: ChatStream
-  readonly #translator: ChatTranslator
-  readonly #costOf: Options['costOf']
+  protected readonly chat: ChatStream
   readonly #events = new SseEventReader()
-  #hasEnded = false
 
-  constructor({ costOf, ...rules }: Options, translator: ChatTranslator) {
-    this.#chat = new ChatStream({ ...rules, relaysUsage: true, choices: 1, costOf: () => undefined })
-    this.#translator = translator
-    this.#costOf = costOf
+  constructor(chat: ChatStream) {
+    this.chat = chat
   }
 
   get state(): ChatStream['state'] {
-    return this.#translator.problem === undefined ? this.#chat.state : 'failed'
+    return this.chat.state
   }
 
   /** Whether anything was written. Before that, nothing is lost when another upstream starts anew. */
-  get hasBegun(): boolean {
-    return this.#translator.hasBegun
-  }
+  abstract get hasBegun(): boolean
 
   /** As {@link hasBegun}: what the other API cannot express is lost with its upstream. */
   get hasGenerated(): boolean {
@@ -90,50 +81,89 @@ export class TranslatedStream implements RelayedStream<TokenCounts> {
   }
 
   get isAtWork(): boolean {
-    return this.#chat.isAtWork
+    return this.chat.isAtWork
   }
 
   get usage(): TokenCounts | undefined {
-    return this.#chat.usage
+    return this.chat.usage
   }
 
+  /** Bytes generated, in UTF-8, whether the other API can express them or not. */
   get relayedTextBytes(): number {
-    return this.#chat.relayedTextBytes
+    return this.chat.relayedTextBytes
   }
 
   /** What to write for a chunk of the upstream. @throws EndlessEventError */
   push(bytes: string): string {
-    const events = this.#translate(allSteps(this.#chat.push(bytes)))
-    return this.state === 'done' ? events + this.#finish() : events
+    const events = this.#translated(allSteps(this.chat.push(bytes)))
+    return toBytes(this.state === 'done' ? events + this.finish() : events)
   }
 
   /** What to write when the upstream has ended; undefined when the stream ended inside an event. */
   end(): string | undefined {
-    const rest = this.#chat.end()
+    const rest = this.chat.end()
     if (rest === undefined) {
       return undefined
     }
     // The last event may lack its blank line.
-    const events = this.#translate(`${rest}\n\n`)
-    return this.state === 'done' || this.state === 'finished' ? events + this.#finish() : events
+    const events = this.#translated(`${rest}\n\n`)
+    return toBytes(this.state === 'done' || this.state === 'finished' ? events + this.finish() : events)
+  }
+
+  #translated(chatEvents: string): string {
+    const chunks = this.#events
+      .push(chatEvents)
+      .map(({ data = '' }) => parseJsonObject(Buffer.from(data, 'latin1').toString('utf8')))
+    return this.translate(chunks.filter((chunk) => chunk !== undefined))
+  }
+
+  /** The events, as text, for some of the chat. */
+  protected abstract translate(chunks: readonly JsonObject[]): string
+
+  /** The last events. An upstream that says `[DONE]` has finished what it began. */
+  protected abstract finish(): string
+}
+
+function toBytes(text: string): string {
+  return Buffer.from(text).toString('latin1')
+}
+
+type Options = StreamRules & { readonly costOf: (usage: TokenCounts) => Microcredits | undefined }
+
+/** Turns the stream of a chat upstream into events of another API. */
+export class TranslatedStream extends StreamOverChat {
+  readonly #translator: ChatTranslator
+  readonly #costOf: Options['costOf']
+  #hasEnded = false
+
+  constructor({ costOf, ...rules }: Options, translator: ChatTranslator) {
+    super(new ChatStream({ ...rules, relaysUsage: true, choices: 1, costOf: () => undefined }))
+    this.#translator = translator
+    this.#costOf = costOf
+  }
+
+  override get state(): ChatStream['state'] {
+    return this.#translator.problem === undefined ? this.chat.state : 'failed'
+  }
+
+  get hasBegun(): boolean {
+    return this.#translator.hasBegun
   }
 
   failure(error: ErrorFacts): string {
     return this.#translator.fail(error)
   }
 
-  #translate(chatEvents: string): string {
+  protected translate(chunks: readonly JsonObject[]): string {
     const events: string[] = []
-    const read = this.#events.push(chatEvents)
-    for (const [index, { data }] of read.entries()) {
-      const chunk = data === undefined ? undefined : parseJsonObject(Buffer.from(data, 'latin1').toString('utf8'))
-      if (chunk !== undefined && this.#translator.problem === undefined) {
+    for (const [index, chunk] of chunks.entries()) {
+      if (this.#translator.problem === undefined) {
         // Nothing follows the error of an upstream.
-        const isFailed = this.#chat.state === 'failed' && index === read.length - 1
+        const isFailed = this.chat.state === 'failed' && index === chunks.length - 1
         events.push(isFailed ? this.#fail(chunk) : this.#translator.chunk(chunk))
       }
     }
-    return Buffer.from(events.join('')).toString('latin1')
+    return events.join('')
   }
 
   #fail(chunk: JsonObject): string {
@@ -141,14 +171,14 @@ export class TranslatedStream implements RelayedStream<TokenCounts> {
     return this.#translator.fail({ statusCode: 502, message, type: 'server_error', param: null, code: null })
   }
 
-  /** An upstream that says `[DONE]` has finished what it began. A reply with a usage and no text is a whole one. */
-  #finish(): string {
-    if (this.#hasEnded || !(this.hasBegun || this.#chat.hasBegun)) {
+  /** A reply with a usage and no text is a whole one. */
+  protected finish(): string {
+    if (this.#hasEnded || !(this.hasBegun || this.chat.hasBegun)) {
       return ''
     }
     this.#hasEnded = true
-    const { usage: counts } = this.#chat
+    const { usage: counts } = this.chat
     const cost = counts === undefined ? undefined : this.#costOf(counts)
-    return Buffer.from(this.#translator.end({ counts, cost })).toString('latin1')
+    return this.#translator.end({ counts, cost })
   }
 }
