@@ -125,8 +125,9 @@ export const listModels: Relay = async (exchange, { catalogue }) => {
 /** GET /v1/models/{model} */
 export const getModel: Relay = async (exchange, { catalogue }) => {
   await exchange.confirmCaller()
-  const id = matchPath('/v1/models/{model}', exchange.request.path)?.model ?? ''
-  await send(exchange, allowedModelView(id, catalogue, exchange.caller.models))
+  const { path, headerLines } = exchange.request
+  const id = matchPath('/v1/models/{model}', path)?.model ?? ''
+  await send(exchange, allowedModelView({ id, headerLines }, catalogue, exchange.caller.models))
 }
 
 async function send({ response }: RelayExchange, body: object): Promise<void> {

@@ -109,7 +109,9 @@ function requestParts(fields: Fields, request: Request | undefined): string[] {
     `${place} ${statusCode} ${durationMilliseconds} ms`,
     ...(refusal === '' ? [] : [refusal]),
     ...(model === undefined ? [] : [channelId === undefined ? String(model) : `${model} by ${channelId}`]),
-    ...(inputTokens === undefined ? [] : [`${inputTokens} + ${outputTokens} tokens`]),
+    ...(inputTokens === undefined
+      ? []
+      : [`${[inputTokens, outputTokens].filter((each) => each !== undefined).join(' + ')} tokens`]),
     ...(billedCredits === undefined ? [] : [`${decimal(billedCredits)} credits`]),
     ...(fields.tenantId === undefined ? [] : [`tenant ${fields.tenantId}`]),
     ...(fields.requestId === undefined ? [] : [String(fields.requestId)]),

@@ -42,6 +42,12 @@ describe('the log of a local host', () => {
     ])
   })
 
+  it('has only the tokens that a reply counts', async () => {
+    const facts = { ...CHAT, inputTokens: 7, model: 'text-embedding-3-small' }
+    const [line] = await linesOf(() => logger.info('request', facts), { url: '/v1/embeddings' })
+    expect(line).toContain('text-embedding-3-small  7 tokens  r1')
+  })
+
   it('has one line for a request that no function has logged, such as a video, without the query of its url', async () => {
     const lines = await linesOf(() => undefined, { url: '/v/demo/1.mp4?Expires=1&Signature=secret' })
     expect(lines).toStrictEqual([expect.stringMatching(/^TIME {2}GET \/v\/demo\/1\.mp4 200 \d+ ms$/)])

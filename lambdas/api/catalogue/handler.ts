@@ -14,8 +14,9 @@ export const handler = sharedHandler([
   ],
   [
     getModel,
-    catalogueHandler(getModel, ({ pathParameters }, catalogue, allowed) =>
-      allowedModelView(pathParameters?.model ?? '', catalogue, allowed),
-    ),
+    catalogueHandler(getModel, (event, catalogue, allowed) => {
+      const { headerLines } = receivedRequest(event)
+      return allowedModelView({ id: event.pathParameters?.model ?? '', headerLines }, catalogue, allowed)
+    }),
   ],
 ])

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { v7 as uuidv7 } from 'uuid'
-import { readIdempotencyKey, unknownVideoFields } from '#core/api/video-job-request.ts'
+import { ignoredVideoFields, readIdempotencyKey } from '#core/api/video-job-request.ts'
 import { authenticatedCaller, headerOf, requestIdOf } from '#middleware/api-event.ts'
 import { apiHandler, readKey } from '#middleware/api-handler.ts'
 import { once } from '#platform/cache.ts'
@@ -32,7 +32,7 @@ const context = {
 export const handler = apiHandler(
   createVideoJob,
   {
-    unknownFields: unknownVideoFields,
+    unknownFields: ignoredVideoFields,
     openTable: () => table,
     lookUpKey: (_, shown) => currentCatalogue.readBeside(() => readKey(table, shown)),
   },

@@ -1,4 +1,4 @@
-import { offerVideoJob, unknownVideoFields, videoQuote } from '#core/api/video-job-request.ts'
+import { ignoredVideoFields, offerVideoJob, videoQuote } from '#core/api/video-job-request.ts'
 import { accountOf, authenticatedCaller } from '#middleware/api-event.ts'
 import { apiHandler } from '#middleware/api-handler.ts'
 import { once } from '#platform/cache.ts'
@@ -15,7 +15,7 @@ const findCallerWithAccount = createCallerWithAccountReader()
 export const handler = apiHandler(
   createVideoQuote,
   {
-    unknownFields: unknownVideoFields,
+    unknownFields: ignoredVideoFields,
     openTable: table,
     lookUpKey: (opened, shown) => currentCatalogue().readBeside(() => findCallerWithAccount(opened, shown)),
   },

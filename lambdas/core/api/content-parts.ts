@@ -146,6 +146,9 @@ export function untakenPartMessage(
 /** A type that a configuration can name. Anything else the client may have made up, and is not repeated in an error. */
 const TYPE_NAME = /^[A-Za-z][A-Za-z0-9_]{0,31}$/
 
+const UNTRANSLATED_FILE =
+  'files are not translated, and no upstream of this model speaks the API of this route: try another route of its `endpoints`, or leave the file out'
+
 /** How each API writes what a part holds; undefined for a file, which no translation takes. */
 const PART_FORMS = {
   chat: {
@@ -181,7 +184,8 @@ const KIND_OF: ReadonlyMap<unknown, keyof (typeof PART_FORMS)['chat']> = new Map
 /** How an API writes what a part of this type holds in any API; undefined for other types. */
 export function partFormMessage(type: unknown, api: keyof typeof PART_FORMS): string | undefined {
   const kind = KIND_OF.get(type)
-  return kind && PART_FORMS[api][kind] && `write ${kind} here as ${PART_FORMS[api][kind]}`
+  const form = kind && PART_FORMS[api][kind]
+  return form === undefined ? kind && UNTRANSLATED_FILE : `write ${kind} here as ${form}`
 }
 
 function hollowPartMessage(type: string): string {

@@ -70,7 +70,7 @@ export function refuseHostedTools({ tools, chosenType }: Gated, channels: readon
     const message =
       refused === 'function'
         ? NO_FUNCTION
-        : `tools of the type ${refused.slice(0, 64)}, which an upstream would run, are not supported: use functions`
+        : `tools of the type ${refused.slice(0, 64)} are not supported, because an upstream would run them: check the spelling, or use functions`
     throw new InvalidRequestError([{ path: chosenType === refused ? 'tool_choice' : path, message }])
   }
 }

@@ -44,36 +44,40 @@ export function modelListView(catalogue: Catalogue, allowed: readonly string[] |
   return { object: 'list' as const, data: catalogue.listModels(allowed).map((model) => modelView(model, catalogue)) }
 }
 
-/**
- * The models for any client: one of the Anthropic API, which sends a header that no other client sends, also finds the fields of its own.
- * @param headerLines the values of a header, by its name in lower case.
- */
-export function modelListFor(
-  headerLines: (name: string) => readonly string[],
-  catalogue: Catalogue,
-  allowed: readonly string[] | null,
-) {
+/** The values of a header, by its name in lower case. */
+type HeaderLines = (name: string) => readonly string[]
+
+/** Whether a client of the Anthropic API asks, which sends a header that no other client sends, and finds fields of its own. */
+function isOfMessages(headerLines: HeaderLines): boolean {
+  return headerLines('x-api-key').length > 0 || headerLines('anthropic-version').length > 0
+}
+
+function messagesModel(model: ReturnType<typeof modelView>) {
+  const created_at = new Date(model.created * 1_000).toISOString()
+  return { ...model, type: 'model' as const, display_name: model.id, created_at }
+}
+
+/** The models for any client. */
+export function modelListFor(headerLines: HeaderLines, catalogue: Catalogue, allowed: readonly string[] | null) {
   const list = modelListView(catalogue, allowed)
-  if (headerLines('x-api-key').length === 0 && headerLines('anthropic-version').length === 0) {
+  if (!isOfMessages(headerLines)) {
     return list
   }
-  const data = list.data.map((model) => ({
-    ...model,
-    type: 'model' as const,
-    display_name: model.id,
-    created_at: new Date(model.created * 1_000).toISOString(),
-  }))
+  const data = list.data.map(messagesModel)
   return { ...list, data, has_more: false, first_id: data[0]?.id ?? null, last_id: data.at(-1)?.id ?? null }
 }
 
+type Asked = { readonly id: string; readonly headerLines: HeaderLines }
+
 /** One model that a key may use. @throws ModelNotFoundError for any other id. */
-export function allowedModelView(id: string, catalogue: Catalogue, allowed: readonly string[] | null) {
+export function allowedModelView({ id, headerLines }: Asked, catalogue: Catalogue, allowed: readonly string[] | null) {
   const models = new Map(catalogue.listModels(allowed).map((each) => [each.id, each]))
   const model = models.get(id)
   if (model === undefined) {
     throw new ModelNotFoundError(id, { nearest: nearestName(id, models.keys()) })
   }
-  return modelView(model, catalogue)
+  const view = modelView(model, catalogue)
+  return isOfMessages(headerLines) ? messagesModel(view) : view
 }
 
 type Modality = (typeof MODALITIES)[number] | 'embedding'

@@ -5,7 +5,7 @@ import { ASPECT_RATIOS, DURATION_SECONDS, RESOLUTIONS, type VideoJobRequest } fr
 import type { VideoPriceTier } from '../catalogue/price-rows.ts'
 import { InvalidRequestError, type RequestIssue } from '../errors.ts'
 import { checkCallbackUrl } from '../jobs/callback.ts'
-import { isJsonObject } from '../json/parse-json-text.ts'
+import { isJsonObject, type JsonObject } from '../json/parse-json-text.ts'
 import { formatCredits } from '../money.ts'
 import {
   estimateVideoLine,
@@ -151,9 +151,15 @@ export const videoJobBodySchema = z.object(
   MESSAGES.body,
 )
 
-/** The unknown fields of a body. They are ignored, and the response names them. */
-export function unknownVideoFields(body: unknown): readonly string[] {
-  return isJsonObject(body) ? Object.keys(body).filter((name) => !Object.hasOwn(videoJobBodySchema.shape, name)) : []
+/** The fields of a body that are ignored, which the response names: unknown ones, and an `image_url` that `image_urls` overrides. */
+export function ignoredVideoFields(body: unknown): readonly string[] {
+  if (!isJsonObject(body)) {
+    return []
+  }
+  const isOverridden = Boolean(body.image_url) && hasImageUrls(body)
+  return Object.keys(body).filter(
+    (name) => !Object.hasOwn(videoJobBodySchema.shape, name) || (name === 'image_url' && isOverridden),
+  )
 }
 
 /** The body of a video job with its defaults, before the limits of its model are checked. */
@@ -242,7 +248,11 @@ function withLegacyImage(body: unknown): unknown {
   if (!isJsonObject(body)) {
     return body
   }
-  return Array.isArray(body.image_urls) && body.image_urls.length > 0 ? { ...body, image_url: undefined } : body
+  return hasImageUrls(body) ? { ...body, image_url: undefined } : body
+}
+
+function hasImageUrls({ image_urls: urls }: JsonObject): boolean {
+  return Array.isArray(urls) && urls.length > 0
 }
 
 function toRequestIssue(issue: z.core.$ZodIssue): RequestIssue {

@@ -1,6 +1,6 @@
 import { InvalidRequestError } from '../errors.ts'
 import { asText, isJsonObject, type JsonObject, objectsOf, parseJsonObject } from '../json/parse-json-text.ts'
-import { type ChatTranslation, refuseType } from './responses-to-chat.ts'
+import { type ChatTranslation, refuse, refusePart, refuseType } from './responses-to-chat.ts'
 import { plainId, ToolNames } from './tool-names.ts'
 import { isSet, type Reads, unreadFields, whole } from './unread-fields.ts'
 
@@ -124,7 +124,10 @@ function messagesOf(body: JsonObject, names: ToolNames) {
     } else if (role === 'assistant') {
       add('assistant', [...blocksOf(message.content, `${path}.content`), ...callsOf(message, names)])
     } else {
-      refuseType(`${path}.role`, role)
+      refuse(
+        `${path}.role`,
+        `the upstreams of this model take no messages of the role ${role}: use tool, with \`tool_call_id\``,
+      )
     }
   }
   return { system: system.join('\n\n'), messages: turns }
@@ -156,7 +159,7 @@ function blockOf(part: JsonObject, path: string): readonly JsonObject[] {
   }
   const url = isJsonObject(image) ? image.url : image
   if (type !== 'image_url' || typeof url !== 'string') {
-    return refuseType(path, type)
+    return refusePart(path, type, 'messages')
   }
   const [, media_type, data] = DATA_URL.exec(url) ?? []
   const source = data === undefined ? { type: 'url', url } : { type: 'base64', media_type, data }

@@ -15,7 +15,8 @@ const BLOCKS_READ: Reads = {
 }
 
 const READS: Reads = {
-  ...whole('model', 'max_tokens', 'tool_choice', 'stream', 'temperature', 'top_p', 'stop_sequences'),
+  ...whole('model', 'max_tokens', 'stream', 'temperature', 'top_p', 'stop_sequences'),
+  tool_choice: whole('type', 'name', 'disable_parallel_tool_use'),
   messages: { role: true, content: BLOCKS_READ },
   system: whole('type', 'text'),
   tools: whole('type', 'name', 'description', 'input_schema', 'strict'),

@@ -19,7 +19,7 @@ export function refuse(path: string, message: string): never {
   throw new InvalidRequestError([{ path, message }])
 }
 
-/** An upstream of this model speaks chat alone, which has no place for something. @throws InvalidRequestError always */
+/** An upstream of this model speaks another API, which has no place for something. @throws InvalidRequestError always */
 export function refuseType(path: string, type: unknown): never {
   const named = typeof type === 'string' && /^[A-Za-z][A-Za-z0-9_]{0,63}$/.test(type) ? ` of the type ${type}` : ''
   return refuse(

@@ -81,7 +81,7 @@ export const responses = defineRelayRoute<TokenCounts>({
           return { path: place.path, baseUrl: place.base_url, ...body }
         }
         const written = chatOverMessages(parseJsonObject(body.text) ?? {}, body.ignored, { place, asked, model })
-        return { ...written, ignored: written.ignored.filter(isUnread).map((name) => OWN_NAMES.get(name) ?? name) }
+        return { ...written, ignored: ownNames(written.ignored, request) }
       },
       reader: (_, rules) =>
         isNative(rules.channel)
@@ -108,9 +108,11 @@ export const responses = defineRelayRoute<TokenCounts>({
 /** The lists by which upstreams of each API are told from others. */
 const LISTS = { responses: 'output', chat: 'choices', messages: 'content' } as const
 
-/** The gateway itself reads the key of the cache: it stands for the session. */
-function isUnread(name: string): boolean {
-  return name !== 'prompt_cache_key'
+/** What a chat for messages leaves out, in the names of a response. */
+function ownNames(ignored: readonly string[], { body }: AgentRequest): readonly string[] {
+  // The gateway itself reads the key of the cache, which stands for the session, and asks for `logprobs` where the client counts them.
+  const isAsked = (name: string) => name !== 'prompt_cache_key' && (name !== 'logprobs' || body.include != null)
+  return ignored.filter(isAsked).map((name) => OWN_NAMES.get(name) ?? name)
 }
 
 /** The fields of a response that become these of a chat. */
@@ -119,6 +121,7 @@ const OWN_NAMES: ReadonlyMap<string, string> = new Map([
   ['tools.function.strict', 'tools.strict'],
   ['response_format', 'text.format'],
   ['logprobs', 'include'],
+  ['verbosity', 'text.verbosity'],
 ])
 
 /** The ids of a response are made of the id of its request, so that both are found by either. */

@@ -229,3 +229,15 @@ describe('create-chat-completion on a channel that speaks messages alone', () =>
     expect(JSON.parse(text)).toMatchObject({ object: 'text_completion', choices: [{ text: 'Hi there' }] })
   })
 })
+
+describe('create-response on a channel that speaks messages alone', () => {
+  it('names what is left out as the client wrote it, and nothing else', async () => {
+    upstream().answerWith((outgoing) => sendJson(outgoing, message()))
+    const body = { model: CHAT, input: 'q', top_logprobs: 2, text: { verbosity: 'low' } }
+    const { statusCode, headers } = await rig.send(body, { operation: 'create-response' })
+    expect({ statusCode, ignored: headers['x-reelgate-ignored'] }).toEqual({
+      statusCode: 200,
+      ignored: 'text.verbosity, top_logprobs',
+    })
+  })
+})

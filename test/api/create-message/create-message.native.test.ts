@@ -202,6 +202,14 @@ describe('create-message for an upstream that would go over the conversation aga
 })
 
 describe('list-models for a client of this API', () => {
+  it('200: one model has the fields of the Anthropic API too', async () => {
+    const { key } = await rig.tenant('1')
+    const asked = { operation: 'get-model', headers: { 'x-api-key': key }, pathParameters: { model: CHAT } } as const
+    expect(JSON.parse((await rig.sendBuffered('', asked)).body)).toMatchObject({
+      ...{ id: CHAT, object: 'model', type: 'model', display_name: CHAT, created_at: '2026-01-01T00:00:00.000Z' },
+    })
+  })
+
   it('200: also has the fields of the Anthropic API, for a key in x-api-key', async () => {
     const { key } = await rig.tenant('1')
     const { statusCode, body } = await rig.sendBuffered('', { operation: 'list-models', headers: { 'x-api-key': key } })

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import * as z from 'zod'
 import { modelView } from '#core/api/model-view.ts'
-import { type ModelEndpoint, endpointsOfKind } from '#core/api/paths.ts'
+import { endpointsOfKind, type ModelEndpoint } from '#core/api/paths.ts'
 import { modelPriceResponse, modelResponse } from '#core/api/responses.ts'
 import { createCatalogue } from '#core/catalogue/catalogue.ts'
 import { gatewayConfigSchema } from '#core/catalogue/gateway-config.ts'

@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import type * as z from 'zod'
 import { endpointsOfKind } from '#core/api/paths.ts'
 import {
+  ignoredVideoFields,
   imageReference,
   isImageReference,
   linkReference,
@@ -11,7 +12,6 @@ import {
   parseVideoJobRequest,
   promptUnits,
   readIdempotencyKey,
-  unknownVideoFields,
   videoJobBodySchema,
   videoQuote,
 } from '#core/api/video-job-request.ts'
@@ -307,14 +307,18 @@ describe('videoJobBodySchema', () => {
     })
   })
 
-  describe('unknownVideoFields', () => {
+  describe('ignoredVideoFields', () => {
     it.each([
       [{ model: 'm', prompt: 'p', seed: 1, toString: 2 }, ['seed', 'toString']],
       [{ model: 'm' }, []],
+      [{ image_url: 'a' }, []],
+      [{ image_url: 'a', image_urls: [] }, []],
+      [{ image_url: 'a', image_urls: ['b'] }, ['image_url']],
+      [{ image_url: '', image_urls: ['b'] }, []],
       [['seed'], []],
       [null, []],
     ])('of %j are %j', (body, names) => {
-      expect(unknownVideoFields(body)).toEqual(names)
+      expect(ignoredVideoFields(body)).toEqual(names)
     })
   })
 })

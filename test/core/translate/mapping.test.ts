@@ -225,6 +225,8 @@ describe('a request for a response, for chat:', () => {
 describe('a part in the form of another API', () => {
   const asResponse = (part: JsonObject) => () => responsesToChat({ input: [user([part])] })
   const asMessage = (part: JsonObject) => () => messagesToChat({ messages: [user([part])] })
+  const asChat = (part: JsonObject) => () => chatToMessagesRequest({ messages: [user([part])] })
+  const NO_FILES = 'files are not translated'
   const IMAGE = 'write an image here as {"type":"image","source":'
   it.each([
     [
@@ -237,6 +239,9 @@ describe('a part in the form of another API', () => {
     ['messages.0.content.0', asMessage({ type: 'image' }), IMAGE],
     ['messages.0.content.0', asMessage({ type: 'image', source: { type: 'base64', data: 'AA==' } }), IMAGE],
     ['messages.0.content.0', asMessage({ type: 'input_text', text: 'a' }), 'write text here as {"type":"text"'],
+    ['input.0.content.0', asResponse({ type: 'input_file', file_data: 'data:application/pdf;base64,AA==' }), NO_FILES],
+    ['messages.0.content.0', asMessage({ type: 'document', source: { type: 'text', data: 'x' } }), NO_FILES],
+    ['messages.0.content.0', asChat({ type: 'file', file: { file_id: 'f' } }), NO_FILES],
   ])('or incomplete at %s is told the form of this one', (path, translate, form) => {
     const message = expect.stringContaining(form)
     expect(translate).toThrow(expect.objectContaining({ issues: [{ path, message }] }))
@@ -423,6 +428,12 @@ describe('a request for a message, for chat:', () => {
 })
 
 describe('a chat, for an upstream of messages:', () => {
+  it('a message of the role function is refused, with the role that says the same', () => {
+    const issue = { path: 'messages.0.role', message: expect.stringContaining('use tool, with `tool_call_id`') }
+    const messages = [{ role: 'function', name: 'f', content: 'r' }]
+    expect(() => chatToMessagesRequest({ messages })).toThrow(expect.objectContaining({ issues: [issue] }))
+  })
+
   it.each<readonly [string, JsonObject, JsonObject]>([
     [
       'the system stands apart',
@@ -704,10 +715,11 @@ describe('what a translation leaves out', () => {
         ],
         ...{ metadata: { user_id: 'u', more: 1 }, top_k: 3, cache_control: {}, thinking: { type: 'adaptive' } },
         tools: [{ name: 'f', input_schema: {}, cache_control: {} }],
+        tool_choice: { type: 'tool', name: 'f', disable_parallel_tool_use: true, foo: 1 },
       }),
       [
         ...['system.cache_control', 'messages.content.is_error', 'messages.content.content.foo', 'messages.id'],
-        ...['metadata.more', 'top_k', 'cache_control', 'thinking', 'tools.cache_control'],
+        ...['metadata.more', 'top_k', 'cache_control', 'thinking', 'tools.cache_control', 'tool_choice.foo'],
       ],
     ],
     [
