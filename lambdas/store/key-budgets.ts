@@ -7,7 +7,7 @@ import {
   movingPeriod,
   periodAt,
 } from '#core/budgets.ts'
-import type { Microcredits } from '#core/money.ts'
+import { type Microcredits, ZERO } from '#core/money.ts'
 import { type Clock, systemClock } from '../platform/clock.ts'
 import { type KeyBudget, putKeyBudget, readKeyBudget } from './budgets.ts'
 import type { BudgetOfKey } from './callers.ts'
@@ -16,7 +16,7 @@ import { type ApiKeyListing, listApiKeys } from './keys/api-keys.ts'
 import type { PlanKeyBudget, PlannedKeyBudget } from './keys/key-changes.ts'
 import { readHoldItem } from './relay-ledger/hold.ts'
 import { beginningWith, change, isStill } from './table/expressions.ts'
-import { queryItems, readBatches, type Table, type TableWrite } from './table/table.ts'
+import { queryItems, readBatches, type Table, type TableWrite, tryTransact } from './table/table.ts'
 import { tableKeys } from './table/table-keys.ts'
 import { beginningPeriod, readSnapshot, type Snapshot, spentInPeriod } from './usage.ts'
 
@@ -157,6 +157,9 @@ export function planKeyBudget(
     if (limit === null) {
       return { budget: null, write: stored && leaveKeyBudget(id, now), before, after: null }
     }
+    if (stored === undefined && key.budget !== null) {
+      await closeMissing(table, { tenantId: key.tenantId, id, limit, now })
+    }
     const write = await planWrite(table, { key, id, limit, stored, now })
     return { budget: { id, kind: limit.kind }, write, before, after: limit } satisfies PlannedKeyBudget
   }
@@ -169,6 +172,19 @@ type Wanted = {
   /** The budget in which the key counts now. */
   readonly stored: Budget | undefined
   readonly now: number
+}
+
+/**
+ * Puts an item without room in the place of a budget that is missing, so that whatever settles while it is counted moves it, and the recount
+ * is exact. After a crash its keys are refused, as without the item.
+ */
+async function closeMissing(
+  table: Table,
+  { tenantId, id, limit: { amount, kind }, now }: Pick<Wanted, 'id' | 'limit' | 'now'> & { readonly tenantId: string },
+): Promise<void> {
+  const nothing = { spent: ZERO, held: ZERO, left: ZERO, free: ZERO }
+  const closed = { amount, period: periodAt(kind, now), ...nothing, changedAt: now }
+  await tryTransact(table, { keyBudget: putKeyBudget(tenantId, id, closed) })
 }
 
 async function planWrite(table: Table, wanted: Wanted): Promise<TableWrite | undefined> {

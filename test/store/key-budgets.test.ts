@@ -21,8 +21,9 @@ import {
 import { getApiKey } from '#store/keys/api-keys.ts'
 import { generateApiKey, setApiKey, storeApiKey } from '#store/keys/key-changes.ts'
 import { RelayLedger } from '#store/relay-ledger/relay-ledger.ts'
-import type { TableWrite } from '#store/table/table.ts'
+import { type TableWrite, tryTransact } from '#store/table/table.ts'
 import { tableKeys } from '#store/table/table-keys.ts'
+import { spentInPeriod } from '#store/usage.ts'
 import { keyBudgetOf, storeKeyBudget } from '../engines/budgets.ts'
 import type { TableWithClient } from '../engines/test-table.ts'
 import { useOpened } from '../engines/use-opened.ts'
@@ -63,6 +64,30 @@ describe('the budget of a key:', () => {
     (await verifyLedger(table, tenantId)).map(({ message }) => message)
   const settled = async (key: TestKey, bill: string) => settledJob(table, key, { ...(await requestOf(key)), bill })
   const reserved = async (key: TestKey) => reserveJob(table, key, await requestOf(key))
+
+  /** The table, with something that happens after this read. */
+  function interruptedAt(meanwhile: number, interruption: () => Promise<unknown>) {
+    let reads = 0
+    const interrupting =
+      <Args extends readonly unknown[], Result>(read: (...args: Args) => Promise<Result>) =>
+      async (...args: Args) => {
+        const result = await read(...args)
+        reads += 1
+        if (reads === meanwhile) {
+          await interruption()
+        }
+        return result
+      }
+    const interrupted = new Proxy(table, {
+      get: (target, name) =>
+        name === 'readItem'
+          ? interrupting(target.readItem.bind(target))
+          : name === 'queryPage'
+            ? interrupting(target.queryPage.bind(target))
+            : Reflect.get(target, name),
+    })
+    return { table: interrupted, reads: () => reads }
+  }
 
   describe('planKeyBudget', () => {
     it('begins with what the counters of the key say, and without what is open at that moment', async () => {
@@ -175,30 +200,13 @@ describe('the budget of a key:', () => {
       await settled(key, '0.5')
       await reserved(other)
       const outdated = { credits: '5', spent: '0.1', kind: 'month', atMilliseconds: EVE * 1000 } as const
-      let [reads, meanwhile] = [0, 0]
-      const interrupting =
-        <Args extends readonly unknown[], Result>(read: (...args: Args) => Promise<Result>) =>
-        async (...args: Args) => {
-          const result = await read(...args)
-          reads += 1
-          if (reads === meanwhile) {
-            await set(other.keyId, '5/month')
-          }
-          return result
-        }
-      for (meanwhile = 1; meanwhile <= Math.max(reads, 1); meanwhile += 1) {
+      let reads = 1
+      for (let meanwhile = 1; meanwhile <= reads; meanwhile += 1) {
         await storeKeyBudget(table, key.keyId, outdated)
-        reads = 0
-        const interrupted = new Proxy(table, {
-          get: (target, name) =>
-            name === 'readItem'
-              ? interrupting(target.readItem.bind(target))
-              : name === 'queryPage'
-                ? interrupting(target.queryPage.bind(target))
-                : Reflect.get(target, name),
-        })
-        const budget = planKeyBudget(interrupted, parseBudgetLimit('9/total'), CLOCK)
+        const interrupted = interruptedAt(meanwhile, () => set(other.keyId, '5/month'))
+        const budget = planKeyBudget(interrupted.table, parseBudgetLimit('9/total'), CLOCK)
         await setApiKey(table, { keyId: key.keyId, settings: { budget }, actor: TESTER })
+        reads = interrupted.reads()
         expect([meanwhile, await keyBudgetOf(table, key.keyId)]).toEqual([
           meanwhile,
           ['total', '0.5', '0.7', '7.8', '8.3'],
@@ -221,6 +229,43 @@ describe('the budget of a key:', () => {
       await settleJob(table, open, '0.6')
       expect(await keyBudgetOf(table, key.keyId)).toEqual(['2026-11', '1.1', '0.7', '3.2', '4.3'])
       expect(await brokenOf(key)).toEqual([])
+    })
+
+    it('makes a missing budget anew exactly, whatever settles or begins it meanwhile', async () => {
+      const tenant = await openTenant(table)
+      const key = await newKey(tenant, '90/month')
+      const period = periodAt('month', EVE * 1000)
+      await settled(key, '0.5')
+      const interruptions = {
+        'a settlement': (open: Awaited<ReturnType<typeof reserved>>) => settleJob(table, open, '0.2'),
+        'another repair': () => set(key.keyId, '90/month'),
+        'a first subject': () =>
+          tryTransact(table, {
+            begun: beginKeyBudget(tenant.tenantId, key.keyId, {
+              ...{ limit: parseBudgetLimit('90/month'), period, changedAt: EVE * 1000 },
+              ...{ spent: parseCredits('0'), held: parseCredits('0'), isAtBoundary: false },
+            }),
+          }),
+      }
+      for (const [name, interruption] of Object.entries(interruptions)) {
+        let reads = 1
+        for (let meanwhile = 1; meanwhile <= reads; meanwhile += 1) {
+          const open = await reserved(key)
+          await table.transact({ gone: { Delete: { Key: tableKeys.keyBudget(key.keyId) } } })
+          const interrupted = interruptedAt(meanwhile, () => interruption(open))
+          const budget = planKeyBudget(interrupted.table, parseBudgetLimit('90/month'), CLOCK)
+          await setApiKey(table, { keyId: key.keyId, settings: { budget }, actor: TESTER })
+          reads = interrupted.reads()
+          expect([name, meanwhile, await brokenOf(tenant)]).toEqual([name, meanwhile, []])
+          const counted = await spentInPeriod(table, tenant.tenantId, { period })
+          expect([name, meanwhile, (await keyBudgetOf(table, key.keyId))?.[1]]).toEqual([
+            name,
+            meanwhile,
+            formatCredits(counted),
+          ])
+        }
+        expect(reads).toBeGreaterThan(4)
+      }
     })
 
     it('leaves a missing budget', async () => {

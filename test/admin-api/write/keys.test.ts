@@ -4,7 +4,9 @@ import { limitsOf } from '#core/identity.ts'
 import { subjectDigest } from '#core/refused-key.ts'
 import { sha256Hex } from '#platform/crypto.ts'
 import { findCaller } from '#store/callers.ts'
+import { getApiKey } from '#store/keys/api-keys.ts'
 import { admitSubject, subjectKeyId } from '#store/keys/subject-keys.ts'
+import { tableKeys } from '#store/table/table-keys.ts'
 import { PER_SECOND_MODEL, testCatalogue } from '../../engines/test-catalogue.ts'
 import { useOpened } from '../../engines/use-opened.ts'
 import { openTenant } from '../../engines/video-jobs.ts'
@@ -212,8 +214,8 @@ describe('write operations keys', () => {
   })
 
   describe('the key of a subject', () => {
-    const subject = async () => {
-      const limits = limitsOf({ name: 'ci', when: {}, tenant, rate: 60, models: [PER_SECOND_MODEL], budget: '5/day' })
+    const subject = async (budget: { budget: string } | { budget_of_all: string } = { budget: '5/day' }) => {
+      const limits = limitsOf({ name: 'ci', when: {}, tenant, rate: 60, models: [PER_SECOND_MODEL], ...budget })
       const digest = subjectDigest(sha256Hex(tenant))
       const who = { digest, issuer: 'https://issuer.example.com', subject: 'me', tenantId: tenant, limits }
       await admitSubject(rig.table, who, Date.now())
@@ -246,6 +248,22 @@ describe('write operations keys', () => {
       const lowered = { rate_per_minute: 5, budget: { amount: '1', period: 'day' } }
       const shown = { ...lowered, issuer: 'https://issuer.example.com', subject: 'me', rule: 'ci', name: 'me' }
       expect(await call('PATCH', `/keys/${id}`, { body: lowered })).toMatchObject({ status: 200, body: shown })
+    })
+
+    it('change-key 200: the limit of a budget that the subjects of a rule share makes it anew, and 400: any other', async () => {
+      const id = await subject({ budget_of_all: '5/day' })
+      const { listing } = await getApiKey(rig.table, id)
+      const item = tableKeys.keyBudget(listing.budget?.id ?? '')
+      await rig.table.transact({ gone: { Delete: { Key: item } } })
+      const change = (budget: object | null) => call('PATCH', `/keys/${id}`, { body: { budget } })
+      for (const budget of [null, { amount: '4', period: 'day' }, { amount: '5', period: 'month' }]) {
+        const message =
+          'the subjects of the rule "ci" share a budget: set it to 5/day to count it again, or change the rule'
+        expect(await change(budget)).toMatchObject({ status: 400, body: { error: { message } } })
+      }
+      const made = { status: 200, body: { budget: { amount: '5', period: 'day', spent: '0', left: '5' } } }
+      expect(await change({ amount: '5', period: 'day' })).toMatchObject(made)
+      expect(await rig.table.readItem(item)).toBeDefined()
     })
 
     it('rotate-key 409: a subject has no key to replace', async () => {
