@@ -33,6 +33,8 @@ function identityJson({ issuer, subject, rule }: NonNullable<ApiKeyListing['iden
 
 /** A key as operations show it, without the key itself. @param budget of the key, if it has one. */
 export function keyJson(key: ApiKeyListing, budget: Budget | undefined, nowMilliseconds: number) {
+  const isMissing = key.budget !== null && budget === undefined
+  const missing: { readonly budget_missing?: boolean | undefined } = isMissing ? { budget_missing: true } : {}
   return {
     id: key.keyId,
     tenant: key.tenantId,
@@ -43,6 +45,7 @@ export function keyJson(key: ApiKeyListing, budget: Budget | undefined, nowMilli
     expires_at: key.expiresAt === null ? null : isoSeconds(key.expiresAt),
     rate_per_minute: key.ratePerMinute,
     budget: budgetJson(budget, nowMilliseconds),
+    ...missing,
     ...(key.identity === undefined ? {} : identityJson(key.identity)),
   }
 }

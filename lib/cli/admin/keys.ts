@@ -46,6 +46,10 @@ const keyRow = z.strictObject({
   expires_at: isoTimeField.nullable(),
   rate_per_minute: z.int().nullable().describe('Null for no limit.'),
   budget: budget.nullable(),
+  budget_missing: z
+    .boolean()
+    .optional()
+    .describe('True while its budget is gone from the table, and all of its requests are refused.'),
   issuer: z.string().optional().describe('Whose tokens stand for the key. Left out for an API key.'),
   subject: z.string().optional().describe('The subject of those tokens.'),
   rule: z.string().optional().describe('The rule of the configuration that it met last.'),
@@ -278,7 +282,7 @@ const KEY_COLUMNS = ['KEY', 'TENANT', 'NAME', 'STATE', 'EXPIRES', 'RATE', 'BUDGE
 
 function keyCells(key: ReturnType<typeof keyJson>): (string | null)[] {
   const { id, tenant, name, state, expires_at: end, rate_per_minute: rate, budget, models, created_at: created } = key
-  const budgetCells = budget === null ? [null, null] : [limitLine(budget), budget.left]
+  const budgetCells = budget === null ? [key.budget_missing ? 'missing' : null, null] : [limitLine(budget), budget.left]
   return [
     ...[id, tenant, name, state, end, rate === null ? null : `${rate}/min`],
     ...[...budgetCells, models?.join(',') ?? 'all', created],
@@ -356,12 +360,12 @@ limit that a budget has counts it again.`,
     'key set --key 8fK2mQ0z --budget 5/month --local',
     'key set --key 8fK2mQ0z --models all --rate none --expires none --json',
   ],
-  format: ({ models, rate_per_minute: rate, budget, ...key }) => {
+  format: ({ models, rate_per_minute: rate, budget, budget_missing, ...key }) => {
     const shown = {
       ...key,
       models: models?.join(',') ?? 'all',
       rate_per_minute: rate === null ? null : String(rate),
-      budget: budget === null ? null : budgetLine(budget),
+      budget: budget === null ? (budget_missing ? 'missing' : null) : budgetLine(budget),
     }
     return formatTable(
       [],

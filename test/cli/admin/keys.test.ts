@@ -9,6 +9,7 @@ import { revokeApiKey } from '#store/keys/api-keys.ts'
 import { generateApiKey, putApiKey, storeApiKey } from '#store/keys/key-changes.ts'
 import { admitSubject, digestOfSubject } from '#store/keys/subject-keys.ts'
 import type { Table } from '#store/table/table.ts'
+import { tableKeys } from '#store/table/table-keys.ts'
 import {
   findKey,
   keyCreate,
@@ -255,6 +256,15 @@ describe('key set command', () => {
           ),
         ),
       )
+    })
+
+    it('that is gone from the table is shown as missing', async () => {
+      await set({ budget: '5/month' })
+      await table.transact({ gone: { Delete: { Key: tableKeys.keyBudget(id) } } })
+      const { json, text } = await runCommand(keyShow, { table, options: { key: id } })
+      expect(json).toMatchObject({ budget: null, budget_missing: true })
+      expect(text).toMatch(/60\/min +missing/)
+      expect((await runCommand(keyList, { table, options: {} })).text).toMatch(/60\/min +missing/)
     })
   })
 })

@@ -55,13 +55,16 @@ export function exported<Row>(title: string, value: TableColumn<Row>['value']): 
 }
 
 /** A budget as one bar on the page; a file also has its period, and what of it is spent and held. */
-export function budgetColumns<Row>(budget: (row: Row) => Budget | null): readonly TableColumn<Row>[] {
+export function budgetColumns<Row>(
+  budget: (row: Row) => Budget | null,
+  isMissing: (row: Row) => boolean = () => false,
+): readonly TableColumn<Row>[] {
   return [
     {
       id: 'budget',
       title: 'Budget',
-      value: (row) => budget(row)?.amount,
-      cell: (row) => <BudgetBar budget={budget(row)} />,
+      value: (row) => (isMissing(row) ? 'missing' : budget(row)?.amount),
+      cell: (row) => (isMissing(row) ? 'missing' : <BudgetBar budget={budget(row)} />),
     },
     exported('Budget period', (row) => budget(row)?.period),
     exported('Budget spent', (row) => budget(row)?.spent),

@@ -48,7 +48,10 @@ export function keyColumns(
       cell: ({ models }) => (models === null ? 'all' : <Models models={models} />),
     },
     numberColumn({ id: 'rate', title: 'Rate a minute' }, ({ rate_per_minute }) => rate_per_minute),
-    ...budgetColumns<KeyRow>(({ budget }) => budget),
+    ...budgetColumns<KeyRow>(
+      ({ budget }) => budget,
+      ({ budget_missing }) => budget_missing === true,
+    ),
     timeColumn({ id: 'created', title: 'Created' }, ({ created_at }) => created_at, { isExportOnly: true }),
     timeColumn({ id: 'expires', title: 'Expires' }, ({ expires_at }) => expires_at),
     ...(onAction === undefined ? [] : [actions(onAction)]),
