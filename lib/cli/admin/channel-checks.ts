@@ -1,5 +1,6 @@
 import { connect } from 'node:net'
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
+import type { Channel } from '#core/catalogue/channel.ts'
 import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
 import type { Switches } from '#core/catalogue/switches.ts'
 import { credentialKind } from '#core/catalogue/upstream-auth.ts'
@@ -132,11 +133,12 @@ export function checkUpstreams({ channels }: GatewayConfig, figures: AllFigures 
   if (figures?.minuteFrom === undefined) {
     return [fine('upstreams', 'no figures of the last minutes')]
   }
-  const findings = channels.flatMap(({ id }) => failingUpstream(id, figures))
+  const findings = channels.flatMap((channel) => failingUpstream(channel, figures))
   return findings.length === 0 ? [fine('upstreams', 'none fails every call')] : findings
 }
 
-function failingUpstream(id: string, { byChannel, breakers }: AllFigures): Finding[] {
+function failingUpstream({ id, provider }: Pick<Channel, 'id' | 'provider'>, figures: AllFigures): Finding[] {
+  const { byChannel, breakers } = figures
   const { calls, errors } = byChannel.get(id) ?? NO_CALLS
   const failed = Object.values(errors).reduce((sum, count) => sum + count, 0)
   const breaker = breakers?.get(id)
@@ -149,8 +151,10 @@ function failingUpstream(id: string, { byChannel, breakers }: AllFigures): Findi
   const message = `channel ${id}: ${[said, paused].filter((part) => part !== '').join('; ')}`
   // Below the breaker, refusals alone may be about what one client sent.
   const isOfClients = !isOpen && breaker !== undefined && errors.client_error === failed
-  return [(isOfClients ? warning : wrong)('upstreams', message, UPSTREAM_ADVICE)]
+  return [(isOfClients ? warning : wrong)('upstreams', message, upstreamAdvice(provider))]
 }
 
-const UPSTREAM_ADVICE =
-  'The log says why: `channel refused` (the key or the account), `channel failed` or `channel busy`; `requests --failed` shows those that no other channel served.'
+function upstreamAdvice(provider: string): string {
+  const list = provider === 'openai' ? 'requests --failed' : 'job list --status failed'
+  return `The log says why: \`channel refused\` (the key or the account), \`channel failed\` or \`channel busy\`; \`${list}\` shows those that no other channel served.`
+}
