@@ -140,7 +140,7 @@ function asLocal(config: GatewayConfig, { videoMilliseconds }: LocalHostOptions)
   const poll = { first_seconds: 1, interval_seconds: 1 }
   return {
     ...config,
-    callback_allowlist: [...config.callback_allowlist, ...LOOPBACK_CALLBACKS],
+    callback_allowlist: [...new Set([...config.callback_allowlist, ...LOOPBACK_CALLBACKS])],
     channels: config.channels.map((channel) =>
       channel.provider === 'openai' || videoMilliseconds === undefined ? channel : { ...channel, poll },
     ),

@@ -84,10 +84,6 @@ export function withSimulators(running: GatewayConfig, file: GatewayConfig): Gat
   return {
     ...running,
     trusted_origins: running.trusted_origins.filter((origin) => !addresses.includes(origin)),
-    // The host adds those of this machine.
-    callback_allowlist: running.callback_allowlist.filter(
-      (entry) => !LOOPBACK_CALLBACKS.includes(entry) || file.callback_allowlist.includes(entry),
-    ),
     channels: running.channels.map((channel) => {
       const asWritten = simulated.get(channel.id)
       if (asWritten === undefined) {
@@ -99,6 +95,12 @@ export function withSimulators(running: GatewayConfig, file: GatewayConfig): Gat
         : { ...channel, ...written }
     }),
   }
+}
+
+/** A local host takes callbacks to any port of its machine, whether its file names them or not. */
+function withoutLoopback(config: GatewayConfig): GatewayConfig {
+  const named = config.callback_allowlist.filter((entry) => !LOOPBACK_CALLBACKS.includes(entry))
+  return { ...config, callback_allowlist: named }
 }
 
 /** Where a local host has put the upstream of a channel and what its tokens need, as it trusts them. */
@@ -235,7 +237,10 @@ their tenant are warnings on stderr.`,
     for (const warning of await lackingInPlace(config, context)) {
       context.warn(warning)
     }
-    return describeChanges(file, compareConfigs(context.local ? withSimulators(deployed, config) : deployed, config))
+    const changes = context.local
+      ? compareConfigs(withoutLoopback(withSimulators(deployed, config)), withoutLoopback(config))
+      : compareConfigs(deployed, config)
+    return describeChanges(file, changes)
   },
 }
 

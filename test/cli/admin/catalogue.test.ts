@@ -170,16 +170,18 @@ describe('catalogue commands', () => {
       )
     })
 
-    it('takes the addresses that a local host gave its simulators for no difference', async () => {
+    it('takes the addresses that a local host gave its simulators, and its own callbacks, for no difference', async () => {
       // biome-ignore lint/suspicious/noTemplateCurlyInString: this is what an operator writes.
       const simulated = config.channels.map((channel) => ({ ...channel, base_url: 'simulator', api_key: '${KEY}' }))
+      const file = { ...config, channels: simulated, callback_allowlist: ['http://127.0.0.1:*', '*.example.com'] }
       const running = {
         ...config,
         trusted_origins: ['http://127.0.0.1:4711'],
+        callback_allowlist: ['*.example.com', 'http://127.0.0.1:*', 'http://localhost:*', 'http://[::1]:*'],
         channels: config.channels.map((channel) => ({ ...channel, base_url: 'http://127.0.0.1:4711', api_key: '' })),
       }
       write('gateway.json', running)
-      const options = { config: write('simulated.json', { ...config, channels: simulated }) }
+      const options = { config: write('simulated.json', file) }
       const context = { options, local: true, dataDirectory: directory, outputs: { BaseUrl: 'http://x' } }
       expect(await runCommand(catalogueDiff, context)).toMatchObject({ isOk: true })
     })
