@@ -147,7 +147,7 @@ function failingUpstream({ id, provider }: Pick<Channel, 'id' | 'provider'>, fig
     return []
   }
   const said = calls === 0 ? '' : `${calls} calls in the last minute, errors ${errorsText(errors)}`
-  const paused = isOpen ? `its breaker is ${breaker === 'open' ? 'open' : 'half open'}` : ''
+  const paused = isOpen ? `its breaker is ${breaker === 'open' ? 'open, for all tenants or for one' : 'half open'}` : ''
   const message = `channel ${id}: ${[said, paused].filter((part) => part !== '').join('; ')}`
   // Below the breaker, refusals alone may be about what one client sent.
   const isOfClients = !isOpen && breaker !== undefined && errors.client_error === failed

@@ -327,7 +327,7 @@ describe('health-command: health of a local host', () => {
     const { isOk, text } = await look(server.origin)
     expect(isOk).toBe(false)
     expect(text).toMatch(
-      /WRONG +upstreams +channel main: 3 calls in the last minute, errors 3 \(3 client_error\); its breaker/,
+      /WRONG +upstreams +channel main: 3 calls in the last minute, errors 3 \(3 client_error\); its breaker is open, for all tenants or for one/,
     )
     expect(text).toContain('`job list --status failed` shows those that no other channel served')
     expect(text).not.toContain('channel spare:')
