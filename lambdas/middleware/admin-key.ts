@@ -2,6 +2,7 @@ import { AdminKeyRefusedError, TooManySignInsError } from '#core/admin/errors.ts
 import { addressOfSignIn } from '#core/admin/sign-in-address.ts'
 import { bearerKey } from '#core/api-key.ts'
 import { VIEWER_ADDRESS_HEADER } from '#core/http.ts'
+import { logger } from '#platform/telemetry/logger.ts'
 import { count } from '#platform/telemetry/measures.ts'
 import { countForHolder, takeSignInPlace } from '#store/limits/console-rates.ts'
 import { findAdminKey } from '#store/sessions/admin-keys.ts'
@@ -38,7 +39,10 @@ export async function requireAdminKey(
   const { user, along: item } = await findAdminKey(table, key, along)
   if (user === undefined) {
     count('sign_in_refused')
-    const { retryAfterSeconds } = await takeSignInPlace(table, addressOf(event), now)
+    const address = addressOf(event)
+    // No entry of the audit log: a function that shows things writes none.
+    logger.warn('admin key refused', { address })
+    const { retryAfterSeconds } = await takeSignInPlace(table, address, now)
     throw retryAfterSeconds === undefined ? new AdminKeyRefusedError() : new TooManySignInsError(retryAfterSeconds)
   }
   await countForHolder(table, 'admin-request', { holder: user.holder, nowMilliseconds: now })

@@ -93,8 +93,9 @@ const FACT_DEFINITIONS: Readonly<Record<CountedFact, MetricDefinition & { readon
     todo: 'a few: nothing. All: the functions have no route to the internet, or turn `reference_checks` off',
   },
   sign_in_refused: {
-    meaning: 'a sign-in to the console failed, or came after ten failures of its address within a minute',
-    todo: '`audit --target sign-in` shows the addresses; see the [runbook](runbook.md#signinsrefused)',
+    meaning:
+      'a sign-in to the console failed, or came after ten failures of its address within a minute, or a program sent a wrong admin key',
+    todo: '`audit --target sign-in` shows the addresses, and the line `admin key refused` those of programs; see the [runbook](runbook.md#signinsrefused)',
   },
   console_failed: {
     meaning: 'a request of the console ended with an internal error',

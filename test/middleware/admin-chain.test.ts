@@ -155,9 +155,10 @@ describe('adminHandler', () => {
 
 describe('adminHandler: a request with an admin key', () => {
   const environment = { ...process.env }
+  let log: ReturnType<typeof captureLog>
   beforeEach(() => {
     process.env.CONSOLE_ORIGIN = 'https://console.example.com'
-    captureLog()
+    log = captureLog()
     serve.mockReset().mockResolvedValue({ body: {} })
   })
   afterEach(() => {
@@ -203,6 +204,8 @@ describe('adminHandler: a request with an admin key', () => {
   ])('is refused for %s, and nothing of it is repeated', async (_, key) => {
     expect(await send(keyEvent('POST', KEYS, { body: '{}' }, key))).toEqual({ status: 401, code: 'invalid_admin_key' })
     expect(serve).not.toHaveBeenCalled()
+    const refused = { message: 'admin key refused', address: expect.any(String) }
+    expect(log.entries()).toContainEqual(expect.objectContaining(refused))
   })
 
   it('is refused with 429 after ten wrong keys of the address within a minute', async () => {
