@@ -125,6 +125,8 @@ const PAGE_HEADER = 'x-reelgate-page'
 
 type AskedRoute = Pick<AdminRoute, 'access' | 'readsTenant' | 'needsSession'>
 
+const OF_SESSIONS = 'this belongs to a session of the console: an admin key cannot call it'
+
 type ReadableTable = Pick<Table, 'readItems' | 'updateItem'>
 
 type SessionContext = {
@@ -158,7 +160,7 @@ export async function requireSession(
     )
   }
   if (needsSession && context.isByKey) {
-    throw new ForbiddenError('this belongs to a session of the console: an admin key cannot call it')
+    throw new ForbiddenError(OF_SESSIONS)
   }
   return found
 }
@@ -234,7 +236,10 @@ export function adminHandler(
   function served(row: ServedOperation): Handler {
     return async (event, context) => {
       await requireFrontDoor(event)
-      const isByKey = name !== 'sign-in' && hasBearer(event)
+      const isByKey = row.access !== 'public' && hasBearer(event)
+      if (isByKey && name === 'sign-in') {
+        throw new ForbiddenError(OF_SESSIONS)
+      }
       if (!isByKey) {
         requireSameSite(event, site())
       }

@@ -221,6 +221,17 @@ describe('adminHandler: a request with an admin key', () => {
     })
   })
 
+  it.each(['/admin/v1/session', '/admin/v1/sessions'])(
+    'is refused at %s, whose cookie does not count',
+    async (path) => {
+      const handler = adminHandler('sign-in', servingAll(serve, 'sign-in'), { openTable: tableWithSession() })
+      const bearer = { authorization: `Bearer ${ADMIN_KEY}` }
+      const { statusCode, body } = await handler(adminEvent('GET', path, { headers: bearer }), context)
+      expect([statusCode, body]).toEqual([403, expect.stringContaining('an admin key cannot call it')])
+      expect(serve).not.toHaveBeenCalled()
+    },
+  )
+
   it('of a role that the operation does not serve is refused', async () => {
     const openTable = tableWithAdminKey({ role: 'finance' })
     expect(await send(keyEvent('POST', KEYS, { body: '{}' }), openTable)).toEqual({ status: 403, code: 'forbidden' })

@@ -1,3 +1,4 @@
+import type { AdminFunction } from '#core/admin/routes.ts'
 import type { Session } from '#core/admin/session.ts'
 import { formatAdminKey } from '#core/api-key.ts'
 import type { GivenRole } from '#core/roles.ts'
@@ -83,9 +84,9 @@ function tenantItemOf({ SK }: TableKey): Item {
   return { SK, name: 'Acme', webhookSecret: 'whsec_test', createdAt: 0 }
 }
 
-/** Serves every operation of the function that writes alike. */
-export function servingAll(serve: AdminOperation): readonly ServedOperation[] {
-  return ALL_ADMIN_ROUTES.filter((route) => route.function === 'write').map((route) => ({ ...route, serve }))
+/** Serves every operation of a function alike. */
+export function servingAll(serve: AdminOperation, name: AdminFunction = 'write'): readonly ServedOperation[] {
+  return ALL_ADMIN_ROUTES.filter((route) => route.function === name).map((route) => ({ ...route, serve }))
 }
 
 /** A request of a page of the console on loopback, signed in. Headers that are undefined are left out. */
