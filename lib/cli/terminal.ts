@@ -1,4 +1,4 @@
-import { fstatSync, readFileSync, statSync } from 'node:fs'
+import { fstatSync, readFileSync, readlinkSync, statSync } from 'node:fs'
 import type { Writable } from 'node:stream'
 import { type ParseArgsConfig, parseArgs } from 'node:util'
 import { meant } from '#core/nearest-name.ts'
@@ -99,23 +99,27 @@ function dependsOnParentOfNpm(): boolean {
   return isOfNpm && !(isInBackground() && (isShell(parent) || session === process.ppid))
 }
 
-type ProcessStat = { readonly name?: string; readonly parent?: number; readonly session?: number }
+type ProcessStat = { readonly parent?: number; readonly session?: number }
 const NO_STAT: ProcessStat = {}
 
 /** By `/proc`, which Linux has; the name may hold spaces and brackets (proc(5)). */
 function statOf(pid: number): ProcessStat {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    const end = stat.lastIndexOf(')')
-    const [, parent, , session] = stat.slice(end + 2).split(' ')
-    return { name: stat.slice(stat.indexOf('(') + 1, end), parent: Number(parent), session: Number(session) }
+    const [, parent, , session] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+    return { parent: Number(parent), session: Number(session) }
   } catch {
     return NO_STAT
   }
 }
 
+/** By its program: the name of the process is that of the file, where a script is started by its first line (`#!/bin/sh`). */
 function isShell(pid: number): boolean {
-  return /^(ba|da|z|k|a|fi)?sh$|^busybox$/.test(statOf(pid).name ?? '')
+  try {
+    return /\/((ba|da|z|k|mk|a|fi)?sh|busybox)[\d.-]*( \(deleted\))?$/.test(readlinkSync(`/proc/${pid}/exe`))
+  } catch {
+    return false
+  }
 }
 
 function isInBackground(): boolean {

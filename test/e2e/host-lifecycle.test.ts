@@ -172,13 +172,22 @@ describe('the local host as an operator meets it', () => {
       await expectGone(data, url)
     }
 
-    it('outlives its shell when it was started in the background', async () => {
+    /** A file that runs by its first line: its process has the name of the file. */
+    const executable = (script: string) => {
+      const file = join(mkdtempSync(join(tmpdir(), 'script-')), 'gateway.sh')
+      writeFileSync(file, `#!/bin/sh\n${script}\n`, { mode: 0o755 })
+      return file
+    }
+
+    it.each([
+      ['its shell', (script: string) => ['sh', '-c', script]],
+      ['its script', (script: string) => ['env', executable(script)]],
+    ])('outlives %s when it was started in the background', async (_, commandOf) => {
       const data = mkdtempSync(join(tmpdir(), 'reelgate-e2e-'))
-      const script = `npm ${START.join(' ')} --data-dir ${data} & sleep 3`
-      const { child, ready } = await startBy('sh', ['-c', script])
-      if (child.exitCode === null) {
-        await once(child, 'exit')
-      }
+      const [command = '', ...parameters] = commandOf(`npm ${START.join(' ')} --data-dir ${data} & read line`)
+      const { child, ready } = await startBy(command, parameters)
+      child.stdin.end()
+      await once(child, 'exit')
       await delay(2_000)
       expect((await fetch(`${ready.url}/health`)).status).toBe(200)
       await stopHost(data, ready.url)
