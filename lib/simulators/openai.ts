@@ -6,6 +6,7 @@ import {
   askedError,
   ERROR_EVENT,
   messagesErrorBody,
+  type NamedEvent,
   type OpenAiEndpoint,
   OpenAiProblem,
   type OpenAiResponse,
@@ -45,7 +46,7 @@ const BASE_PATH = '/v1'
 const GAP_MILLISECONDS = 15
 /** Bounds the time of a socket, so that a typing error does not hold one for a day. */
 const WAIT_SECONDS_MAX = 300
-/** Events before `[cut]`, `[silent]`, `[error-mid]` and `[bad-json]` take effect. */
+/** Events before `[cut]`, `[silent]`, `[error-mid]` and `[bad-json]` take effect: a role and two words. */
 const MIDDLE_OF_STREAM = 3
 /** Most remembered prompts that `[error-once:STATUS]` has refused. */
 const ONCE_PROMPTS_MAX = 10_000
@@ -211,21 +212,27 @@ const BROKEN_EVENT = '{"id":"chatcmpl-'
 /** Pause between two slices, so that they travel as packets of their own. */
 const SLICE_PAUSE_MILLISECONDS = 2
 
+/** Events before the middle of what is generated: two words, as in a chat. Several events come before the first. */
+function middleOf(events: readonly NamedEvent[]): number {
+  const first = events.findIndex(({ type }) => /(\.|content_block_)delta$/.test(type))
+  return first === -1 ? MIDDLE_OF_STREAM : first + MIDDLE_OF_STREAM - 1
+}
+
 /** Writes a response with the effects of its magic words. */
 class Writer {
   readonly #exchange: Exchange
   readonly #magic: OpenAiMagic
   readonly #headers: Readonly<Record<string, string | number>>
   readonly #pauseMilliseconds: number
-  /** `[cut:N]`: the connection breaks after N events. */
-  readonly #cutAfter: number | undefined
+  /** The connection breaks after as many events: those of `[cut:N]`, or, of `[cut]`, those before the middle. */
+  readonly #cutAfter: number | 'middle' | undefined
 
   constructor(exchange: Exchange, magic: OpenAiMagic, headers: Readonly<Record<string, string | number>>) {
     this.#exchange = exchange
     this.#magic = magic
     this.#headers = headers
     this.#pauseMilliseconds = millisecondsOf(magic, 'silent')
-    this.#cutAfter = magic.has('cut') ? (magic.number('cut', Number.MAX_SAFE_INTEGER) ?? MIDDLE_OF_STREAM) : undefined
+    this.#cutAfter = magic.has('cut') ? (magic.number('cut', Number.MAX_SAFE_INTEGER) ?? 'middle') : undefined
   }
 
   async write(response: OpenAiResponse | OpenAiProblem, gapMilliseconds: number): Promise<void> {
@@ -270,8 +277,10 @@ class Writer {
     const events: readonly unknown[] = isNamed ? response.named : response.events
     const headers = { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' }
     this.#exchange.open(200, { ...headers, ...this.#headers })
-    for (const [count, event] of events.slice(0, this.#cutAfter).entries()) {
-      if (count === MIDDLE_OF_STREAM) {
+    const middle = isNamed ? middleOf(response.named) : MIDDLE_OF_STREAM
+    const sent = events.slice(0, this.#cutAfter === 'middle' ? middle : this.#cutAfter)
+    for (const [count, event] of sent.entries()) {
+      if (count === middle) {
         await this.#exchange.wait(this.#pauseMilliseconds)
         if (this.#magic.has('bad-json')) {
           await this.#event(BROKEN_EVENT)

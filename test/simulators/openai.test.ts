@@ -376,6 +376,20 @@ describe('chat, responses and messages', () => {
   )
 
   it.each([
+    ['/chat/completions', /"content":"[^"]/g],
+    ['/responses', /^event: response\.output_text\.delta$/gm],
+    ['/messages', /^event: content_block_delta$/gm],
+  ] as const)('%s has two words of a stream before it breaks off, fails or is malformed', async (path, word) => {
+    const { rawPost } = await useOpenAi()
+    const wordsBefore = async (failure: string) => {
+      const { tools: _, ...body } = ROUTES[path](`${failure} Say hi now`)
+      const { text } = await rawPost(path, { ...body, stream: true })
+      return text.split('{"id":"chatcmpl-\n')[0]?.match(word)?.length
+    }
+    expect(await Promise.all(['[cut]', '[error-mid]', '[bad-json]'].map(wordsBefore))).toEqual([2, 2, 2])
+  })
+
+  it.each([
     [401, 'authentication_error'],
     [404, 'not_found_error'],
     [429, 'rate_limit_error'],

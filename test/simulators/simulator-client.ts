@@ -98,8 +98,9 @@ export async function useOpenAi(options: OpenAiSimulatorOptions = {}) {
   const post = (path: string, body: unknown) => call(`/v1${path}`, { method: 'POST', body })
   const chat = (prompt: string, more?: object) => post('/chat/completions', chatBody(prompt, more))
   /** The same over a socket of its own. */
-  const rawChat = (prompt: string, more?: object) => rawPost(simulator.port, JSON.stringify(chatBody(prompt, more)))
-  return { simulator, clock, call, post, chat, rawChat }
+  const rawPost = (path: string, body: unknown) => rawPostTo(simulator.port, path, JSON.stringify(body))
+  const rawChat = (prompt: string, more?: object) => rawPost('/chat/completions', chatBody(prompt, more))
+  return { simulator, clock, call, post, chat, rawPost, rawChat }
 }
 
 /** The data of every event, its lines joined, by the rules of server-sent events. */
@@ -129,8 +130,8 @@ type RawResponse = {
   readonly firstByteMs: number
 }
 
-function rawPost(port: number, body: string): Promise<RawResponse> {
-  const head = 'POST /v1/chat/completions HTTP/1.1\r\nhost: a\r\nauthorization: Bearer K\r\nconnection: close'
+function rawPostTo(port: number, path: string, body: string): Promise<RawResponse> {
+  const head = `POST /v1${path} HTTP/1.1\r\nhost: a\r\nauthorization: Bearer K\r\nconnection: close`
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1').setNoDelay(true)
     const startedAt = performance.now()
