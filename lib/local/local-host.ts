@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { join, resolve } from 'node:path'
 import { isLoopbackHost } from '#core/admin/console-site.ts'
 import type { AllowedOrigins } from '#core/api/cross-origin.ts'
+import type { Channel } from '#core/catalogue/channel.ts'
 import { type GatewayConfig, LOOPBACK_CALLBACKS } from '#core/catalogue/gateway-config.ts'
 import type { Microcredits } from '#core/money.ts'
 import { type RoleSource, takeRoleFrom } from '#platform/aws/sts.ts'
@@ -134,7 +135,7 @@ export async function startLocalHost(options: LocalHostOptions): Promise<LocalHo
 
 /** The configuration with callbacks to any port of this machine and, for fast videos, without the waits of its channels. */
 function asLocal(config: GatewayConfig, { videoMilliseconds }: LocalHostOptions): GatewayConfig {
-  if (videoMilliseconds !== undefined && !isSimulated(config)) {
+  if (videoMilliseconds !== undefined && realChannels(config).length > 0) {
     throw new OperatorError('--video-milliseconds is for simulated upstreams: add --simulators')
   }
   const poll = { first_seconds: 1, interval_seconds: 1 }
@@ -158,8 +159,8 @@ function refuseTwoRoles({ channels }: GatewayConfig): void {
   }
 }
 
-function isSimulated({ channels }: GatewayConfig): boolean {
-  return channels.every(({ base_url }) => base_url === SIMULATOR)
+function realChannels({ channels }: GatewayConfig): readonly Channel[] {
+  return channels.filter(({ base_url }) => base_url !== SIMULATOR)
 }
 
 type Closers = (() => Promise<void> | void)[]
@@ -257,7 +258,14 @@ async function startParts(options: LocalHostOptions, config: GatewayConfig, data
   const relayFront = new RelayFront((request, response) => apiFront.serve(request, response))
   const { port, allowedHosts } = options
   const corsOrigins = config.cors.origins
-  const server = await serve({ port, allowedHosts, cdnKey, relayFront, corsOrigins, isSimulated: isSimulated(config) })
+  const server = await serve({
+    port,
+    allowedHosts,
+    cdnKey,
+    relayFront,
+    corsOrigins,
+    realChannels: realChannels(config),
+  })
   const requestsSettled = async () => {
     const patience = setInterval(() => {
       for (const simulator of relayedTo) {
@@ -285,8 +293,7 @@ async function startParts(options: LocalHostOptions, config: GatewayConfig, data
 }
 
 type ServeOptions = Pick<LocalHostOptions, 'port' | 'allowedHosts'> & {
-  /** Whether every upstream is. */
-  readonly isSimulated: boolean
+  readonly realChannels: readonly Channel[]
   readonly cdnKey: CdnKey
   readonly relayFront: RelayFront
   readonly corsOrigins: AllowedOrigins
@@ -294,7 +301,7 @@ type ServeOptions = Pick<LocalHostOptions, 'port' | 'allowedHosts'> & {
 
 /** One port for the API, the CDN and the console. Handlers are loaded after this, because they read the CDN's address when they sign. */
 async function serve(options: ServeOptions): Promise<HttpServer> {
-  const { port, allowedHosts, cdnKey, relayFront, corsOrigins, isSimulated } = options
+  const { port, allowedHosts, cdnKey, relayFront, corsOrigins, realChannels } = options
   const { logRequest } = await import('./log-lines.ts')
   const cdnUrl = () => process.env.CDN_BASE_URL ?? ''
   const serveCdnRequest = createCdnFront({ bucketName: BUCKET_NAME, key: cdnKey, baseUrl: cdnUrl, corsOrigins })
@@ -305,7 +312,7 @@ async function serve(options: ServeOptions): Promise<HttpServer> {
       await serveCdnRequest(request, response)
       return
     }
-    const asked = await withSimulatedFailure(request, response, { isSimulated, requestId: randomUUID() })
+    const asked = await withSimulatedFailure(request, response, { realChannels, requestId: randomUUID() })
     if (asked !== undefined) {
       await relayFront.serve(asked, response)
     }

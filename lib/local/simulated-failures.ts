@@ -11,21 +11,31 @@ import { parseMagicPrompt, VIDEO_WORD_FORMS } from '../simulators/video-magic-wo
 const HEADER = 'x-simulate'
 
 type Body = Readonly<Record<string, unknown>>
+type ServingChannels = readonly { readonly id: string; readonly models: Readonly<Record<string, unknown>> }[]
 
 const routeAt = (path: string): ModelEndpoint | undefined =>
   Object.values<ModelEndpoint>(MODEL_ENDPOINTS).find((route) => route.path === path)
 
-/** A prompt of token ids, or of another kind without a place for words. */
-class NoTextError extends Error {}
+/** A request that cannot get the words; the message says what the header needs. */
+class UnfitRequestError extends Error {}
 
 function before(text: unknown, words: string): unknown {
   if (Array.isArray(text) && typeof text[0] === 'string') {
     return text.map((each) => before(each, words))
   }
   if (Array.isArray(text) && text.length > 0) {
-    throw new NoTextError()
+    throw new UnfitRequestError('a prompt of text, because its words are put before it')
   }
   return typeof text === 'string' ? `${words} ${text}` : text
+}
+
+/** A real upstream would get the words. */
+function refuseRealUpstreams({ model }: Body, realChannels: ServingChannels): void {
+  const ids = realChannels.filter(({ models }) => Object.hasOwn(models, String(model))).map(({ id }) => id)
+  if (ids.length > 0) {
+    const real = `model ${String(model)} has a real one (${ids.join(', ')})`
+    throw new UnfitRequestError(`upstreams that are simulated, and ${real}: start the host with --simulators`)
+  }
 }
 
 /** The body with words before its prompt, for code that writes its own prompts and cannot say them there. */
@@ -51,12 +61,12 @@ function beforeLastQuestion(messages: readonly unknown[], words: string, api: Mo
 
 /**
  * The request without its header `x-simulate`, whose words stand in the prompt then. Undefined after a refusal: of a word that no simulated
- * upstream knows on this route, or of the header where upstreams are real, which would get the words.
+ * upstream knows on this route, or of the header where one of `realChannels` serves the model.
  */
 export async function withSimulatedFailure(
   request: IncomingMessage,
   response: ServerResponse,
-  { isSimulated, requestId }: { readonly isSimulated: boolean; readonly requestId: string },
+  { realChannels, requestId }: { readonly realChannels: ServingChannels; readonly requestId: string },
 ): Promise<IncomingMessage | undefined> {
   const asked = request.headers[HEADER]
   const [path = ''] = (request.url ?? '').split('?')
@@ -75,23 +85,22 @@ export async function withSimulatedFailure(
     .filter((word) => word !== '')
     .map((word) => `[${word.replace(/^\[|\]$/g, '')}]`)
   const unknown = words.find((word) => !isKnown(word, path))
-  if (!isSimulated || unknown !== undefined) {
-    const message =
-      unknown !== undefined && isSimulated
-        ? `${HEADER}: no simulated failure ${unknown} on this route; allowed: ${allowedFor(unknown, path)}`
-        : `${HEADER} needs an upstream that is simulated: start the host with --simulators`
+  if (unknown !== undefined) {
+    const message = `${HEADER}: no simulated failure ${unknown} on this route; allowed: ${allowedFor(unknown, path)}`
     return await refuse(response, { requestId, path, message })
   }
   try {
     const body = await readBody(request, REQUEST_BYTES_MAX)
     return repeated(
       request,
-      changed(body, (json) => withWords(json, route, words.join(' '))),
+      changed(body, (json) => {
+        refuseRealUpstreams(json, realChannels)
+        return withWords(json, route, words.join(' '))
+      }),
     )
   } catch (error) {
-    if (error instanceof NoTextError) {
-      const message = `${HEADER} needs a prompt of text, because its words are put before it`
-      return await refuse(response, { requestId, path, message })
+    if (error instanceof UnfitRequestError) {
+      return await refuse(response, { requestId, path, message: `${HEADER} needs ${error.message}` })
     }
     sendGatewayError(response, requestId, refusalOf(error))
     return undefined

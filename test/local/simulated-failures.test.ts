@@ -5,10 +5,12 @@ import { describe, expect, it } from '@jest/globals'
 import { withSimulatedFailure } from '#local/simulated-failures.ts'
 import { whenTestEnds } from '../runner/when-test-ends.ts'
 
+const REAL = [{ id: 'openai-real', models: { 'real-model': 'real-model' } }]
+
 /** Sends a request through, and answers with what was made of it: the body and headers, or the refusal. */
-async function passed(path: string, asked: string | undefined, body: unknown, isSimulated = true) {
+async function passed(path: string, asked: string | undefined, body: unknown) {
   const server = createServer({ keepAliveTimeout: 0 }, async (request, response) => {
-    const changed = await withSimulatedFailure(request, response, { isSimulated, requestId: 'r1' })
+    const changed = await withSimulatedFailure(request, response, { realChannels: REAL, requestId: 'r1' })
     if (changed !== undefined) {
       response.end(JSON.stringify({ headers: changed.headers, body: await text(changed) }))
     }
@@ -151,10 +153,14 @@ describe('the header x-simulate', () => {
     }
   })
 
-  it('is a 400 where an upstream is real, which would get its words', async () => {
-    expect(await passed('/v1/embeddings', 'hang', {}, false)).toMatchObject({
+  it('is a 400 for a model with a real channel, which would get its words, and passes for other models', async () => {
+    const message =
+      'x-simulate needs upstreams that are simulated, and model real-model has a real one (openai-real): start the host with --simulators'
+    expect(await passed('/v1/embeddings', 'hang', { model: 'real-model', input: 'a' })).toMatchObject({
       status: 400,
-      error: { message: expect.stringContaining('start the host with --simulators') },
+      error: { message: expect.stringContaining(message) },
     })
+    const body = { model: 'other', input: 'a' }
+    expect(await passed('/v1/embeddings', 'hang', body)).toMatchObject({ body: '{"model":"other","input":"[hang] a"}' })
   })
 })
