@@ -24,20 +24,11 @@ describe('docs/testing.md', () => {
   })
 
   it('has files of a client’s tests that pass as they stand there', async () => {
-    // Below the repository, so that `openai` is found.
-    const cache = join(REPOSITORY, 'node_modules/.cache/reelgate')
-    mkdirSync(cache, { recursive: true })
-    const directory = mkdtempSync(join(cache, 'testing-page-'))
-    whenTestEnds(() => rmSync(directory, { recursive: true }))
     const files = snippets.filter(({ language }) => language !== 'sh')
-    for (const { code } of files) {
-      expect(fileName(code)).not.toBe('')
-      writeFileSync(join(directory, fileName(code)), code)
-    }
     const commands = snippets.filter(({ language }) => language === 'sh').map(({ code }) => code.trim())
     expect(commands).toStrictEqual(['REELGATE=/path/to/reelgate node --test'])
     const { stdout } = await promisify(execFile)(process.execPath, ['--test', '--test-reporter=tap'], {
-      cwd: directory,
+      cwd: writeFiles(files),
       env: { ...withoutRunner(), REELGATE: REPOSITORY },
     }).catch((error: { stdout: string; stderr: string }) => {
       throw new Error(error.stdout + error.stderr)
@@ -46,4 +37,29 @@ describe('docs/testing.md', () => {
     expect(stdout).toContain(`# pass ${tests.length}\n`)
     expect(stdout).toContain('# fail 0\n')
   })
+
+  it.each([undefined, '/nowhere', import.meta.dirname])(
+    'has a file that says what to set when the folder of the gateway is %s',
+    async (folder) => {
+      const start = "await (await import('./gateway.mjs')).startGateway().catch(({ message }) => console.log(message))"
+      const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', start], {
+        cwd: writeFiles(snippets.filter(({ code }) => fileName(code) === 'gateway.mjs')),
+        env: { ...withoutRunner(), ...(folder === undefined ? {} : { REELGATE: folder }) },
+      })
+      expect(stdout).toBe('set REELGATE to the folder of the gateway\n')
+    },
+  )
 })
+
+/** Below the repository, so that `openai` is found. */
+function writeFiles(files: typeof snippets): string {
+  const cache = join(REPOSITORY, 'node_modules/.cache/reelgate')
+  mkdirSync(cache, { recursive: true })
+  const directory = mkdtempSync(join(cache, 'testing-page-'))
+  whenTestEnds(() => rmSync(directory, { recursive: true }))
+  for (const { code } of files) {
+    expect(fileName(code)).not.toBe('')
+    writeFileSync(join(directory, fileName(code)), code)
+  }
+  return directory
+}
