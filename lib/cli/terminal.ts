@@ -27,7 +27,9 @@ export function parseOptions<const Config extends ParseArgsConfig>(
 
 function unknownOption(typed: string, { options = {} }: ParseArgsConfig): string {
   const names = Object.keys(options).map((name) => `--${name}`)
-  return `there is no option ${typed}${meant(typed, names)}`
+  // `--port` for `--port-base`, which differs in more letters than another option does.
+  const longer = names.find((name) => name.startsWith(`${typed}-`))
+  return `there is no option ${typed}${meant(longer ?? typed, names)}`
 }
 
 /** @throws UsageError for anything but an integer within the bounds; `free` says what 0 means. */

@@ -57,7 +57,12 @@ describe('ProgressBar', () => {
   })
 })
 
-const options = { port: { type: 'string', default: '1' }, quick: { type: 'boolean' } } as const
+const options = {
+  port: { type: 'string', default: '1' },
+  quick: { type: 'boolean' },
+  'dark-mode': { type: 'boolean' },
+  mark: { type: 'boolean' },
+} as const
 
 describe('parseOptions: the options of a command', () => {
   it('are read as they are declared', () => {
@@ -75,6 +80,7 @@ describe('parseOptions: the options of a command', () => {
 
   it.each([
     ['--prot=9', /^there is no option --prot; did you mean --port\?$/],
+    ['--dark', /^there is no option --dark; did you mean --dark-mode\?$/],
     ['--bogus', /^there is no option --bogus$/],
   ])('that are not known (%s) are told with the one that was meant', (arg, message) => {
     expect(() => parseOptions({ args: [arg], options })).toThrow(message)
