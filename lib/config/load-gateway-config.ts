@@ -1,5 +1,5 @@
 import { lstatSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import {
   type Document,
   isMap,
@@ -183,7 +183,7 @@ function readDocument(file: string, lines: LineCounter): Document {
   try {
     text = readFileSync(file, 'utf8')
   } catch (error) {
-    throw new GatewayConfigError(`cannot read the configuration file ${file}`, { cause: error })
+    throw new GatewayConfigError(`cannot read the configuration file ${resolve(file)}`, { cause: error })
   }
   const document = parseDocument(text, { lineCounter: lines })
   if (document.errors.length > 0) {
