@@ -21,7 +21,9 @@ const REQUEST = 'request'
  * @param write takes one line without its end.
  */
 export function writeLog(form: LogForm | undefined, write: (line: string) => void): void {
-  logger.setLogLevel(levelOf(process.env.LOG_LEVEL))
+  const named = process.env.LOG_LEVEL || 'INFO'
+  const level = levelOf(named)
+  logger.setLogLevel(level ?? 'INFO')
   if (form === undefined) {
     return
   }
@@ -32,13 +34,15 @@ export function writeLog(form: LogForm | undefined, write: (line: string) => voi
     }
   }
   Object.assign(logger, { console: { trace: log, debug: log, info: log, log, warn: log, error: log } })
+  if (level === undefined) {
+    logger.warn(`LOG_LEVEL=${named} is no level, so it is INFO; use ${LEVELS.join(', ')}`)
+  }
 }
 
 const LEVELS = ['TRACE', 'DEBUG', 'INFO', 'WARN', 'ERROR', 'SILENT', 'CRITICAL'] as const
 
-/** `INFO` unless the environment names a level. */
-function levelOf(name: string | undefined): (typeof LEVELS)[number] {
-  return LEVELS.find((level) => level === name?.toUpperCase()) ?? 'INFO'
+function levelOf(name: string): (typeof LEVELS)[number] | undefined {
+  return LEVELS.find((level) => level === name.toUpperCase())
 }
 
 /** Runs what responds to a request, and writes its line if no function has written one, such as for a video or a body that is too large. */

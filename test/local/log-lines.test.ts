@@ -109,6 +109,13 @@ describe('the log of a local host', () => {
     expect(debugged.error.stack).toContain('at ')
   })
 
+  it('says that LOG_LEVEL names no level', async () => {
+    expect(await linesOf(() => undefined, { level: 'loud', url: '/health' })).toStrictEqual([
+      'TIME  WARN LOG_LEVEL=loud is no level, so it is INFO; use TRACE, DEBUG, INFO, WARN, ERROR, SILENT, CRITICAL',
+      expect.stringContaining('GET /health'),
+    ])
+  })
+
   it('has no requests at the level WARN', async () => {
     expect(await linesOf(() => logger.info('request', CHAT), { level: 'WARN' })).toStrictEqual([])
   })
