@@ -33,17 +33,18 @@ async function writeSchema(): Promise<boolean> {
   return true
 }
 
-/** Prints a sample event of an operation of the client API. */
+/** Prints a sample event of an operation of the client API; without a name, or for a wrong one, the names of all. */
 async function printEvent(): Promise<boolean> {
   const [{ ROUTES }, { sampleEvent }] = await Promise.all([
     import('#routes/index.ts'),
     import('../lib/openapi/sample-event.ts'),
   ])
-  const route = ROUTES.find(({ operation }) => operation === process.argv[3])
+  const asked = process.argv[3]
+  const route = ROUTES.find(({ operation }) => operation === asked)
   console.log(
     route === undefined ? ROUTES.map(({ operation }) => operation).join('\n') : JSON.stringify(sampleEvent(route)),
   )
-  return route !== undefined
+  return route !== undefined || asked === undefined
 }
 
 /** Prints the command that updates a generated file that is out of date. */
