@@ -65,7 +65,7 @@ export async function logRequest(
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** Undefined if the line of the request says as much. */
+/** Undefined if another line says as much. */
 function lineOf(fields: Fields, form: LogForm): string | undefined {
   const request = requests.getStore()
   const error = isFields(fields.error) ? fields.error : undefined
@@ -83,6 +83,10 @@ function lineOf(fields: Fields, form: LogForm): string | undefined {
   }
   // The line of a refused request says as much; of one that failed, an earlier line may have said why.
   if (isTold && (Number(error?.statusCode) < 500 || request?.isExplained)) {
+    return undefined
+  }
+  // `channel busy` follows, many times a second where simulated videos are fast.
+  if (fields.message === 'submitted' && (fields.outcome === 'busy' || fields.outcome === 'unreachable')) {
     return undefined
   }
   if (request !== undefined && fields.level === 'WARN') {

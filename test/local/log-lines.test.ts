@@ -109,6 +109,14 @@ describe('the log of a local host', () => {
     expect(debugged.error.stack).toContain('at ')
   })
 
+  it('has one line for a submit to a busy channel', async () => {
+    const [line] = await linesOf(() => {
+      logger.info('submitted', { jobId: 'j1', outcome: 'busy' })
+      logger.warn('channel busy', { jobId: 'j1', reason: 'HTTP 429' })
+    })
+    expect(line).toBe('TIME  WARN channel busy: HTTP 429  jobId=j1')
+  })
+
   it('says that LOG_LEVEL names no level', async () => {
     expect(await linesOf(() => undefined, { level: 'loud', url: '/health' })).toStrictEqual([
       'TIME  WARN LOG_LEVEL=loud is no level, so it is INFO; use TRACE, DEBUG, INFO, WARN, ERROR, SILENT, CRITICAL',
