@@ -11,12 +11,17 @@ import {
   toJsonSchemas,
 } from './openapi-types.ts'
 import { type OperationDocument, SERVICE_OPERATIONS, TAGS, USAGE_OPERATIONS, VIDEO_OPERATIONS } from './operations.ts'
-import { RELAY_OPERATIONS, RELAY_SCHEMAS } from './relay-operations.ts'
+import { RELAY_OPERATIONS, RELAY_SCHEMAS, RELAY_TAGS } from './relay-operations.ts'
 import { requestBodySchema, requestPartSchemas } from './request-schemas.ts'
 import { errorResponses, HEADERS, responsesOf } from './responses.ts'
 
+const { Video, Models, ...LAST_TAGS } = TAGS
+const ALL_TAGS = { Video, Models, ...RELAY_TAGS, ...LAST_TAGS }
+
+type Described = OperationDocument & { readonly tag: keyof typeof ALL_TAGS }
+
 /** A new row of ROUTES does not compile without a description here. */
-const OPERATIONS: Readonly<Record<Operation, OperationDocument>> = {
+const OPERATIONS: Readonly<Record<Operation, Described>> = {
   ...VIDEO_OPERATIONS,
   ...RELAY_OPERATIONS,
   ...USAGE_OPERATIONS,
@@ -52,7 +57,7 @@ export function openapiDocument(): OpenapiDocument {
     servers: [
       { url: DOCUMENT_SERVER, description: 'The deployment that serves this document; in the file, a local host.' },
     ],
-    tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
+    tags: Object.entries(ALL_TAGS).map(([name, description]) => ({ name, description })),
     security: [{ apiKey: [] }],
     paths: paths(),
     components: {

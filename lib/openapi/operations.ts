@@ -1,10 +1,10 @@
 import { LISTED_STATUSES } from '#core/jobs/video-job.ts'
 import { type OperationObject, type Parameter, readExamples, schemaReference } from './openapi-types.ts'
-import { RELAY_TAGS } from './relay-operations.ts'
 
 /** The description of one operation. ROUTES has its method, path and statuses. */
 export type OperationDocument = {
-  readonly tag: Tag
+  /** Its group: a name in the tags of the document. */
+  readonly tag: string
   /** A phrase for menus. */
   readonly summary: string
   /** Sentences of Markdown. */
@@ -25,16 +25,14 @@ export type OperationDocument = {
   readonly callbacks?: NonNullable<OperationObject['callbacks']>
 }
 
-/** Groups of operations, in display order. */
+/** Groups of operations, in display order: those of relayed ones come after the first two. */
 export const TAGS = {
   Video: 'Asynchronous video jobs: create, fetch, list, delete, and one signed callback.',
   Models: 'The models that a key may use.',
-  ...RELAY_TAGS,
   Usage: 'What was used, what it cost, and what is left.',
   Service: 'The service itself, without a key.',
 } as const
 
-type Tag = keyof typeof TAGS
 export type HeaderName = keyof typeof import('./responses.ts').HEADERS
 
 const JOB_ID: Parameter = {

@@ -57,7 +57,7 @@ const BETA: Parameter = {
 const BILLED =
   'Reserves an upper bound of the price, then bills the usage that the upstream reports. A request that fails before its first byte is free.'
 
-/** Their groups, in display order. */
+/** The groups of relayed operations, in display order. */
 export const RELAY_TAGS = {
   Chat: 'Chat completions, whole or streamed.',
   Responses: 'Responses of the OpenAI API, whole or streamed. The gateway keeps none.',
