@@ -4,15 +4,15 @@ import type { Route } from '#routes/define-route.ts'
 import type { Operation } from '#routes/index.ts'
 import { RELAYED_ROUTES } from '#routes/relayed.ts'
 import { readExamples } from '../../lib/openapi/openapi-types.ts'
-import { CHAT, chatAnswer, UNSERVED } from './relay-rig.ts'
+import { CHAT, chatAnswer, DONE, FINISH, UNSERVED, USAGE_CHUNK, word } from './relay-rig.ts'
 
-type Sample = { readonly body: Readonly<Record<string, unknown>>; readonly reply: object }
+type Sample = { readonly body: Readonly<Record<string, unknown>>; readonly reply: object; readonly stream?: unknown }
 
-/** The first request and the first response among the examples of an operation; undefined if it takes no body. */
+/** The first request, response and stream among the examples of an operation; undefined if it takes no body. */
 export function exampleOf(operation: Operation): Sample | undefined {
-  const { requests = {}, responses = {} } = readExamples(operation)
-  const [[request], [response]] = [Object.values(requests), Object.values(responses)]
-  return request && { body: Object(request.value), reply: Object(response?.value) }
+  const { requests = {}, responses = {}, events = {} } = readExamples(operation)
+  const [request, response, stream] = [requests, responses, events].map((examples) => Object.values(examples)[0])
+  return request && { body: Object(request.value), reply: Object(response?.value), stream: stream?.value }
 }
 
 /** Models of the tests' catalogues, by the routes that take them. */
@@ -27,13 +27,15 @@ const COMPLETION = { prompt: 'hi', max_tokens: 5 }
  */
 function sampled(route: Route<Operation>) {
   const { kind, speaks } = endpointOf(route)
-  const { body = {}, reply = {} } = exampleOf(route.operation) ?? {}
+  const { body = {}, reply = {}, stream } = exampleOf(route.operation) ?? {}
   return {
     ...route,
     kind,
     speaks,
     body: { ...body, ...(route.operation === 'create-completion' ? COMPLETION : {}), model: MODELS[kind] },
     reply: speaks === undefined ? reply : chatAnswer(),
+    /** What its upstream streams; undefined for a route without streams. */
+    stream: speaks === undefined || stream === undefined ? stream : [word('Hi'), FINISH, USAGE_CHUNK, DONE].join(''),
     unserved: UNSERVED[kind],
   }
 }

@@ -67,6 +67,28 @@ async function stream(events: readonly string[], operation: Operation = 'create-
   return text
 }
 
+/** The same reply from an upstream that says who it is, and what it takes. */
+const telling = (json: string) =>
+  json
+    .replaceAll(/"model":"[^"]*"/g, '"model":"acme-1","provider":"acme"')
+    .replaceAll('"usage":{', '"usage":{"estimated_cost":0.017,')
+
+describe('an upstream that says who it is', () => {
+  it.each(BILLED)('$operation: is not shown by a whole reply', async ({ operation, body, reply }) => {
+    const { statusCode, json } = await send(operation, JSON.parse(telling(JSON.stringify(reply))))
+    expect(statusCode).toBe(200)
+    expect('model' in reply ? json.model : body.model).toBe(body.model)
+  })
+
+  it.each(BILLED.filter(({ stream: events }) => events !== undefined))(
+    '$operation: is not shown by a stream',
+    async ({ operation, body, stream: events }) => {
+      const text = await stream([telling(String(events))], operation)
+      expect(text).toContain(`"model":"${body.model}"`)
+    },
+  )
+})
+
 describe('a price of the upstream', () => {
   it('create-chat-completion: is hidden in a usage under any name, at any depth', async () => {
     const { json } = await send('create-chat-completion', chatAnswer({ usage: { ...USAGE, ...PRICES } }))

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { requestBodySchema } from '../../lib/openapi/request-schemas.ts'
 import { CHAT, chatAnswer, type RelayRig, sendJson, startRelayRig } from '../engines/relay-rig.ts'
+import { BILLED, type RelayedRoute } from '../engines/relayed-samples.ts'
 
 const BODY = { model: CHAT, messages: [{ role: 'user', content: 'Say hi' }] }
 const LIMITS = ['max_tokens', 'max_completion_tokens']
@@ -30,6 +32,56 @@ function limitsAt(index: number): object {
   const body = rig.upstreams[index]?.calls.at(-1)?.body ?? {}
   return Object.fromEntries(Object.entries(body).filter(([name]) => LIMITS.includes(name)))
 }
+
+describe('the limits of every billed route', () => {
+  /** What was locked for a request, and what its upstream got; neither for a refused one. */
+  async function lock({ operation, reply }: RelayedRoute, body: object) {
+    const { id, key } = await rig.tenant('100')
+    rig.upstreams[0]?.answerWith((response) => sendJson(response, reply))
+    const { statusCode } = await rig.send(body, { operation, key })
+    const sent = statusCode === 200 ? (rig.upstreams[0]?.calls.at(-1)?.body ?? {}) : {}
+    const limits = Object.entries(sent).flatMap(([name, value]) => (isOutputLimit(name) ? [Number(value)] : []))
+    const locked = (await rig.rows(id)).find(({ kind }) => kind === 'reserve')?.amount ?? 0n
+    return { statusCode, locked, limit: limits[0] }
+  }
+
+  const isOutputLimit = (name: string) => /^max_.*tokens$/.test(name)
+  const knownBy = ({ input = '' }: RelayedRoute) => Object.keys(requestBodySchema(input).properties ?? {})
+  const withOne = ({ body }: RelayedRoute, name: string, value: number) => {
+    const others = Object.entries(body).filter(([each]) => !(isOutputLimit(each) && isOutputLimit(name)))
+    return { ...Object.fromEntries(others), [name]: value }
+  }
+  const TOKEN_BILLED = BILLED.filter(({ kind }) => kind === 'chat')
+
+  it.each(TOKEN_BILLED)('$operation: an upstream gets the limit that is locked, with the prompt', async (route) => {
+    const { required } = requestBodySchema(route.input ?? '')
+    const isRequired = (name: string) => Array.isArray(required) && required.includes(name)
+    const asked = Object.entries(route.body).filter(([name]) => !isOutputLimit(name) || isRequired(name))
+    const body = Object.fromEntries(asked)
+    const { statusCode, locked, limit = 0 } = await lock(route, body)
+    expect(statusCode).toBe(200)
+    expect(limit).toBeGreaterThan(0)
+    // At 1,000 microcredits a token of the prompt, of at most eight bytes each, and 2,000 a token of the output.
+    const least = (JSON.stringify(body).length / 8) * 1_000 + limit * 2_000
+    expect(Number(locked)).toBeGreaterThan(least)
+  })
+
+  it.each(TOKEN_BILLED)('$operation: a limit above that of the model reaches no upstream', async (route) => {
+    for (const name of knownBy(route).filter(isOutputLimit)) {
+      const { statusCode, limit = 0 } = await lock(route, withOne(route, name, 1001))
+      expect([name, statusCode === 400 || limit === 1000]).toEqual([name, true])
+    }
+  })
+
+  it.each(BILLED)('$operation: whatever may raise the price raises what is locked', async (route) => {
+    for (const name of knownBy(route).filter((each) => each === 'n' || isOutputLimit(each))) {
+      const [few, many] = name === 'n' ? [1, 2] : [20, 40]
+      const { locked: less } = await lock(route, withOne(route, name, few))
+      const { locked: more } = await lock(route, withOne(route, name, many))
+      expect([name, less > 0n && more > less]).toEqual([name, true])
+    }
+  })
+})
 
 describe('a model with a default output limit', () => {
   it('locks that limit where the client said none, and sends it under the name of each channel', async () => {

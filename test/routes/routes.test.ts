@@ -5,6 +5,7 @@ import { declaredStatuses, defineRoute, methodsOf, type Route } from '#routes/de
 import { allowedMethods, ROUTES } from '#routes/index.ts'
 import { bundleHandler } from '#stack/bundle-handler.ts'
 import { REPOSITORY_ROOT } from '#stack/function-sources.ts'
+import { requestBodySchema } from '../../lib/openapi/request-schemas.ts'
 
 describe('ROUTES', () => {
   it('name no operation and no pair of method and path twice', () => {
@@ -30,6 +31,11 @@ describe('ROUTES', () => {
         .map(({ path }) => path)
         .toSorted(),
     )
+  })
+
+  it.each(Object.values(MODEL_ENDPOINTS))('$path has its prompt in a field of its body', ({ path, prompt }) => {
+    const { input = '' }: Route = ROUTES.find((each) => each.path === path && each.method === 'POST') ?? ROUTES[0]
+    expect(requestBodySchema(input).properties).toHaveProperty(prompt)
   })
 
   it.each<Route>([...ROUTES])('of the bundle of $operation are those of its function', ({ function: name }) => {
