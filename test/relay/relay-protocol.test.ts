@@ -30,7 +30,7 @@ const notes = defineRelayRoute<TokenCounts>({
   operation: 'create-note',
   errors: NOTE_ERRORS,
   read: ({ json, bodyBytes, catalogue, allowedModels }) => {
-    const { model: id, messages, stream, max_tokens: outputTokensMax } = json as NoteBody
+    const { model: id, messages, stream, max_tokens: outputTokensMax, ...others } = json as NoteBody
     const model = catalogue.findRelayModel(id, { kind: 'chat', allowed: allowedModels })
     if (model === undefined) {
       throw new ModelNotFoundError(id)
@@ -44,8 +44,8 @@ const notes = defineRelayRoute<TokenCounts>({
       billing: tokenBilling(model, [call], { name: 'max_tokens' }),
       write: (_, { upstreamModel }) => ({
         path: '/notes',
-        text: JSON.stringify({ model: upstreamModel, messages, stream }),
-        ignored: [],
+        text: JSON.stringify({ model: upstreamModel, messages, stream, max_tokens: outputTokensMax }),
+        ignored: Object.keys(others),
       }),
       reader: (_, rules) => new NoteReader(rules),
       large: { list: 'words', areRelayed: true },
