@@ -18,7 +18,7 @@ import { MODEL_ENDPOINTS } from '#core/api/paths.ts'
 import { credentialName } from '#core/catalogue/catalogue.ts'
 import { type GatewayConfig, gatewayConfigSchema, LOOPBACK_CALLBACKS } from '#core/catalogue/gateway-config.ts'
 import { isIssuer } from '#core/catalogue/identity-settings.ts'
-import { withAddresses } from '#core/catalogue/upstream-auth.ts'
+import { credentialKind, withAddresses } from '#core/catalogue/upstream-auth.ts'
 import { type ConfigProblem, configProblems, formatPath, isRecord, listAt } from './config-problems.ts'
 import { OperatorError } from './operator-error.ts'
 import type { Environment } from './platform-facts.ts'
@@ -342,6 +342,26 @@ function pathOf(nodes: readonly (Document | Node | Pair)[]): PropertyKey[] {
 
 /** A version, as in `/v1`, `/openai/v1` or `/v1beta/openai`. */
 const VERSION = /\/v\d[^/]*(\/|$)/
+
+/** Ids of the enabled models that no channel names. */
+export function modelsWithoutChannel({ models, channels }: GatewayConfig): string[] {
+  const isServed = (id: string) => channels.some((channel) => Object.hasOwn(channel.models, id))
+  return models.flatMap(({ id, enabled }) => (enabled && !isServed(id) ? [id] : []))
+}
+
+/** Settings that are valid and probably a mistake. */
+export function catalogueWarnings(config: GatewayConfig): string[] {
+  const keyless = config.channels.filter(
+    (channel) => channel.base_url !== SIMULATOR && credentialKind(channel) === 'none',
+  )
+  const open = config.channels.filter((channel) => channel.base_url.startsWith('http://'))
+  const unserved = modelsWithoutChannel(config)
+  return [
+    ...(unserved.length === 0 ? [] : [`clients do not see models that are on no channel: ${unserved.join(', ')}`]),
+    ...keyless.map(({ id }) => `channel ${id} has no api_key: its upstream is called without one`),
+    ...open.map(({ id }) => `channel ${id} has an http base_url: keys and prompts travel unencrypted`),
+  ]
+}
 
 /**
  * Warns of base urls that are valid but probably wrong: as in the OpenAI SDKs, the base url of an OpenAI-compatible upstream

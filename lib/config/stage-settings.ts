@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
 import { SIGNING_KEY_BITS, SIGNING_KEYS_MAX } from '#core/cdn-signing-keys.ts'
 import { type ContextValues, readContext, StageSettingsError } from './context-settings.ts'
-import { loadGatewayConfig } from './load-gateway-config.ts'
+import { catalogueWarnings, type LoadedConfig, loadGatewayConfig } from './load-gateway-config.ts'
 import { stackName } from './platform-facts.ts'
 
 /** A custom domain name and its ACM certificate. */
@@ -238,11 +238,13 @@ type Stage = Pick<StageSettings, 'stage' | 'profile' | 'configFile'>
  * Requires a channel for a stage with the profile `prod`.
  * @throws StageSettingsError
  */
-export function requireChannels({ stage, profile, configFile }: Stage, { channels }: GatewayConfig): void {
-  if (profile === 'prod' && channels.length === 0) {
-    throw new StageSettingsError(
-      `the stage ${stage} has no channel: set the base urls of the upstreams that ${configFile} names, such as P1_BASE_URL`,
-    )
+export function requireChannels(
+  { stage, profile, configFile }: Stage,
+  { config, leftOut }: Pick<LoadedConfig, 'config' | 'leftOut'>,
+): void {
+  if (profile === 'prod' && config.channels.length === 0) {
+    const missing = leftOut.length === 0 ? 'write one into' : `set the base urls of ${leftOut.join(', ')} of`
+    throw new StageSettingsError(`the stage ${stage} has no channel: ${missing} ${configFile}`)
   }
 }
 
@@ -279,8 +281,9 @@ export function readStage(context: (name: string) => unknown, { region, isToBeDe
   }
   const loaded = loadGatewayConfig({ file: settings.configFile, environment: process.env, mode: 'synth' })
   if (isToBeDeployed) {
-    requireChannels(settings, loaded.config)
+    requireChannels(settings, loaded)
   }
   const remarks = [leftOutSentence(settings, loaded), unprotectedSentence(settings)]
-  return { settings, ...loaded, remarks: remarks.filter((each) => each !== undefined) }
+  const warnings = [...loaded.warnings, ...catalogueWarnings(loaded.config)]
+  return { settings, ...loaded, warnings, remarks: remarks.filter((each) => each !== undefined) }
 }

@@ -6,10 +6,12 @@ import { credentialKind } from '#core/catalogue/upstream-auth.ts'
 import { shellRole } from '#local/upstream-role.ts'
 import {
   CONFIGURATION_FILE,
+  catalogueWarnings,
   configurationFile,
   DEFAULT_CONFIGURATION,
   loadGatewayConfig,
 } from '../../config/load-gateway-config.ts'
+import { requireChannels } from '../../config/stage-settings.ts'
 import { formatTable, type Output } from '../output.ts'
 import type { AdminContext, Command } from './command.ts'
 import { readDeployedConfig } from './deployed-config.ts'
@@ -133,24 +135,6 @@ export function modelRows({ models, channels }: GatewayConfig): ModelRow[] {
   }))
 }
 
-/** Ids of the enabled models that no channel names. */
-export function modelsWithoutChannel(config: GatewayConfig): string[] {
-  return modelRows(config).flatMap(({ id, enabled, channels }) => (enabled && channels.length === 0 ? [id] : []))
-}
-
-/** Settings that are valid and probably a mistake. */
-export function catalogueWarnings(config: GatewayConfig): string[] {
-  const keyless = config.channels.filter(
-    (channel) => channel.base_url !== 'simulator' && credentialKind(channel) === 'none',
-  )
-  const open = config.channels.filter((channel) => channel.base_url.startsWith('http://'))
-  return [
-    ...modelsWithoutChannel(config).map((id) => `model ${id} is on no channel: clients do not see it`),
-    ...keyless.map(({ id }) => `channel ${id} has no api_key: its upstream is called without one`),
-    ...open.map(({ id }) => `channel ${id} has an http base_url: keys and prompts travel unencrypted`),
-  ]
-}
-
 /** What the shell of a local host lacks for channels that call their upstreams by a role. */
 async function missingRole({ channels }: GatewayConfig): Promise<string[]> {
   const needing = channels.filter(
@@ -215,7 +199,10 @@ that its channels lack, and of rules whose tenant it does not have.`,
   examples: ['catalogue check --local', `catalogue check --config ${CONFIGURATION_FILE} --json`],
   async run(context, values) {
     const file = values.text('config') ?? (await fileInPlace(context))
-    const { config, warnings } = load(file, context.local)
+    const { config, leftOut, warnings } = load(file, context.local)
+    if (!context.local && context.stage === 'prod') {
+      requireChannels({ stage: context.stage, profile: 'prod', configFile: file }, { config, leftOut })
+    }
     const lacking = [...(context.local ? await missingRole(config) : []), ...(await lackingInPlace(config, context))]
     return describeCatalogue({ file, config, warnings: [...warnings, ...catalogueWarnings(config), ...lacking] })
   },

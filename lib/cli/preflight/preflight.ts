@@ -1,6 +1,6 @@
 import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
 import { StageSettingsError } from '../../config/context-settings.ts'
-import { loadGatewayConfig } from '../../config/load-gateway-config.ts'
+import { catalogueWarnings, loadGatewayConfig } from '../../config/load-gateway-config.ts'
 import { type Environment, stackName } from '../../config/platform-facts.ts'
 import { requireChannels, type StageSettings } from '../../config/stage-settings.ts'
 import { type Check, describeFindings, type Finding, fine, runCheck, warning, wrong } from '../findings.ts'
@@ -111,10 +111,16 @@ async function checkAccount(options: AccountOptions, place: Place): Promise<Find
 }
 
 function checkConfiguration(settings: StageSettings, environment: Environment): Finding[] {
-  const { config } = loadGatewayConfig({ file: settings.configFile, environment, mode: 'synth' })
-  requireChannels(settings, config)
+  const loaded = loadGatewayConfig({ file: settings.configFile, environment, mode: 'synth' })
+  const { config } = loaded
+  requireChannels(settings, loaded)
   const channels = config.channels.map(({ id }) => id).join(', ')
-  return [fine('configuration', `${settings.configFile}, with the channels ${channels || '(none)'}`)]
+  return [
+    fine('configuration', `${settings.configFile}, with the channels ${channels || '(none)'}`),
+    ...catalogueWarnings(config).map((message) =>
+      warning('configuration', message, `Correct ${settings.configFile}, if that is not meant.`),
+    ),
+  ]
 }
 
 /** For checks of the account; that it is valid is a check of its own. */

@@ -60,7 +60,7 @@ describe('catalogue commands', () => {
       expect(Object(json).warnings).toEqual(
         expect.arrayContaining([
           'channel p1-main has no upstream (base_url is simulator) and is left out',
-          'model chat-default is on no channel: clients do not see it',
+          expect.stringMatching(/^clients do not see models that are on no channel: .*chat-default/),
         ]),
       )
     })
@@ -91,6 +91,15 @@ describe('catalogue commands', () => {
       } finally {
         await engine.close()
       }
+    })
+
+    it('fails for the stage prod without a channel, as its deployment does', async () => {
+      const simulated = config.channels.map((channel) => ({ ...channel, base_url: 'simulator' }))
+      const options = { config: write('simulated.json', { ...config, channels: simulated }) }
+      await expect(runCommand(catalogueCheck, { options, stage: 'prod' })).rejects.toThrow(
+        'the stage prod has no channel: set the base urls of main, spare of ',
+      )
+      expect((await runCommand(catalogueCheck, { options })).text).toContain('is left out')
     })
 
     it('fails with file, line and what is allowed', async () => {

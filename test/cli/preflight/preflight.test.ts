@@ -99,6 +99,9 @@ afterAll(() => {
   process.env = environment
 })
 
+/** Most of the shipped models have no channel here. */
+const UNSERVED = 'configuration: clients do not see models'
+
 async function look(context: Readonly<Record<string, unknown>> = {}) {
   const given: Readonly<Record<string, unknown>> = { stage: 'prod', config: SHIPPED_FILE, ...context }
   const readSettings = () => readStageSettings((name) => given[name])
@@ -113,7 +116,8 @@ async function look(context: Readonly<Record<string, unknown>> = {}) {
   const adviceOf = (check: string) => findings.find((each) => each.check === check)?.advice
   return {
     wrong: saying('wrong'),
-    warnings: saying('warning'),
+    warnings: saying('warning').filter((each) => !each.startsWith(UNSERVED)),
+    unserved: saying('warning').filter((each) => each.startsWith(UNSERVED)),
     text,
     adviceOf,
     checks: findings.map(({ check }) => check),
@@ -128,6 +132,16 @@ describe('preflight of a first deployment', () => {
     expect(text).toContain('there is no Reelgate-prod yet: this would be its first deployment')
     expect(text).toMatch(/with the channels p1-main/)
     expect(text).toMatch(/CDKToolkit is CREATE_COMPLETE, version 30/)
+  })
+
+  it('warns of an upstream without encryption, and of models that no channel has', async () => {
+    process.env.P1_BASE_URL = 'http://p1.example.com'
+    const { wrong, warnings, unserved } = await look(NAMED)
+    expect(wrong).toEqual([])
+    expect(warnings).toEqual([
+      'configuration: channel p1-main has an http base_url: keys and prompts travel unencrypted',
+    ])
+    expect(unserved).toEqual([expect.stringContaining('chat-default')])
   })
 
   it('says what a web ACL adds and costs, with one and without', async () => {
@@ -301,7 +315,7 @@ describe('preflight of a first deployment', () => {
   it('checks what is local first, and all of it where there are no credentials', async () => {
     sts.on(GetCallerIdentityCommand).rejects(new ServiceError('CredentialsProviderError', 'no providers'))
     const { wrong, warnings, checks } = await look()
-    expect(checks).toEqual(['node', 'settings', 'configuration', 'caller', 'account'])
+    expect(checks).toEqual(['node', 'settings', 'configuration', 'configuration', 'caller', 'account'])
     expect(wrong).toEqual([
       'caller: could not be checked: no AWS credentials that work (no providers): export them, or sign in and name a profile (AWS_PROFILE)',
     ])
