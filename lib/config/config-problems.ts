@@ -144,13 +144,17 @@ function withSuggestion(problem: ConfigProblem, value: unknown, shippedModels: r
   const written = quoted ?? textOf(valueAt(value, path))
   const others = subject?.startsWith('no ') ? shippedModels : []
   const meant = written === undefined ? undefined : nearestName(written, [...allowedIn(message), ...others])
-  const [said, allowed] = message.split(ALLOWED)
+  const [said, stated] = message.split(ALLOWED)
+  // A channel may also name a shipped model that the file does not.
+  const isOfChannel = subject === 'no model' && path[0] === 'channels'
+  const allowed = isOfChannel ? [...new Set([...allowedIn(message), ...shippedModels])].join(', ') : stated
   const [, example] = EXAMPLES.find(([words]) => path[2] === 'provider' && words.test(written ?? '')) ?? []
   if (example !== undefined) {
     return { path, message: `${said}; write the channel as in config/examples/${example}; allowed: ${allowed}` }
   }
-  const suggested = `${said}; did you mean ${meant}?${allowed === undefined ? '' : ` allowed: ${allowed}`}`
-  return { path, message: meant === undefined ? message : suggested }
+  const suggestion = meant === undefined ? '' : `; did you mean ${meant}?`
+  const list = allowed === undefined ? '' : `${meant === undefined ? ';' : ''} allowed: ${allowed}`
+  return { path, message: `${said}${suggestion}${list}` }
 }
 
 /** A choice that is missing is no wrong one. A row of `models` needs no kind if its id is that of a shipped model. */

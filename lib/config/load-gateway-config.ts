@@ -97,7 +97,7 @@ export function loadGatewayConfig(options: LoadOptions): LoadedConfig {
     value === null || value === undefined
       ? [EMPTY]
       : configProblems(value, [...shipped.keys()])
-          .filter(({ path }) => !reported.has(formatPath(path)))
+          .filter(({ path, message }) => message.startsWith('unknown key') || !reported.has(formatPath(path)))
           // Models are missing because no channel names one.
           .map((problem) => (isWithoutChannels(value) && formatPath(problem.path) === 'models' ? NO_CHANNELS : problem))
   const keys = mode === 'start' ? missingKeys(value, environment) : []

@@ -80,11 +80,21 @@ describe('a configuration of your own', () => {
     expect(config.channels).toMatchObject([{ base_url: 'simulator', models: { 'famB-1.1-t2v': 'famB-1.1-t2v' } }])
   })
 
+  it('is told of an unknown key and of the unset variable in it at once', () => {
+    expect(problemsOf(CHANNEL.replace('base_url: ', 'baseurl: ${UNSET}\n    base_url: '))).toStrictEqual([
+      expect.stringContaining('channels[0].baseurl: ${UNSET} is used but UNSET is not set'),
+      expect.stringContaining('channels[0].baseurl: unknown key "baseurl"; did you mean base_url?'),
+    ])
+  })
+
   it('is told which shipped model it may have meant', () => {
     expect(problemsOf(CHANNEL.replace('famB-1.1-t2v', 'famB-1.1-t2x'))).toStrictEqual([
       expect.stringContaining(
         'channels[0].models.famB-1.1-t2x: no model "famB-1.1-t2x" in models; did you mean famB-1.1-t2v?',
       ),
+    ])
+    expect(problemsOf(CHANNEL.replace('famB-1.1-t2v', 'nothing'))).toStrictEqual([
+      expect.stringMatching(/no model "nothing" in models; allowed: .*chat-default/),
     ])
     expect(problemsOf(`${CHANNEL}models:\n  - id: famB-1.1-t2x\n    enabled: false\n`)).toStrictEqual([
       '8 models[0].kind: no shipped model "famB-1.1-t2x", so write a kind; did you mean famB-1.1-t2v? allowed: video, chat, embedding, image',
