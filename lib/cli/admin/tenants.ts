@@ -144,16 +144,14 @@ function cellsOf(tenant: ShownTenant) {
 
 const BALANCE = ['available', 'held', 'spent', 'granted'] as const
 const SHOWN = ['id', 'name', ...BALANCE, 'webhook_secret', 'state', 'open_jobs', 'budget', 'users'] as const
-const CHANGED = ['id', 'name', 'state', ...BALANCE, 'open_jobs'] as const
+const LISTED = ['id', 'name', 'state', ...BALANCE, 'open_jobs'] as const
 
-function linesOf(names: readonly (typeof SHOWN)[number][]) {
-  return (tenant: ShownTenant): string => {
-    const cells = cellsOf(tenant)
-    return formatTable(
-      [],
-      names.map((name) => [name, cells[name]]).filter((line): line is string[] => line[1] !== undefined),
-    )
-  }
+function linesOf(tenant: ShownTenant): string {
+  const cells = cellsOf(tenant)
+  return formatTable(
+    [],
+    SHOWN.map((name) => [name, cells[name]]).filter((line): line is string[] => line[1] !== undefined),
+  )
 }
 
 /** A limit of open video jobs, from 0; null for `none`. @throws UsageError for anything else. */
@@ -183,7 +181,7 @@ function withSecret(command: Command, isAsked: (values: CommandValues) => boolea
       const tenant = Object(output.json)
       const { webhookSecret } = await getTenant(await context.table(), tenant.id)
       const json = { ...tenant, webhook_secret: webhookSecret }
-      return { json, text: linesOf(SHOWN)(json) }
+      return { json, text: linesOf(json) }
     },
   }
 }
@@ -219,7 +217,7 @@ const tenant = commandOf(TENANT_DOCUMENTS.getTenant, {
   details: 'During a rotation, `callback-secret show` shows both secrets.',
   options: { tenant: TENANT },
   examples: ['tenant show --tenant demo --local', 'tenant show --tenant demo --show-secret --json'],
-  format: linesOf(SHOWN),
+  format: linesOf,
 })
 
 /** A tenant with its balance. @throws StoreRefusal `not_found`. */
@@ -234,7 +232,7 @@ export const tenantList: Command = commandOf(TENANT_DOCUMENTS.listTenants, {
   examples: ['tenant list --local', 'tenant list --stage prod --json'],
   format({ tenants }) {
     const header = ['TENANT', 'NAME', 'STATE', 'AVAILABLE', 'HELD', 'SPENT', 'GRANTED', 'OPEN JOBS']
-    const rows = tenants.map(cellsOf).map((cells) => CHANGED.map((name) => cells[name]))
+    const rows = tenants.map(cellsOf).map((cells) => LISTED.map((name) => cells[name]))
     return formatTable(header, rows)
   },
 })
@@ -253,7 +251,7 @@ export const tenantLimit: Command = commandOf(TENANT_DOCUMENTS.changeTenant, {
     'tenant limit --tenant demo --open-jobs 20 --local',
     'tenant limit --tenant demo --open-jobs none --local',
   ],
-  format: linesOf(CHANGED),
+  format: linesOf,
 })
 
 /** @throws StoreRefusal `not_found`. */
@@ -275,7 +273,7 @@ themselves, the others together. Holds within a minute.`,
   },
   without: ['name', 'open_jobs_max', 'budget'],
   examples: ['tenant users --tenant demo --keep digest --local', 'tenant users --tenant demo --keep off --stage prod'],
-  format: linesOf([...CHANGED, 'users']),
+  format: linesOf,
 })
 
 /** @throws UsageError for anything but a way to count users. */
@@ -314,7 +312,7 @@ was used for another amount is refused.`,
     'tenant grant --tenant demo --credits 5 --local',
     'tenant grant --tenant demo --credits 5 --id invoice-1042',
   ],
-  format: linesOf(SHOWN),
+  format: linesOf,
 })
 
 const adjustment = commandOf(TENANT_DOCUMENTS.adjustCredits, {
@@ -337,7 +335,7 @@ not available are not taken away, unless --allow-debt is given: the tenant then 
     'tenant adjust --tenant demo --amount -5 --reason "granted twice" --local',
     'tenant adjust --tenant demo --amount 2.50 --reason "refund of job 0193f1c0" --id ticket-77 --stage prod',
   ],
-  format: linesOf(SHOWN),
+  format: linesOf,
 })
 
 /** Corrects what was granted to a tenant, once per id. @throws StoreRefusal `not_found`, `below_zero`, `id_taken`. */
@@ -372,7 +370,7 @@ export const tenantSuspend: Command = commandOf(TENANT_DOCUMENTS.suspendTenant, 
     await confirm(`Every key of ${name} (${tenantId}) will be refused from the next request on`)
     return undefined
   },
-  format: linesOf(CHANGED),
+  format: linesOf,
 })
 
 /** @throws StoreRefusal `not_found`, `changed_meanwhile` if the tenant was suspended at the same time. */
@@ -386,7 +384,7 @@ export const tenantResume: Command = commandOf(TENANT_DOCUMENTS.resumeTenant, {
     }
     return undefined
   },
-  format: linesOf(CHANGED),
+  format: linesOf,
 })
 
 const budgetText = ({ id, budget }: ShownTenant) =>

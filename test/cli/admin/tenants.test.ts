@@ -364,7 +364,13 @@ describe('tenant budget', () => {
     const set = await run({ amount: '100', period: 'month' })
     expect(set.json).toMatchObject({ id: tenant, budget: { amount: '100', period: 'month', spent: '0', left: '100' } })
     expect(set.text).toContain('budget 100/month: 0 spent, 0 held, 100 left until ')
-    expect((await runCommand(tenantShow, { table, options: { tenant } })).text).toMatch(/^budget +100\/month: 0 spent/m)
+    for (const command of [tenantShow, tenantLimit]) {
+      const { text } = await runCommand(command, {
+        table,
+        options: { tenant, ...(command === tenantLimit && { 'open-jobs': 'none' }) },
+      })
+      expect(text).toMatch(/^budget +100\/month: 0 spent/m)
+    }
     expect(warnings).toEqual([])
     await run({ amount: '100', period: 'month' })
     expect(warnings).toEqual([`tenant ${tenant} has this budget already: nothing was changed`])
