@@ -203,18 +203,27 @@ async function ruleChange(
   ]
   const isAsRead = [isStill('state', 'active'), isStill('revision', revision)]
   const { rule } = subject.limits
+  const before = {
+    rule: stored.rule,
+    models,
+    rate: ratePerMinute,
+    budget: await budgetText(table, namedBudget(stored)),
+  }
+  const after = { rule, ...next, budget: budget.limit && formatBudgetLimit(budget.limit) }
   return {
     key: { Update: change(tableKeys.apiKey(subject.digest), { set, remove }, isAsRead) },
     listing: { Update: change(tableKeys.apiKeyListing(keyId), { set, remove }, isAsRead) },
     keyBudget: budget.write,
-    audit: auditEntry({
-      actor: { name: `rule ${rule} of ${subject.issuer}`, role: 'tenant' },
-      action: 'key set',
-      target: { kind: 'key', id: keyId, tenantId: subject.tenantId },
-      before: { rule: stored.rule, models, rate: ratePerMinute, budget: await budgetText(table, namedBudget(stored)) },
-      after: { rule, ...next, budget: budget.limit && formatBudgetLimit(budget.limit) },
-      at,
-    }),
+    // What an operator has lowered may be below both rules.
+    audit:
+      JSON.stringify(before) === JSON.stringify(after)
+        ? undefined
+        : auditEntry({
+            actor: { name: `rule ${rule} of ${subject.issuer}`, role: 'tenant' },
+            action: 'key set',
+            target: { kind: 'key', id: keyId, tenantId: subject.tenantId },
+            ...{ before, after, at },
+          }),
   }
 }
 

@@ -142,6 +142,18 @@ describe('admitSubject', () => {
     ])
   })
 
+  it('writes no entry for a key whose own limits were lower than both rules', async () => {
+    await admitSubject(table, subjectOf('lower'), now)
+    const settings = { models: ['chat'], ratePerMinute: 5 }
+    await setApiKey(table, { keyId: listingOf('lower'), settings, actor: TESTER })
+    await admitSubject(table, subjectOf('lower', { rate: 30 }), now + 60_000)
+    const { entries } = await readAudit(table, { limit: 5, targets: [listingOf('lower')] })
+    expect(entries.map(({ action, actor }) => [action, actor])).toEqual([
+      ['key set', TESTER.name],
+      ['key create', 'lower of https://issuer.example.com'],
+    ])
+  })
+
   it('keeps what an operator lowered after a rule that was lower still', async () => {
     await admitSubject(table, subjectOf('twice'), now)
     const keyId = listingOf('twice')
