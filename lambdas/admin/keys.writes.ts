@@ -12,7 +12,7 @@ import {
   overlapField,
 } from '#core/admin/request-fields.ts'
 import type { Session } from '#core/admin/session.ts'
-import { type Budget, type BudgetLimit, formatBudgetLimit, PERIOD_KINDS } from '#core/budgets.ts'
+import { type Budget, type BudgetLimit, formatBudgetLimit } from '#core/budgets.ts'
 import { InvalidRequestError } from '#core/errors.ts'
 import { RATE_PER_MINUTE_DEFAULT, RATE_PER_MINUTE_MAX } from '#core/limits.ts'
 import type { Actor } from '#store/audit/audit-entry.ts'
@@ -139,33 +139,14 @@ function requireFuture(end: number | null | undefined, nowMilliseconds: number):
   }
 }
 
-type Limits = { readonly rate: number | null | undefined; readonly budget: BudgetLimit | null | undefined }
-
-/**
- * Keeps what an admin of a tenant gives its keys within what the tenant has: the budget of the tenant, and the rate that keys have by default.
- * A budget of a longer period may be larger, because that of the tenant begins again meanwhile.
- * @throws InvalidRequestError naming the field.
- */
-async function requireWithinTenant(
-  { rate, budget }: Limits,
+/** Keeps what an admin of a tenant gives its keys within what the tenant has. Loaded for such admins alone. */
+async function checkTenant(
+  limits: { readonly rate: number | null | undefined; readonly budget: BudgetLimit | null | undefined },
   { session, table }: Pick<OperationContext<'POST'>, 'session' | 'table'>,
 ): Promise<void> {
-  if (session?.role !== 'tenant-admin') {
-    return
-  }
-  if (rate === null || (rate !== undefined && rate > RATE_PER_MINUTE_DEFAULT)) {
-    const message = `an admin of a tenant gives its keys at most ${RATE_PER_MINUTE_DEFAULT} requests per minute: ask an owner for more`
-    throw new InvalidRequestError([{ path: 'rate_per_minute', message }])
-  }
-  const bound = budget && (await getTenant(table, session.tenant?.id ?? '')).budget
-  if (budget && bound) {
-    const isNoLonger = PERIOD_KINDS.indexOf(budget.kind) <= PERIOD_KINDS.indexOf(bound.period.kind)
-    if (isNoLonger && budget.amount > bound.amount) {
-      const whole = formatBudgetLimit({ amount: bound.amount, kind: bound.period.kind })
-      throw new InvalidRequestError([
-        { path: 'budget', message: `the tenant itself has ${whole}: use no more than that` },
-      ])
-    }
+  if (session?.role === 'tenant-admin') {
+    const { requireWithinTenant } = await import('./key-bounds.ts')
+    await requireWithinTenant(limits, { tenantId: session.tenant?.id ?? '', table })
   }
 }
 
@@ -231,7 +212,7 @@ export const createKey = defineOperation({
     const { table, actor, nowMilliseconds, checkModels, warn } = context
     const now = nowMilliseconds()
     requireFuture(end, now)
-    await requireWithinTenant({ rate, budget }, context)
+    await checkTenant({ rate, budget }, context)
     await checkModels(models)
     const { id: tenantId, state } = await getTenant(table, tenant)
     if (state === 'suspended') {
@@ -280,11 +261,11 @@ export const changeKey = defineOperation({
     const now = nowMilliseconds()
     requireFuture(end, now)
     const { listing } = await getApiKey(table, keyId)
-    await requireWithinTenant({ rate, budget }, context)
+    await checkTenant({ rate, budget }, context)
     await checkModels(models, async () => listing.models ?? [])
     if (listing.identity !== undefined) {
       // Loaded for the keys of subjects alone.
-      const { requireWithinRule } = await import('./subject-limits.ts')
+      const { requireWithinRule } = await import('./key-bounds.ts')
       requireWithinRule(listing.identity, { models, rate, budget })
     }
     const settings: KeySettings = {
