@@ -52,7 +52,7 @@ type CountedBudget = {
 }
 
 /** Begins a budget that is not in the table. */
-export function beginKeyBudget(tenantId: string, id: string, counted: CountedBudget): TableWrite {
+export function beginKeyBudget(tenantId: string, id: string, counted: Omit<CountedBudget, 'isAtBoundary'>): TableWrite {
   const { limit, period, spent, held, changedAt } = counted
   const { amount } = limit
   const [left, free] = [amount - spent - held, amount - held] as [Microcredits, Microcredits]
@@ -158,10 +158,12 @@ export function planKeyBudget(
       return { budget: null, write: stored && leaveKeyBudget(id, now), before, after: null }
     }
     if (stored === undefined && key.budget !== null) {
-      await closeMissing(table, { tenantId: key.tenantId, id, limit, now })
+      // Without room, as if all of it were held, while it is counted: so what settles meanwhile moves it, and the recount is exact.
+      const closed = { limit, period: periodAt(limit.kind, now), spent: ZERO, held: limit.amount, changedAt: now }
+      await tryTransact(table, { keyBudget: beginKeyBudget(key.tenantId, id, closed) })
     }
-    const write = await planWrite(table, { key, id, limit, stored, now })
-    return { budget: { id, kind: limit.kind }, write, before, after: limit } satisfies PlannedKeyBudget
+    const { write, recount } = await planWrite(table, { key, id, limit, stored, now })
+    return { budget: { id, kind: limit.kind }, write, before, after: limit, recount } satisfies PlannedKeyBudget
   }
 }
 
@@ -174,30 +176,20 @@ type Wanted = {
   readonly now: number
 }
 
-/**
- * Puts an item without room in the place of a budget that is missing, so that whatever settles while it is counted moves it, and the recount
- * is exact. After a crash its keys are refused, as without the item.
- */
-async function closeMissing(
-  table: Table,
-  { tenantId, id, limit: { amount, kind }, now }: Pick<Wanted, 'id' | 'limit' | 'now'> & { readonly tenantId: string },
-): Promise<void> {
-  const nothing = { spent: ZERO, held: ZERO, left: ZERO, free: ZERO }
-  const closed = { amount, period: periodAt(kind, now), ...nothing, changedAt: now }
-  await tryTransact(table, { keyBudget: putKeyBudget(tenantId, id, closed) })
-}
-
-async function planWrite(table: Table, wanted: Wanted): Promise<TableWrite | undefined> {
+async function planWrite(table: Table, wanted: Wanted): Promise<Pick<PlannedKeyBudget, 'write' | 'recount'>> {
   const { key, id, limit, stored, now } = wanted
   const isSameKind = stored?.period.kind === limit.kind
   if (stored !== undefined && isSameKind && stored.amount !== limit.amount) {
-    return changeKeyBudgetAmount(id, { stored, amount: limit.amount })
+    return { write: changeKeyBudgetAmount(id, { stored, amount: limit.amount }) }
   }
   const { item, ...counted } = await count(table, wanted)
   if (item === undefined) {
-    return beginKeyBudget(key.tenantId, id, counted)
+    return { write: beginKeyBudget(key.tenantId, id, counted) }
   }
-  return isSameKind && agrees(budgetAt(item, now), counted) ? undefined : recountKeyBudget(id, item, counted)
+  const before = budgetAt(item, now)
+  return isSameKind && agrees(before, counted)
+    ? { write: undefined }
+    : { write: recountKeyBudget(id, item, counted), recount: { before: stored && before, after: counted } }
 }
 
 /** What the counters and the open reservations say of a budget, and its item at that moment. */

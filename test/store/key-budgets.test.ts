@@ -188,6 +188,8 @@ describe('the budget of a key:', () => {
       expect(await set(key.keyId, '5/month')).toMatchObject({ isChanged: true })
       expect(await keyBudgetOf(table, key.keyId)).toEqual(['2026-11', '0.5', '0.7', '3.8', '4.3'])
       expect(await brokenOf(key)).toEqual([])
+      const { entries } = await readAudit(table, { limit: 1, targets: [key.keyId] })
+      expect(entries).toMatchObject([{ before: { spent: '0.1', held: '0' }, after: { spent: '0.5', held: '0.7' } }])
       expect(await set(key.keyId, '5/month')).toMatchObject({ isChanged: false })
     })
 

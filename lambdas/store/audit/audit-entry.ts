@@ -57,6 +57,8 @@ type AuditFieldName =
   | 'weight'
   | 'priority'
   | 'budget'
+  | 'spent'
+  | 'held'
   | 'period'
   | 'attempts'
   | 'alertOrigin'

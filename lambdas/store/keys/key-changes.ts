@@ -1,7 +1,7 @@
 import { formatApiKey, keyIdOf } from '#core/api-key.ts'
-import { type BudgetLimit, formatBudgetLimit, periodAt } from '#core/budgets.ts'
+import { type Budget, type BudgetLimit, formatBudgetLimit, periodAt } from '#core/budgets.ts'
 import { isRatePerMinute, RATE_PER_MINUTE_MAX } from '#core/limits.ts'
-import { ZERO } from '#core/money.ts'
+import { formatCredits, ZERO } from '#core/money.ts'
 import { randomBase62, sha256Hex } from '../../platform/crypto.ts'
 import { type Actor, type AuditedFields, auditEntry } from '../audit/audit-entry.ts'
 import { putKeyBudget } from '../budgets.ts'
@@ -250,7 +250,11 @@ export type PlannedKeyBudget = {
   readonly write: TableWrite | undefined
   readonly before: BudgetLimit | null
   readonly after: BudgetLimit | null
+  /** What is spent and held in it, where that was counted anew; `before` is undefined for a budget that was missing. */
+  readonly recount?: { readonly before: Counts | undefined; readonly after: Counts } | undefined
 }
+
+type Counts = Pick<Budget, 'spent' | 'held'>
 
 /**
  * Changes a key, in one transaction with its entry of the audit log. The change raises the revision of the key, which every reservation
@@ -371,7 +375,11 @@ function updateOf(
 
 function shownBudget(planned: PlannedKeyBudget | undefined, when: 'before' | 'after'): AuditedFields {
   const limit = planned?.[when]
-  return limit === undefined ? {} : { budget: limit === null ? null : formatBudgetLimit(limit) }
+  const counts = planned?.recount?.[when]
+  return {
+    ...(limit === undefined ? {} : { budget: limit === null ? null : formatBudgetLimit(limit) }),
+    ...(counts && { spent: formatCredits(counts.spent), held: formatCredits(counts.held) }),
+  }
 }
 
 type Shown = Pick<ApiKeyListing, 'name' | 'models' | 'ratePerMinute' | 'expiresAt'>
