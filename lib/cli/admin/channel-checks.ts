@@ -146,7 +146,8 @@ function failingUpstream({ id, provider }: Pick<Channel, 'id' | 'provider'>, fig
   if (!isOpen && (calls === 0 || failed < calls)) {
     return []
   }
-  const said = calls === 0 ? '' : `${calls} calls in the last minute, errors ${errorsText(errors)}`
+  const said =
+    calls === 0 ? '' : `${calls} ${calls === 1 ? 'call' : 'calls'} in the last minute, errors ${errorsText(errors)}`
   const paused = isOpen ? `its breaker is ${breaker === 'open' ? 'open, for all tenants or for one' : 'half open'}` : ''
   const message = `channel ${id}: ${[said, paused].filter((part) => part !== '').join('; ')}`
   // Below the breaker, refusals alone may be about what one client sent.

@@ -134,7 +134,7 @@ function limitFields({ models, ratePerMinute, budget }: Holding, { sharesBudget 
 
 function describeOutlook(json: { readonly accepted: boolean }): Output {
   const given = Object.entries(json).filter(([, value]) => value !== undefined)
-  const rows = given.map(([field, value]) => [field, shown(value)])
+  const rows = given.map(([field, value]) => [field, field === 'models' ? shown(value ?? 'all') : shown(value)])
   return { json, text: formatTable([], rows), isOk: json.accepted }
 }
 
