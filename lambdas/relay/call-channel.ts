@@ -44,8 +44,10 @@ export type ChannelFailure = {
   /** Of the reply; undefined without one. */
   readonly status?: number | undefined
   readonly upstreamRequestId?: string | undefined
-  /** True for a refusal that another key may resolve. */
+  /** True for a refusal of the key, or of what signs in its place, and false for one of the account. */
   readonly isKeyRefused?: boolean | undefined
+  /** True for a refusal that a newer credential may resolve: of a role, only that its credentials have ended. */
+  readonly isRenewable?: boolean | undefined
   /** For the log alone: why there is no credential, or what AWS says of a missing permission, with names of roles and accounts. */
   readonly details?: string | undefined
   /** The wait that a busy upstream asks for. */
@@ -120,13 +122,15 @@ export async function judgeReply(
     return undefined
   }
   body.destroy()
+  const isOfKey = verdict === 'refused' && (isAboutSignature || isKeyRefused(status, error))
   const seconds = verdict === 'busy' ? retryAfterSeconds(headers['retry-after'], nowUnixMilliseconds) : undefined
   return {
     kind: verdict,
     reason: errorReason(status, error),
     status,
     upstreamRequestId,
-    isKeyRefused: verdict === 'refused' && (isSigned ? isExpired(error) : isKeyRefused(status, error)),
+    isKeyRefused: isOfKey,
+    isRenewable: isOfKey && (!isSigned || isExpired(error)),
     details: isSigned && verdict === 'refused' && NAMES_ACTION.test(error.code ?? '') ? error.message : undefined,
     retryAfterSeconds: seconds,
     isOverloaded: status === OVERLOADED || undefined,
@@ -349,7 +353,7 @@ async function postWithKey(
   }
   const secrets = secretsOf(credential)
   let outcome = await postOnce(context, { ...call, request, credential })
-  if (outcome.kind === 'refused' && outcome.isKeyRefused === true) {
+  if (outcome.kind === 'refused' && outcome.isRenewable === true) {
     const replacement = await context.renewedCredential?.(channel, credential)
     if (replacement !== undefined) {
       secrets.push(...secretsOf(replacement))

@@ -286,11 +286,15 @@ function hasRange(node: unknown): node is { range: [number, number, number] } {
 
 const VARIABLE = /\$\{([A-Z][A-Z0-9_]*)(?::-([^}]*))?\}/g
 
+/** An address, a variable, or the word; anything else is a mistake that the check tells. */
+const BASE_URL = /^(?:https?:|\$\{|simulator$)/i
+
 /** Lets the local host simulate the upstream of every channel. */
 function simulateUpstreams(document: Document): void {
   const channels = document.get('channels', true)
   for (const channel of isSeq(channels) ? channels.items : []) {
-    if (isMap(channel)) {
+    const written = isMap(channel) ? channel.get('base_url') : undefined
+    if (isMap(channel) && (typeof written !== 'string' || BASE_URL.test(written))) {
       channel.set('base_url', SIMULATOR)
     }
   }

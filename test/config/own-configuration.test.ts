@@ -80,6 +80,13 @@ describe('a configuration of your own', () => {
     expect(config.channels).toMatchObject([{ base_url: 'simulator', models: { 'famB-1.1-t2v': 'famB-1.1-t2v' } }])
   })
 
+  it('is not simulated where its base url is neither an address nor the word', () => {
+    const text = CHANNEL.replace('https://videos.example.com', 'simulators')
+    expect(problemsOf(text, { mode: 'simulated' })).toStrictEqual([
+      expect.stringContaining('channels[0].base_url: use'),
+    ])
+  })
+
   it('is told of an unknown key and of the unset variable in it at once', () => {
     expect(problemsOf(CHANNEL.replace('base_url: ', 'baseurl: ${UNSET}\n    base_url: '))).toStrictEqual([
       expect.stringContaining('channels[0].baseurl: ${UNSET} is used but UNSET is not set'),

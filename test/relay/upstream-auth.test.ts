@@ -148,7 +148,7 @@ describe('A channel without a key', () => {
     it('tells the permission that is missing to the log alone', async () => {
       const server = await bedrock({ roleArn: 'arn:aws:iam::111122223333:role/other' })
       const error = await failureOf(call([signing(server)]))
-      expect(error).toBeInstanceOf(UpstreamFailedError)
+      expect(error).toMatchObject({ name: 'UpstreamFailedError', kind: { code: 'upstream_auth' } })
       expect(JSON.stringify([error, String(error)])).not.toMatch(/arn:aws|bedrock:InvokeModel/)
       expect(JSON.stringify(logged)).toContain('is not authorized to perform: bedrock:InvokeModel')
     })
