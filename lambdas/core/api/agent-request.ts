@@ -7,6 +7,7 @@ import { asText } from '../json/parse-json-text.ts'
 import type { TokenCall } from '../pricing/relay-cost.ts'
 import { boundPrompt, imageTokensOf, untakenPartMessage } from './content-parts.ts'
 import type { Gated, Passed } from './gated-fields.ts'
+import { MODEL_ENDPOINTS } from './paths.ts'
 import { type Offered, requestedModel } from './request-issues.ts'
 
 /** What the gateway reads from a request for a response or a message. */
@@ -21,13 +22,6 @@ export type AgentRequest = {
   readonly askedTokens: number | undefined
 }
 
-/** The paths by which errors name the routes. */
-const ROUTE_PATHS: Readonly<Record<ConversationApi, string>> = {
-  chat: '/v1/chat/completions',
-  responses: '/v1/responses',
-  messages: '/v1/messages',
-}
-
 /**
  * The chat model that a request names, which at least one channel must be able to serve on this route.
  * @throws ModelNotFoundError; InvalidRequestError naming the route that serves it.
@@ -39,7 +33,7 @@ export function modelOfRoute(id: string, route: ConversationApi, offered: Offere
     const serving = (['responses', 'messages', 'chat'] as const).find((other) =>
       channels.some((channel) => servingApi(other, channel, model.id) !== undefined),
     )
-    const message = `the model ${model.id} is not served here: send the request to ${ROUTE_PATHS[serving ?? 'responses']}`
+    const message = `the model ${model.id} is not served here: send the request to ${MODEL_ENDPOINTS[serving ?? 'responses'].path}`
     throw new InvalidRequestError([{ path: 'model', message }])
   }
   return model
@@ -63,7 +57,7 @@ export function servingOf(route: ConversationApi, channel: RelayChannel, modelId
 export function servedBy(route: ConversationApi, channel: RelayChannel, modelId: string): Serving {
   const serving = servingOf(route, channel, modelId)
   if (serving === undefined) {
-    throw new RangeError(`channel ${channel.id} does not serve ${modelId} on ${ROUTE_PATHS[route]}`)
+    throw new RangeError(`channel ${channel.id} does not serve ${modelId} on ${MODEL_ENDPOINTS[route].path}`)
   }
   return serving
 }

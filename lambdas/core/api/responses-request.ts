@@ -25,6 +25,10 @@ const absent = (name: string) => z.null(`\`${name}\` ${STATELESS}`).optional()
 export const responsesBodySchema = z.looseObject(
   {
     model: z.string('`model` must be a string: the id of a chat model'),
+    // Before `input`, which may be left out where OpenAI keeps them.
+    previous_response_id: absent('previous_response_id'),
+    conversation: absent('conversation'),
+    prompt: absent('prompt'),
     input: z.union(
       [
         z.string(),
@@ -41,9 +45,6 @@ export const responsesBodySchema = z.looseObject(
     stream: boolean('stream').nullish(),
     store: boolean('store').nullish(),
     background: z.literal(false, '`background` must be false: the gateway keeps no responses').nullish(),
-    previous_response_id: absent('previous_response_id'),
-    conversation: absent('conversation'),
-    prompt: absent('prompt'),
     max_output_tokens: integer('max_output_tokens', 1, TOKENS_MAX).nullish(),
     temperature: number('temperature', 0, 2).nullish(),
     top_p: number('top_p', 0, 1).nullish(),
@@ -152,9 +153,18 @@ function kindOf({ type, environment }: JsonObject): ToolKind {
   return isContainer || !OF_CLIENT.test(name) ? 'hosted' : 'client'
 }
 
+/** Choices that are strings here, and objects in another API. */
+const CHOICES_OF_OTHERS = /^(?:auto|any|none|required|tool)$/
+
+/** @throws InvalidRequestError for a choice in the form of another API. */
 function chosenTypeOf(choice: unknown): string | undefined {
   if (!isJsonObject(choice)) {
     return undefined
+  }
+  if (CHOICES_OF_OTHERS.test(asText(choice.type))) {
+    const message =
+      '`tool_choice` must be "auto", "none" or "required", or an object such as {"type":"function","name":"..."}'
+    throw new InvalidRequestError([{ path: 'tool_choice', message }])
   }
   const chosen = choice.type === 'allowed_tools' && Array.isArray(choice.tools) ? choice.tools : [choice]
   const hosted = chosen.filter(isJsonObject).find((each) => kindOf(each) !== 'client')?.type

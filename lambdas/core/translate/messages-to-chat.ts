@@ -1,6 +1,16 @@
 import { asText, isJsonObject, type JsonObject, objectsOf } from '../json/parse-json-text.ts'
 import { ChatMessages, type ChatPart, contentOf, type ReasoningField, textOf } from './chat-messages.ts'
-import { type ChatTranslation, isOfClient, needStrings, notEmpty, refusePart, refuseType } from './responses-to-chat.ts'
+import {
+  type ChatTranslation,
+  fieldsAt,
+  isOfClient,
+  needStrings,
+  notEmpty,
+  refuse,
+  refusePart,
+  refuseType,
+  textAt,
+} from './responses-to-chat.ts'
 import { originalId, ToolNames } from './tool-names.ts'
 import { isSet, type Reads, unreadFields, whole } from './unread-fields.ts'
 
@@ -41,10 +51,12 @@ export function messagesToChat(body: JsonObject, reasoningField?: ReasoningField
     ...(typeof temperature === 'number' ? { temperature } : {}),
     ...(typeof top_p === 'number' ? { top_p } : {}),
     ...(Array.isArray(stop) && stop.length > 0 ? { stop } : {}),
-    ...(isJsonObject(config) ? configFields(config) : {}),
+    ...configFields(fieldsAt(config, 'output_config')),
   }
   const unread = unreadFields({ ...body, tools: objectsOf(body.tools).filter(isOfClient) }, READS)
-  return { chat, names, ignored: [...unread, ...ignored] }
+  const { type: chosen } = fieldsAt(body.tool_choice, 'tool_choice')
+  const isChosen = offered.length === 0 && chosen !== undefined && chosen !== 'auto' && chosen !== 'none'
+  return { chat, names, ignored: [...unread, ...ignored, ...(isChosen ? ['tool_choice'] : [])] }
 }
 
 function toolsOf(tools: unknown, names: ToolNames) {
@@ -78,17 +90,21 @@ function choiceFields(choice: unknown, names: ToolNames): JsonObject {
   const chosen =
     type === 'tool'
       ? { type: 'function', function: { name: names.upstreamOf({ name: asText(name) }) } }
-      : (CHOICES[asText(type)] ?? refuseType('tool_choice', type))
+      : (CHOICES[asText(type)] ?? refuse('tool_choice.type', '`type` of `tool_choice` must be auto, any, tool or none'))
   return { tool_choice: chosen, ...(isSingle === true ? { parallel_tool_calls: false } : {}) }
 }
 
 /** The name of the one schema of an answer, which chat upstreams want. */
 const SCHEMA_NAME = 'output'
 
-function configFields({ effort, format }: JsonObject): JsonObject {
-  const { type, schema }: JsonObject = isJsonObject(format) ? format : {}
+function configFields({ effort: asked, format }: JsonObject): JsonObject {
+  const { type, schema } = fieldsAt(format, 'output_config.format')
+  if (format != null && type !== 'json_schema') {
+    refuse('output_config.format.type', '`type` of `output_config.format` must be json_schema')
+  }
+  const effort = textAt(asked, 'output_config.effort')
   return {
-    ...(typeof effort === 'string' ? { reasoning_effort: effort } : {}),
+    ...(effort === undefined ? {} : { reasoning_effort: effort }),
     ...(type === 'json_schema'
       ? { response_format: { type, json_schema: { name: SCHEMA_NAME, schema, strict: true } } }
       : {}),

@@ -44,6 +44,16 @@ export function needStrings(value: JsonObject, names: readonly string[], path: s
   }
 }
 
+/** The fields of an optional object. @throws InvalidRequestError for another value. */
+export function fieldsAt(value: unknown, path: string): JsonObject {
+  return value == null ? {} : isJsonObject(value) ? value : refuse(path, `\`${path}\` must be an object`)
+}
+
+/** An optional text. @throws InvalidRequestError for another value. */
+export function textAt(value: unknown, path: string): string | undefined {
+  return value == null ? undefined : typeof value === 'string' ? value : refuse(path, `\`${path}\` must be a string`)
+}
+
 /** @throws InvalidRequestError for a conversation without a message, which no chat upstream takes. */
 export function notEmpty(messages: readonly JsonObject[], path: string): readonly JsonObject[] {
   return messages.length === 0 ? refuse(path, `\`${path}\` must have some content`) : messages
@@ -95,6 +105,8 @@ const READS: Reads = {
 export function responsesToChat(body: JsonObject, reasoningField?: ReasoningField): ChatTranslation {
   const names = new ToolNames()
   const tools = toolsOf(body, names)
+  const isChosen =
+    tools.offered.length === 0 && ![undefined, null, 'auto', 'none'].some((each) => each === body.tool_choice)
   const messages = messagesOf(body, { names, reasoningField })
   const chat = {
     messages,
@@ -105,7 +117,7 @@ export function responsesToChat(body: JsonObject, reasoningField?: ReasoningFiel
     ...logprobFields(body),
   }
   const unread = unreadFields({ ...body, tools: objectsOf(body.tools).filter(isOfClient) }, READS)
-  return { chat, names, ignored: [...unread, ...tools.ignored] }
+  return { chat, names, ignored: [...unread, ...tools.ignored, ...(isChosen ? ['tool_choice'] : [])] }
 }
 
 /** Whether a tool is one that is translated: a search is left out as a whole. */
@@ -207,19 +219,23 @@ function upstreamNameOf({ name, namespace, type }: JsonObject, names: ToolNames)
 }
 
 function textFields(text: unknown): JsonObject {
-  const { format, verbosity }: JsonObject = isJsonObject(text) ? text : {}
-  const { type, ...schema }: JsonObject = isJsonObject(format) ? format : {}
+  const { format, verbosity: asked } = fieldsAt(text, 'text')
+  const { type, ...schema } = fieldsAt(format, 'text.format')
+  if (format != null && type !== 'text' && type !== 'json_object' && type !== 'json_schema') {
+    refuse('text.format.type', '`type` of `text.format` must be text, json_object or json_schema')
+  }
   needStrings(schema, type === 'json_schema' ? ['name'] : [], 'text.format')
+  const verbosity = textAt(asked, 'text.verbosity')
   return {
-    ...(typeof verbosity === 'string' ? { verbosity } : {}),
+    ...(verbosity === undefined ? {} : { verbosity }),
     ...(type === 'json_object' ? { response_format: { type } } : {}),
     ...(type === 'json_schema' ? { response_format: { type, json_schema: schema } } : {}),
   }
 }
 
 function reasoningFields(reasoning: unknown): JsonObject {
-  const effort = isJsonObject(reasoning) ? reasoning.effort : undefined
-  return typeof effort === 'string' ? { reasoning_effort: effort } : {}
+  const effort = textAt(fieldsAt(reasoning, 'reasoning').effort, 'reasoning.effort')
+  return effort === undefined ? {} : { reasoning_effort: effort }
 }
 
 function logprobFields({ top_logprobs: top, include }: JsonObject): JsonObject {

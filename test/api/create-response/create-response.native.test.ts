@@ -170,6 +170,19 @@ describe('create-response on a channel with this API', () => {
   ])('400: names %s, which needs a state', async (name, value) => {
     const { statusCode, text } = await create({ ...BODY, [name]: value })
     expect({ statusCode, error: JSON.parse(text).error }).toMatchObject({ statusCode: 400, error: { param: name } })
+    const { input: _left, ...without } = BODY
+    expect(JSON.parse((await create({ ...without, [name]: value })).text).error.param).toBe(
+      name === 'background' ? 'input' : name,
+    )
+  })
+
+  it('400: a choice of a tool in the form of another API is told the form of this one', async () => {
+    const tools = [{ type: 'function', name: 'f' }]
+    const { statusCode, text } = await create({ ...BODY, tools, tool_choice: { type: 'auto' } })
+    expect({ statusCode, error: JSON.parse(text).error }).toMatchObject({
+      statusCode: 400,
+      error: { param: 'tool_choice', message: expect.stringContaining('`tool_choice` must be "auto"') },
+    })
   })
 
   it.each([

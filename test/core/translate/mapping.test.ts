@@ -248,6 +248,33 @@ describe('a part in the form of another API', () => {
   })
 })
 
+describe('a field of a request for chat that has another form than its own API', () => {
+  const asResponse = (fields: JsonObject) => () => responsesToChat({ input: 'q', ...fields })
+  const asMessage = (fields: JsonObject) => () => messagesToChat({ messages: [user('q')], ...fields })
+  it.each([
+    ['text', asResponse({ text: 'json' })],
+    ['text.format', asResponse({ text: { format: 'json_object' } })],
+    ['text.format.type', asResponse({ text: { format: { type: 'jsonschema', name: 'a', schema: {} } } })],
+    ['text.verbosity', asResponse({ text: { verbosity: 5 } })],
+    ['reasoning', asResponse({ reasoning: 'low' })],
+    ['reasoning.effort', asResponse({ reasoning: { effort: 5 } })],
+    ['output_config', asMessage({ output_config: 'x' })],
+    ['output_config.format', asMessage({ output_config: { format: 'json' } })],
+    ['output_config.format.type', asMessage({ output_config: { format: { type: 'json_object' } } })],
+    ['output_config.effort', asMessage({ output_config: { effort: 7 } })],
+    ['tool_choice.type', asMessage({ tools: [{ name: 'f' }], tool_choice: { type: 'required' } })],
+  ])('is refused at %s', (path, translate) => {
+    expect(translate).toThrow(expect.objectContaining({ issues: [expect.objectContaining({ path })] }))
+  })
+
+  it('is named where a tool is chosen and none is offered', () => {
+    expect(responsesToChat({ input: 'q', tool_choice: 'required' }).ignored).toEqual(['tool_choice'])
+    expect(responsesToChat({ input: 'q', tool_choice: 'auto' }).ignored).toEqual([])
+    expect(messagesToChat({ messages: [user('q')], tool_choice: { type: 'any' } }).ignored).toEqual(['tool_choice'])
+    expect(messagesToChat({ messages: [user('q')], tool_choice: { type: 'auto' } }).ignored).toEqual([])
+  })
+})
+
 describe('a request for chat that lacks a field which its own API requires', () => {
   const call = { type: 'function_call', call_id: 'c', name: 'f', arguments: '{}' }
   const without = (item: JsonObject, name: string) => ({ ...item, [name]: undefined })
