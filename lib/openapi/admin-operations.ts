@@ -57,7 +57,7 @@ export const ADMIN_SIGN_IN_OPERATIONS = {
   'sign-out': { summary: 'Sign out', response: { description: 'The session is ended.' } },
   'list-sessions': {
     summary: 'List sessions',
-    description: 'Your own; owners see all.',
+    description: 'Your own; owners see all. Those whose key is revoked or has expired are left out.',
     response: { description: 'Sessions.', schema: 'SessionList' },
   },
   'sign-out-everywhere': {

@@ -108,12 +108,13 @@ function isPageOf({ pageDigest }: StoredSession, pageSecret: string | undefined)
   return pageDigest === undefined || (pageSecret !== undefined && isSameString(pageDigest, sha256Hex(pageSecret)))
 }
 
-function keyItem({ kind, keyId }: KeyOfSession) {
+/** Where the key of a session is in the table. */
+export function keyItem({ kind, keyId }: KeyOfSession) {
   return kind === 'admin_key' ? tableKeys.adminKey(keyId) : tableKeys.apiKeyListing(keyId)
 }
 
-/** An API key goes on by the rules of the API. */
-function mayKeyGoOn(key: KeyOfSession | undefined, item: unknown, nowMilliseconds: number): boolean {
+/** Whether the sessions of a key may go on, of which the table has this item. An API key goes on by the rules of the API. */
+export function mayKeyGoOn(key: KeyOfSession | undefined, item: unknown, nowMilliseconds: number): boolean {
   if (key === undefined) {
     return true
   }

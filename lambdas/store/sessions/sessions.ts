@@ -12,17 +12,17 @@ import { randomBase62, sha256Hex } from '../../platform/crypto.ts'
 import { type Actor, type AuditedFields, auditEntry } from '../audit/audit-entry.ts'
 import { callerOf, readApiKeyRecord } from '../callers.ts'
 import { allOf, change, isStill } from '../table/expressions.ts'
-import { type NamedWrites, type Table, tryTransact } from '../table/table.ts'
+import { type Item, type NamedWrites, readBatches, type Table, tryTransact } from '../table/table.ts'
 import { tableKeys } from '../table/table-keys.ts'
 import { readTenantRecord } from '../tenants/tenants.ts'
 import { findAdminKey } from './admin-keys.ts'
-import { readSessionRecord, sessionItemOf } from './find-session.ts'
+import { keyItem, mayKeyGoOn, readSessionRecord, sessionItemOf } from './find-session.ts'
 
 /** Which sessions to list. */
 type SessionWish = {
   /** Sessions of this holder alone; undefined for all. */
   readonly holder: string | undefined
-  /** The most sessions to return, from 1; fewer where others are of another holder or over. */
+  /** The most sessions to return, from 1; fewer where others have ended or are of another holder. */
   readonly limit: number
   /** The id of the last session of the page before. */
   readonly after?: string | undefined
@@ -33,10 +33,35 @@ type SessionWish = {
 type SessionPage = { readonly sessions: readonly Session[]; readonly next: string | undefined }
 
 /**
- * Sessions that are not over, by one query. A session whose key was revoked stays in the list until its end. A page of one holder searches
- * the same number of sessions whatever its limit, so that its pages do not count the sessions of others, and seldom end at one.
+ * Sessions that are not over, by one query and a read of their keys: a session whose key is gone for good is refused, so nobody is signed in with
+ * it. One that rests with its suspended tenant stays in the list, because it comes back with the tenant.
  */
 export async function listSessions(
+  table: Pick<Table, 'queryPage' | 'readItems'>,
+  wish: SessionWish,
+): Promise<SessionPage> {
+  const { sessions, next } = await readSessionPage(table, wish)
+  const keys = sessions.flatMap((session) => keyOf(session) ?? []).map(keyItem)
+  const items = new Map<string, Item>()
+  for await (const batch of readBatches(table, new Map(keys.map((key) => [nameOfItem(key), key])).values())) {
+    for (const item of batch) {
+      items.set(nameOfItem(item), { ...item, suspended: false })
+    }
+  }
+  const isUsable = (key: KeyOfSession | undefined) =>
+    mayKeyGoOn(key, key && items.get(nameOfItem(keyItem(key))), wish.nowMilliseconds)
+  return { sessions: sessions.filter((session) => isUsable(keyOf(session))), next }
+}
+
+function nameOfItem({ PK, SK }: Item): string {
+  return `${PK} ${SK}`
+}
+
+/**
+ * Sessions whose time is not over, by one query. A page of one holder searches the same number of sessions whatever its limit, so that its pages
+ * do not count the sessions of others, and seldom end at one.
+ */
+async function readSessionPage(
   table: Pick<Table, 'queryPage'>,
   { holder, limit, after, nowMilliseconds }: SessionWish,
 ): Promise<SessionPage> {
@@ -137,7 +162,7 @@ export async function endSessionsOf(
 ): Promise<void> {
   let after: string | undefined
   do {
-    const page = await listSessions(table, { holder, limit: SEARCHED_AT_ONCE, after, nowMilliseconds: 0 })
+    const page = await readSessionPage(table, { holder, limit: SEARCHED_AT_ONCE, after, nowMilliseconds: 0 })
     for (let first = 0; first < page.sessions.length; first += ENDED_AT_ONCE) {
       const ids = page.sessions.slice(first, first + ENDED_AT_ONCE).map(({ id }) => id)
       await table.transact({

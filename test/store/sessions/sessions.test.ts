@@ -2,6 +2,7 @@ import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { ZERO } from '#core/money.ts'
 import { sha256Hex } from '#platform/crypto.ts'
 import { readAudit } from '#store/audit/read-audit.ts'
+import { revokeApiKey } from '#store/keys/api-keys.ts'
 import { generateApiKey, storeApiKey } from '#store/keys/key-changes.ts'
 import { createAdminKey, listAdminKeys, revokeAdminKey } from '#store/sessions/admin-keys.ts'
 import {
@@ -16,7 +17,7 @@ import {
 } from '#store/sessions/sessions.ts'
 import { ConditionsNotMetError, type Table } from '#store/table/table.ts'
 import { tableKeys } from '#store/table/table-keys.ts'
-import { makeTenant } from '#store/tenants/tenant-lifecycle.ts'
+import { makeTenant, suspendTenant } from '#store/tenants/tenant-lifecycle.ts'
 import { startTestTable } from '../../engines/test-table.ts'
 import { useTestTable } from '../../engines/use-test-table.ts'
 import { TESTER } from '../../engines/video-jobs.ts'
@@ -74,6 +75,29 @@ describe('sessions of the console', () => {
     expect(await listed('oidc:bob')).toEqual([ofBob.id])
     const later = { holder: undefined, limit: 200, nowMilliseconds: ofAda.expiresAt }
     expect((await listSessions(table, later)).sessions).toEqual([])
+  })
+
+  it('are listed while their key can be used, or can be again once its tenant is resumed', async () => {
+    await makeTenant(table, { id: 'acme', name: 'Acme', credits: ZERO }, TESTER)
+    const [kept, revoked] = await Promise.all(
+      ['ada', 'bob'].map(async (name) => (await createAdminKey(table, { name, role: 'viewer' }, TESTER)).listing.keyId),
+    )
+    const apiKey = async (expiresAt?: number) =>
+      await storeApiKey(table, { key: generateApiKey(), tenantId: 'acme', models: null, expiresAt }, TESTER)
+    const [suspended, leaked, expired] = [await apiKey(), await apiKey(), await apiKey(nowMilliseconds - 1_000)]
+    const openWith = async (kind: 'admin_key' | 'api_key', keyId = '') => (await open({ ...ADA, kind, keyId })).id
+    const usable = [
+      ...[await openWith('admin_key', kept), await openWith('admin_key', kept)],
+      ...[await openWith('api_key', suspended), (await open()).id],
+    ]
+    await openWith('admin_key', revoked)
+    await openWith('api_key', leaked)
+    await openWith('api_key', expired)
+    await openWith('api_key', 'nobody00')
+    await revokeAdminKey(table, revoked ?? '', TESTER)
+    await revokeApiKey(table, leaked, TESTER)
+    await suspendTenant(table, 'acme', { actor: TESTER })
+    expect((await listed()).toSorted()).toEqual(usable.toSorted())
   })
 
   it('of one holder come page by page, and no page tells how many others there are', async () => {
