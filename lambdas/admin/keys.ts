@@ -3,7 +3,7 @@ import type { Budget } from '#core/budgets.ts'
 import { readKeyBudgets } from '#store/key-budgets.ts'
 import { type ApiKeyListing, getApiKey, listApiKeyPage } from '#store/keys/api-keys.ts'
 import { budgetJson } from './budgets.ts'
-import { allowedTenant, defineOperation, isoSeconds, isoTime } from './operation.ts'
+import { defineOperation, existingTenant, isoSeconds, isoTime } from './operation.ts'
 
 /** How requests with a key are treated. */
 export type KeyState = 'revoked' | 'expired' | 'suspended' | 'active'
@@ -59,10 +59,12 @@ export const listKeys = defineOperation({
   method: 'GET',
   path: '/admin/v1/keys',
   access: 'tenant-viewer',
+  readsTenant: true,
   query: { tenant: readQueryTenant, after: readQueryText, limit: readPageLimit },
-  async run({ tenant, after, limit }, { table, session, nowMilliseconds }) {
+  async run({ tenant, after, limit }, context) {
+    const { table, nowMilliseconds } = context
     const now = nowMilliseconds()
-    const wish = { limit: Math.min(limit, KEYS_MAX), tenantId: allowedTenant(session, tenant), after }
+    const wish = { limit: Math.min(limit, KEYS_MAX), tenantId: existingTenant(context, tenant), after }
     const { keys, next } = await listApiKeyPage(table, wish)
     const budgets = await readKeyBudgets(table, keys)
     return {

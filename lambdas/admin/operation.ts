@@ -175,19 +175,25 @@ export function allowedTenant(session: Session | undefined, asked: string | unde
 }
 
 /**
- * The tenant of a list that always has one. The command line has found it before.
- * @throws InvalidRequestError if an admin names none; ForbiddenError as {@link allowedTenant}; StoreRefusal `not_found`.
+ * The tenant of a list that is of one tenant or of all, where the operation `readsTenant`. The command line has found it before.
+ * @throws as {@link allowedTenant}; StoreRefusal `not_found`.
  */
-export function requireTenant(
+export function existingTenant(
   { session, askedTenant }: Pick<Caller, 'session' | 'askedTenant'>,
   asked: string | undefined,
-): string {
+): string | undefined {
   const tenantId = allowedTenant(session, asked)
+  if (tenantId !== undefined && session?.tenant === null && askedTenant === undefined) {
+    throw noTenant(tenantId.slice(0, 64))
+  }
+  return tenantId
+}
+
+/** The same for a list that always has a tenant. @throws InvalidRequestError if an admin names none; and as {@link existingTenant}. */
+export function requireTenant(context: Pick<Caller, 'session' | 'askedTenant'>, asked: string | undefined): string {
+  const tenantId = existingTenant(context, asked)
   if (tenantId === undefined) {
     throw new InvalidRequestError([{ path: 'tenant', message: '`tenant` is missing: use the id of a tenant' }])
-  }
-  if (session?.tenant === null && askedTenant === undefined) {
-    throw noTenant(tenantId.slice(0, 64))
   }
   return tenantId
 }

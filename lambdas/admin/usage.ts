@@ -6,7 +6,7 @@ import { dayOf } from '#core/pricing/usage.ts'
 import { readApiKeyNames } from '#store/keys/api-keys.ts'
 import { readUserKeeping } from '#store/named-users.ts'
 import { readUsageCounters } from '#store/usage.ts'
-import { allowedTenant, defineOperation, isoTime, type OperationContext, type QueryReader } from './operation.ts'
+import { defineOperation, existingTenant, isoTime, type OperationContext, type QueryReader } from './operation.ts'
 
 /** A page of one tenant has two queries besides its session. */
 const REQUESTS_MAX = 2
@@ -20,6 +20,7 @@ export const getUsage = defineOperation({
   method: 'GET',
   path: '/admin/v1/usage',
   access: 'everyone',
+  readsTenant: true,
   query: { tenant: readQueryTenant, from: asGiven, to: asGiven, group_by: asGiven, after: asGiven, limit: asGiven },
   async run({ tenant, ...query }, context) {
     const { object: _, group_by: by, data, ...page } = await usagePage(tenant, query, context)
@@ -35,10 +36,11 @@ export const getUsage = defineOperation({
 async function usagePage(
   asked: string | undefined,
   given: Parameters<typeof parseUsageQuery>[0],
-  { table, session, summary, nowMilliseconds }: OperationContext<'GET'>,
+  context: OperationContext<'GET'>,
 ) {
+  const { table, summary, nowMilliseconds } = context
   const today = dayOf(nowMilliseconds())
-  const tenantId = allowedTenant(session, asked)
+  const tenantId = existingTenant(context, asked)
   if (tenantId === undefined) {
     return allUsage(await summary(), parseAllUsageQuery(given, today), today)
   }

@@ -23,13 +23,16 @@ const WITH_OWN_COMMAND: readonly [string, Read][] = [
 /** Reads for the console alone, which no command has in this form. */
 const OF_CONSOLE: readonly string[] = ['get-overview', 'get-usage']
 
+/** Reads of one tenant that are also of all, and are compared so. */
+const OF_ALL: readonly string[] = ['list-keys']
+
 /** How each other operation that reads is asked: by the command that follows from it, about the tenant `demo`. */
 const DERIVED: readonly [string, Read][] = READS.flatMap(({ name, path, query = {}, readsTenant }) => {
   const command = COMMANDS.find(({ operation }) => operation === name)
   if (command === undefined) {
     return []
   }
-  const isAsked = command.options?.tenant?.required === true || readsTenant === true
+  const isAsked = command.options?.tenant?.required === true || (readsTenant === true && !OF_ALL.includes(name))
   const asked = path.replace('/admin/v1', '').replace('{tenant_id}', 'demo').replace('{key_id}', 'ShownKey')
   const ofKey = path.includes('{key_id}') ? ' --key ShownKey' : ''
   const line = isAsked ? `${command.name} --tenant demo` : `${command.name}${ofKey}`

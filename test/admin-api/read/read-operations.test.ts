@@ -112,9 +112,13 @@ describe('read operations', () => {
       },
     )
 
-    it.each(['/videos', '/webhooks', '/ledger', '/ledger/verification'])('%s 404: an unknown tenant', async (path) => {
-      expect((await read(path, { tenant: 'nobody' })).status).toBe(404)
-    })
+    it.each(['/videos', '/webhooks', '/ledger', '/ledger/verification', '/keys', '/usage'])(
+      '%s 404: an unknown tenant',
+      async (path) => {
+        const { status, body } = await read(path, { tenant: 'nobody' })
+        expect([status, Object(body).error.message]).toEqual([404, 'no tenant nobody'])
+      },
+    )
   })
 
   describe('list-ledger', () => {
