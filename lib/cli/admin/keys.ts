@@ -310,11 +310,15 @@ export const keyRevoke: Command = commandOf(KEY_DOCUMENTS.revokeKey, {
     'Asks for confirmation on a terminal. Without a terminal, or with --json, it does not ask, because scripts run it without --yes.',
   options: { key: KEY },
   examples: ['key revoke --key 8fK2mQ0z', 'key revoke --key 8fK2mQ0z --json'],
-  async prepare({ key_id: key }, { confirm }) {
+  async prepare({ key_id: key }, { table, confirm, warn }) {
+    if ((await getApiKey(await table(), key)).listing.state === 'revoked') {
+      warn(`key ${key} was revoked already`)
+      return undefined
+    }
     await confirm(`Key ${key} will be refused permanently from the next request on`, { unattended: 'proceed' })
     return undefined
   },
-  format: ({ id }) => `key ${id} is revoked from the next request on`,
+  format: ({ id }) => `key ${id} is revoked: every request with it is refused`,
 })
 
 /** @throws StoreRefusal `not_found`, `key_unusable`, `changed_meanwhile`. */
@@ -402,5 +406,6 @@ Both are written at once or not at all.`,
     await confirm(`Key ${keyId} was rotated before and ends at ${new Date(end).toISOString()}`)
     return { again: true }
   },
-  format: (rotated) => `${newKeyText(rotated)}\nKey ${rotated.replaces} works until ${rotated.old_expires_at}.`,
+  format: ({ replaces, old_expires_at: end, ...made }) =>
+    `${newKeyText(made)}\nKey ${replaces} ${Date.parse(end) > Date.now() ? `works until ${end}` : 'has ended'}.`,
 })

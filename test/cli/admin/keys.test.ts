@@ -118,6 +118,17 @@ describe('key commands:', () => {
     })
   })
 
+  it('key revoke says of a key that is revoked already that it was, and asks nobody', async () => {
+    const { id: key } = await create()
+    const said: string[] = []
+    const note = (sentence: string) => void said.push(sentence)
+    const confirm = async (sentence: string) => note(sentence)
+    const revoke = async () => (await runCommand(keyRevoke, { table, confirm, warn: note, options: { key } })).text
+    const told = `key ${key} is revoked: every request with it is refused`
+    expect([await revoke(), await revoke()]).toEqual([told, told])
+    expect(said).toEqual([expect.stringContaining('permanently'), `key ${key} was revoked already`])
+  })
+
   describe('the list of keys', () => {
     it('is of one tenant when told so, and says what a request with each key meets', async () => {
       const other = (await openTenant(table)).tenantId
@@ -298,6 +309,14 @@ describe('key rotate: a rotated key', () => {
     expect(await callerOf(old.key, 3_700_000)).toBeUndefined()
     expect(await callerOf(made.key, 3_700_000)).toMatchObject({ tenantId: tenant, ratePerMinute: 7 })
     expect((await row(old.id)).expires_at).toBe(made.old_expires_at)
+  })
+
+  it.each([
+    ['1h', /\nKey \w+ works until \d{4}-.+Z\.$/],
+    ['0s', /\nKey \w+ has ended\.$/],
+  ])('with an overlap of %s is told with its end, or that it has ended', async (overlap, sentence) => {
+    const { id: key } = await create()
+    expect((await runCommand(keyRotate, { table, options: { key, overlap } })).text).toMatch(sentence)
   })
 
   it('that never ended has a successor that never ends, or ends when told so', async () => {
