@@ -12,6 +12,7 @@ import {
   loadGatewayConfig,
 } from '../../config/load-gateway-config.ts'
 import { requireChannels } from '../../config/stage-settings.ts'
+import { explainFailure } from '../failures.ts'
 import { formatTable, type Output } from '../output.ts'
 import type { AdminContext, Command } from './command.ts'
 import { readDeployedConfig } from './deployed-config.ts'
@@ -193,8 +194,8 @@ export const catalogueCheck: Command = {
   name: 'catalogue check',
   summary: 'validate a configuration and show its models, channels and prices',
   details: `Exit code 1, with file, line and allowed values for each problem; warnings do not count. Variables come from the environment, as in a
-deployment, which leaves out simulated channels; with --local, as in \`npm start\`. Where the stage or the local host can be read, warns of keys
-that its channels lack, and of rules whose tenant it does not have.`,
+deployment, which leaves out simulated channels; with --local, as in \`npm start\`. Warns of keys that channels lack in the stage or the local
+host, of rules whose tenant it does not have, and on stderr if it cannot be read.`,
   options: { config: CONFIG },
   examples: ['catalogue check --local', `catalogue check --config ${CONFIGURATION_FILE} --json`],
   async run(context, values) {
@@ -233,7 +234,7 @@ their tenant are warnings on stderr.`,
 
 /** The file that a running local host has read; otherwise that of this folder. */
 async function fileInPlace({ local, output }: AdminContext): Promise<string> {
-  const ofHost = local ? await ifReadable(() => output('ConfigurationFile')) : undefined
+  const ofHost = local ? await output('ConfigurationFile').catch(() => undefined) : undefined
   return ofHost ?? configurationFile()
 }
 
@@ -241,13 +242,19 @@ function load(file: string, isLocal: boolean) {
   return loadGatewayConfig({ file, environment: process.env, mode: isLocal ? 'local' : 'synth' })
 }
 
-/** What a configuration needs and its place does not have: keys of upstreams, tenants of rules. Of a place that cannot be read, nothing is said. */
+/** What a configuration needs and its place does not have: keys of upstreams, tenants of rules. Warns of what cannot be read there. */
 async function lackingInPlace(config: GatewayConfig, context: AdminContext): Promise<string[]> {
-  const { local } = context
+  const { local, stage, table, warn } = context
+  const unread = (what: string) => (error: unknown) => {
+    const place = local ? 'the local host' : `the stage ${stage}`
+    warn(`${place} could not be read, so ${what} were not checked: ${explainFailure(error) ?? String(error)}`)
+    return undefined
+  }
   const isKeyed = missingKeys(config.channels, {}).length > 0
-  const entries = local ? process.env : isKeyed ? await ifReadable(() => readChannelSecret(context)) : undefined
+  const ofStage = async () => (isKeyed ? await readChannelSecret(context) : undefined)
+  const entries = local ? process.env : await ofStage().catch(unread('the keys of its channels'))
   const keys = entries === undefined ? [] : missingKeys(config.channels, entries)
-  const rules = await ifReadable(async () => await ruleProblems(context.table, config))
+  const rules = await ruleProblems(table, config).catch(unread('the tenants of its rules'))
   return [
     ...keys.map(
       ({ name, channel }) =>
@@ -255,14 +262,6 @@ async function lackingInPlace(config: GatewayConfig, context: AdminContext): Pro
     ),
     ...(rules ?? []),
   ]
-}
-
-async function ifReadable<Value>(read: () => Promise<Value>): Promise<Value | undefined> {
-  try {
-    return await read()
-  } catch {
-    return undefined
-  }
 }
 
 type Checked = { readonly file: string; readonly config: GatewayConfig; readonly warnings: readonly string[] }

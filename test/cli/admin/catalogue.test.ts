@@ -65,7 +65,7 @@ describe('catalogue commands', () => {
       )
     })
 
-    it('names the file, the keys that its channels lack, and the rules whose tenant does not exist', async () => {
+    it('names the file, the keys that its channels lack, the rules whose tenant does not exist, and what it could not read', async () => {
       const rule = { name: 'ci', when: { sub: '*' }, tenant: 'gone' }
       const issuer = { issuer: 'https://issuer.example.com', audience: 'gateway', rules: [rule] }
       // biome-ignore lint/suspicious/noTemplateCurlyInString: this is what an operator writes.
@@ -87,7 +87,16 @@ describe('catalogue commands', () => {
         const outputs = { ChannelSecretArn: 'arn:secret' }
         const stageKey = 'channel main has no key: run `secret set LACKING_KEY`'
         expect(await check({ table, outputs })).toEqual(expect.arrayContaining([stageKey, noTenant]))
-        expect(await check({})).not.toEqual(expect.arrayContaining([expect.stringMatching(/no key|tenant/)]))
+        const unread: string[] = []
+        secrets.on(GetSecretValueCommand).rejects(new Error('Region is missing'))
+        const away = { outputs, warn: (sentence: string) => void unread.push(sentence) }
+        expect(await check(away)).not.toEqual(expect.arrayContaining([expect.stringMatching(/no key|tenant/)]))
+        expect(unread).toEqual([
+          expect.stringMatching(
+            /^the stage dev could not be read, so the keys .* were not checked: no AWS region is set/,
+          ),
+          'the stage dev could not be read, so the tenants of its rules were not checked: Error: the test has no table',
+        ])
       } finally {
         await engine.close()
       }
