@@ -1,4 +1,4 @@
-import { type JsonObject, parseJsonObject } from '#core/json/parse-json-text.ts'
+import { isJsonObject, type JsonObject, parseJsonObject } from '#core/json/parse-json-text.ts'
 
 /** A step of the smoke test failed. */
 export class SmokeFailure extends Error {
@@ -23,7 +23,7 @@ const BY_STATUS: Readonly<Record<number, string>> = {
   401: 'the key is revoked or belongs to another deployment: npm run admin -- key list',
   402: 'the tenant has too few credits: npm run admin -- tenant grant',
   403: 'something in front of the gateway refused the request: the address, a web ACL, or an expired url',
-  404: '--base-url must be the BaseUrl of the stack, with its stage, or the origin of its ConsoleUrl, and the key must include the model',
+  404: '--base-url must be the BaseUrl of the stack, with its stage, or the origin of its ConsoleUrl',
   429: 'a limit of this key, of the tenant, or of every upstream of the model: wait and try again',
   502: 'the upstream or a function failed: the log line of this request has the reason',
   503: 'no channel serves the model: the channel secret, the base url of the channel, and its log lines',
@@ -114,7 +114,13 @@ async function unexpectedResponse(response: Response, request: string): Promise<
   const id = response.headers.get('x-request-id')
   const shown = text.trim().slice(0, SHOWN_CHARACTERS_MAX)
   const message = `${request} returned ${response.status}${id === null ? '' : ` (x-request-id ${id})`} ${shown}`
-  return new SmokeFailure(message.trim(), whereToLook(response.status))
+  return new SmokeFailure(message.trim(), namesModelOrJob(text) ? undefined : whereToLook(response.status))
+}
+
+/** Whether the gateway itself says which model or job it does not have: the address is right then, and its sentence suffices. */
+function namesModelOrJob(text: string): boolean {
+  const error = parseJsonObject(text)?.error
+  return /^(model_not_found$|the model |video job not found$)/.test(String(isJsonObject(error) ? error.code : error))
 }
 
 function parseResponse(text: string, path: string): JsonObject {

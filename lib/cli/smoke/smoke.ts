@@ -34,7 +34,7 @@ export type SmokeOptions = {
 /** The verdicts in the order of the steps. `ok` means that every step passed; a skipped step has not passed. */
 export type SmokeReport = { readonly ok: boolean; readonly steps: readonly StepVerdict[] }
 
-/** Models of the shipped catalogue, because the list of models does not show their kinds. */
+/** Models of the shipped catalogue. */
 const VIDEO_MODEL = 'famB-1.1-t2v'
 const CHAT_MODEL = 'chat-default'
 
@@ -54,7 +54,7 @@ export async function runSmoke(options: SmokeOptions, observer: SmokeObserver): 
     await runVideo({ client, runner, models, options, observer })
   }
   if (!skipChat) {
-    const wanted = { models, given: options.chatModel, usual: CHAT_MODEL, option: '--chat-model (or --skip-chat)' }
+    const wanted = { models, kind: 'chat', model: options.chatModel ?? CHAT_MODEL, option: '--chat-model' } as const
     await runner.step('chat', models && (() => chatWhole(client, pickModel(wanted))))
     await runner.step('chat stream', models && (() => chatStreamed(client, pickModel(wanted))))
   }
@@ -70,13 +70,13 @@ function priceOf({ model = VIDEO_MODEL, chatModel = CHAT_MODEL, skipChat, skipVi
 type Surroundings = {
   readonly client: GatewayClient
   readonly runner: StepRunner
-  readonly models: readonly string[] | undefined
+  readonly models: readonly ListedModel[] | undefined
   readonly options: SmokeOptions
   readonly observer: SmokeObserver
 }
 
 async function runVideo({ client, runner, models, options, observer }: Surroundings): Promise<void> {
-  const wanted = { models, given: options.model, usual: VIDEO_MODEL, option: '--model (or --skip-video)' }
+  const wanted = { models, kind: 'video', model: options.model ?? VIDEO_MODEL, option: '--model' } as const
   const id = await runner.step('create', models && (async () => await createJob(client, pickModel(wanted))))
   const waiting = { pollMilliseconds: options.pollMilliseconds, onStatus: observer.progress }
   const job = await runner.step('wait', id === undefined ? undefined : () => waitForJob(client, id, waiting))
@@ -85,29 +85,40 @@ async function runVideo({ client, runner, models, options, observer }: Surroundi
   await runner.step('list', id === undefined ? undefined : () => findInList(client, id))
 }
 
-async function listModels(client: GatewayClient): Promise<StepResult<readonly string[]>> {
+/** A model of the list. Deployments of other versions may not show its kind. */
+type ListedModel = { readonly id: string; readonly kind: unknown }
+
+async function listModels(client: GatewayClient): Promise<StepResult<readonly ListedModel[]>> {
   const { data } = await client.json('/v1/models', { status: 200 })
-  const ids = (Array.isArray(data) ? data : []).flatMap((model) => (isJsonObject(model) ? [String(model.id)] : []))
-  if (ids.length === 0) {
+  const models = (Array.isArray(data) ? data : [])
+    .filter(isJsonObject)
+    .map(({ id, kind }) => ({ id: String(id), kind }))
+  if (models.length === 0) {
     throw new SmokeFailure('the key cannot use any model', 'the models of the key, and the catalogue of the deployment')
   }
-  return { value: ids, text: `the key can use ${ids.length}` }
+  return { value: models, text: `the key can use ${models.length}` }
 }
 
 type Wanted = {
-  readonly models: readonly string[] | undefined
-  readonly given: string | undefined
-  readonly usual: string
+  readonly models: readonly ListedModel[] | undefined
+  readonly kind: 'chat' | 'video'
+  readonly model: string
   readonly option: string
 }
 
-/** @throws SmokeFailure if the model is not listed for this key. */
-function pickModel({ models = [], given, usual, option }: Wanted): string {
-  const model = given ?? usual
-  if (!models.includes(model)) {
-    throw new SmokeFailure(`the key cannot use ${model}`, `choose a listed model with ${option}: ${models.join(', ')}`)
+/** @throws SmokeFailure if the model is not listed for this key, or is of another kind. */
+function pickModel({ models = [], kind, model, option }: Wanted): string {
+  const fitting = models.filter((each) => (each.kind ?? kind) === kind).map(({ id }) => id)
+  if (fitting.includes(model)) {
+    return model
   }
-  return model
+  const other = models.find(({ id }) => id === model)
+  throw new SmokeFailure(
+    other === undefined ? `the key cannot use ${model}` : `${model} is of the kind ${String(other.kind)}, not ${kind}`,
+    fitting.length === 0
+      ? `the key can use no ${kind} model: leave this part out with --skip-${kind}`
+      : `choose a listed model with ${option} (or --skip-${kind}): ${fitting.join(', ')}`,
+  )
 }
 
 const NAME_WIDTH = 12

@@ -26,6 +26,25 @@ describe('GatewayClient:', () => {
       })
     })
 
+    it.each<[unknown, unknown]>([
+      [
+        {
+          error: { message: 'the model m is of the kind embedding: use POST /v1/embeddings', code: 'model_not_found' },
+        },
+        undefined,
+      ],
+      [{ error: 'the model "m" does not exist or this api key may not use it' }, undefined],
+      [{ error: 'video job not found' }, undefined],
+      [{ error: { message: 'there is no route', code: 'not_found' } }, expect.stringContaining('--base-url')],
+      [{ message: 'Not Found' }, expect.stringContaining('--base-url')],
+    ])(
+      'advises another address for a 404 only where the gateway did not say what it lacks: %j',
+      async (body, lookAt) => {
+        answers = { 'GET /v1/things': { status: 404, body } }
+        await expect(client().json('/v1/things', { status: 200 })).rejects.toMatchObject({ lookAt })
+      },
+    )
+
     it('fails for a body that is not a JSON object', async () => {
       answers = { 'GET /v1/things': { status: 200, body: '<html>', type: 'text/html' } }
       await expect(client().json('/v1/things', { status: 200 })).rejects.toThrow('did not return a JSON object: <html>')

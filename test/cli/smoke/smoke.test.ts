@@ -188,15 +188,34 @@ describe('run smoke', () => {
       expect(announced.join()).not.toContain('video')
     })
 
-    it('names the option for another model if the default is not listed, and spends nothing', async () => {
-      const { report } = await smoke({ 'GET /v1/models': { status: 200, body: { data: [{ id: 'other' }] } } })
-      expect(report.steps.filter(({ verdict }) => verdict === 'failed').map(({ lookAt }) => lookAt)).toEqual([
-        expect.stringContaining('--model (or --skip-video): other'),
-        expect.stringContaining('--chat-model (or --skip-chat): other'),
-        expect.stringContaining('--chat-model (or --skip-chat): other'),
-      ])
-      expect(stub.requests.filter((request) => request.startsWith('POST'))).toEqual([])
-    })
+    it.each<[string, object[], string, string]>([
+      ['of no kind', [{ id: 'other' }], '--model (or --skip-video): other', '--chat-model (or --skip-chat): other'],
+      [
+        'of the kind of the step',
+        [
+          { id: 'embed', kind: 'embedding' },
+          { id: 'talk', kind: 'chat' },
+          { id: 'film', kind: 'video' },
+        ],
+        '--model (or --skip-video): film',
+        '--chat-model (or --skip-chat): talk',
+      ],
+      [
+        'of other kinds alone',
+        [{ id: 'chat-default', kind: 'embedding' }],
+        'the key can use no video model: leave this part out with --skip-video',
+        'the key can use no chat model: leave this part out with --skip-chat',
+      ],
+    ])(
+      'names what to give instead of a default that is not listed, for models %s, and spends nothing',
+      async (...row) => {
+        const [, data, video, chat] = row
+        const { report } = await smoke({ 'GET /v1/models': { status: 200, body: { data } } })
+        const advice = report.steps.flatMap(({ lookAt = [] }) => lookAt)
+        expect(advice).toEqual([video, chat, chat].map((end) => expect.stringContaining(end)))
+        expect(stub.requests.filter((request) => request.startsWith('POST'))).toEqual([])
+      },
+    )
 
     it('polls through queued and processing, up to the time limit', async () => {
       const inTurn = ['queued', 'processing', 'succeeded']
