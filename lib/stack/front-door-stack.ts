@@ -1,4 +1,12 @@
-import { Aspects, BootstraplessSynthesizer, CfnOutput, type IStackSynthesizer, Stack } from 'aws-cdk-lib'
+import {
+  Annotations,
+  Aspects,
+  BootstraplessSynthesizer,
+  CfnOutput,
+  type IStackSynthesizer,
+  Stack,
+  Validations,
+} from 'aws-cdk-lib'
 import { CfnWebACL } from 'aws-cdk-lib/aws-wafv2'
 import type { Construct } from 'constructs'
 import { CLOUDFRONT_REGION, frontDoorStackName } from '../config/platform-facts.ts'
@@ -43,6 +51,8 @@ export class FrontDoorStack extends Stack {
     Aspects.of(this).add(new LogLifetime({ retentionDays, outlivesStack }))
     if (waf !== undefined) {
       this.#addWebAcl(stackName, waf.requestsPerAddressInFiveMinutes)
+    } else if (distributionId === undefined || !(frontDoorLog || alarms)) {
+      this.#refuseDeployment()
     }
     if (distributionId === undefined) {
       return
@@ -55,6 +65,15 @@ export class FrontDoorStack extends Stack {
       const { topic } = createAlarms(this, { records: [FRONT_DOOR_ERRORS], watched, email: alarmEmail })
       new CfnOutput(this, 'AlarmTopicArn', { value: topic.topicArn })
     }
+  }
+
+  /** Not by throwing: `cdk destroy` passes over an annotation, and so removes the stack of a stage whose settings are gone. */
+  #refuseDeployment(): void {
+    const reason =
+      'the stack of the front door has nothing to deploy: give -c frontDoorDistributionId=<FrontDoorDistributionId> of a stage with log or alarms, or -c waf=on'
+    // What CDK itself says of an empty stack.
+    Validations.of(this).acknowledge({ id: 'CloudFormation-Validate::F0001', reason })
+    Annotations.of(this).addError(reason)
   }
 
   #addWebAcl(name: string, requestsPerAddressInFiveMinutes: number): void {

@@ -5,6 +5,8 @@ import { FrontDoorStack } from '#stack/front-door-stack.ts'
 import { alarmsOf } from '../observability/watched-metrics.ts'
 import { createApp, createStack, resourcesOf, stageSettings } from './synthesize-stack.ts'
 
+const DISTRIBUTION = { frontDoorDistributionId: 'E2QWRUHAPOMQZL' }
+
 describe('FrontDoorStack', () => {
   const stack = new FrontDoorStack(createApp(), {
     settings: stageSettings({ console: 'on', stage: 'prod', waf: 'on', wafRatePerFiveMinutes: 2000 }),
@@ -44,7 +46,20 @@ describe('FrontDoorStack', () => {
 
   it('has no alarm before the distribution is known, and none where the stage has no alarms', () => {
     expect(resourcesOf(frontDoor, 'AWS::CloudWatch::Alarm')).toEqual([])
-    expect(resourcesOf(withDistribution({ stage: 'dev', profile: 'dev' }), 'AWS::CloudWatch::Alarm')).toEqual([])
+    expect(
+      resourcesOf(withDistribution({ stage: 'dev', profile: 'dev', waf: 'on' }), 'AWS::CloudWatch::Alarm'),
+    ).toEqual([])
+  })
+
+  it.each<[string, Readonly<Record<string, string>>]>([
+    ['without settings', {}],
+    ['of a distribution without log and alarms', { ...DISTRIBUTION, profile: 'dev', stage: 'dev' }],
+  ])('says what to give where there is nothing to deploy: %s', (_, context) => {
+    const settings = stageSettings({ console: 'on', stage: 'prod', ...context })
+    const empty = new FrontDoorStack(createApp(), { settings, account: undefined })
+    const synthesize = () => Template.fromStack(empty)
+    expect(synthesize).toThrow(/nothing to deploy: give -c frontDoorDistributionId=.* or -c waf=on/)
+    expect(synthesize).not.toThrow('Resources section')
   })
 
   it('has the alarm of the distribution, with a topic of its own', () => {
@@ -73,7 +88,7 @@ function withDistribution(context: Readonly<Record<string, string>>): Template {
   const settings = stageSettings({
     console: 'on',
     stage: 'prod',
-    frontDoorDistributionId: 'E2QWRUHAPOMQZL',
+    ...DISTRIBUTION,
     ...context,
   })
   const stack = new FrontDoorStack(createApp(), { settings, account: undefined })

@@ -79,7 +79,7 @@ describe('the log of the front door', () => {
   it.each([
     ['a stage in another region, because CloudFront delivers from us-east-1 alone', stageIn('eu-west-1')],
     ['dev', stageIn('us-east-1', { profile: 'dev' })],
-    ['the stack of a dev stage', besideStage({ profile: 'dev' })],
+    ['the stack of a dev stage', besideStage({ profile: 'dev', waf: 'on' })],
   ])('is not delivered by %s', (_name, template) => {
     expect(deliveriesOf(template)).toEqual([])
   })
