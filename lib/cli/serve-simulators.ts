@@ -43,8 +43,8 @@ export async function serveSimulators({
   dataDirectory,
   ...place
 }: SimulatorsOptions): Promise<ServedSimulators> {
-  const variables = upstreamVariables(configFile)
   const { config } = loadGatewayConfig({ file: configFile, environment: {}, mode: 'local' })
+  const variables = upstreamVariables(configFile)
   const wanted = { ...config, channels: config.channels.filter(({ id }) => variables.has(id)) }
   const started = await startSimulators(wanted, new DataDirectory(dataDirectory), place)
   return {

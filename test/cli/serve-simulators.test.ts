@@ -27,6 +27,11 @@ describe('serveSimulators', () => {
     await expect(fetch(`${addresses.get('RELAY_BASE_URL')}/models`)).rejects.toThrow()
   })
 
+  it('names a configuration file that it cannot read, as `npm start` does', async () => {
+    const started = serveSimulators({ configFile: 'nope', dataDirectory: directory })
+    await expect(started).rejects.toThrow(/^cannot read the configuration file \/.*\/nope$/)
+  })
+
   it('rejects if a port is taken, because the deployment already uses its address', async () => {
     const taken = await listen(() => {}, 0)
     const started = serveSimulators({ configFile: SAMPLE_FILE, dataDirectory: directory, portBase: taken.port })
