@@ -41,6 +41,9 @@ async function printEvent(): Promise<boolean> {
   ])
   const asked = process.argv[3]
   const route = ROUTES.find(({ operation }) => operation === asked)
+  if (route === undefined && asked !== undefined) {
+    console.error(`there is no operation ${asked}; these are all:`)
+  }
   console.log(
     route === undefined ? ROUTES.map(({ operation }) => operation).join('\n') : JSON.stringify(sampleEvent(route)),
   )
