@@ -190,6 +190,9 @@ export function readModels(text: string): readonly string[] {
   if (models.length === 0) {
     throw new UsageError('--models is empty: name at least one model')
   }
+  if (models.includes('none')) {
+    throw new UsageError('--models: `none` would lock the key out: name at least one model')
+  }
   return models
 }
 

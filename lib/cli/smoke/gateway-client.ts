@@ -21,7 +21,7 @@ export function outOfTime(): SmokeFailure {
 const BY_STATUS: Readonly<Record<number, string>> = {
   400: 'the model does not accept plain text: choose another --model or --chat-model',
   401: 'the key is revoked or belongs to another deployment: npm run admin -- key list',
-  402: 'the tenant has too few credits: npm run admin -- tenant grant',
+  402: 'the tenant has too few credits (npm run admin -- tenant grant), or, as the response says, a budget is used up (tenant budget, key set --budget)',
   403: 'something in front of the gateway refused the request: the address, a web ACL, or an expired url',
   404: '--base-url must be the BaseUrl of the stack, with its stage, or the origin of its ConsoleUrl',
   429: 'a limit of this key, of the tenant, or of every upstream of the model: wait and try again',

@@ -102,6 +102,7 @@ describe('key commands:', () => {
       [{ rate: '60001' }, '--rate 60001: use at most 60000, or none'],
       [{ expires: '2020-01-01' }, '--expires 2020-01-01: use a time in the future'],
       [{ models: ' , ' }, '--models is empty: name at least one model'],
+      [{ models: 'none' }, '--models: `none` would lock the key out: name at least one model'],
       [{ tenant: 'nobody' }, 'no tenant nobody'],
     ])('is refused with %j, and none is stored', async (options, sentence) => {
       await expect(create(options)).rejects.toThrow(sentence)
