@@ -112,11 +112,12 @@ async function checkAccount(options: AccountOptions, place: Place): Promise<Find
 
 function checkConfiguration(settings: StageSettings, environment: Environment): Finding[] {
   const loaded = loadGatewayConfig({ file: settings.configFile, environment, mode: 'synth' })
-  const { config } = loaded
+  const { config, leftOut } = loaded
+  const without = leftOut.length === 0 ? '' : `, and without ${leftOut.join(', ')}, whose base urls are not set`
   requireChannels(settings, loaded)
   const channels = config.channels.map(({ id }) => id).join(', ')
   return [
-    fine('configuration', `${settings.configFile}, with the channels ${channels || '(none)'}`),
+    fine('configuration', `${settings.configFile}, with the channels ${channels || '(none)'}${without}`),
     ...catalogueWarnings(config).map((message) =>
       warning('configuration', message, `Correct ${settings.configFile}, if that is not meant.`),
     ),

@@ -130,7 +130,7 @@ describe('preflight of a first deployment', () => {
     expect([...wrong, ...warnings]).toEqual([])
     expect(text).toContain(`arn:aws:iam::${ACCOUNT}:user/deployer in account ${ACCOUNT}, region eu-central-1`)
     expect(text).toContain('there is no Reelgate-prod yet: this would be its first deployment')
-    expect(text).toMatch(/with the channels p1-main/)
+    expect(text).toMatch(/with the channels p1-main, and without p2-direct, .*, whose base urls are not set/)
     expect(text).toMatch(/CDKToolkit is CREATE_COMPLETE, version 30/)
   })
 
