@@ -44,9 +44,8 @@ async function printEvent(): Promise<boolean> {
   if (route === undefined && asked !== undefined) {
     console.error(`there is no operation ${asked}; these are all:`)
   }
-  console.log(
-    route === undefined ? ROUTES.map(({ operation }) => operation).join('\n') : JSON.stringify(sampleEvent(route)),
-  )
+  const names = ROUTES.map(({ operation }) => operation).join('\n')
+  console.log(route === undefined ? names : JSON.stringify(sampleEvent(route)))
   return route !== undefined || asked === undefined
 }
 
