@@ -217,7 +217,8 @@ const ADJECTIVES = { day: 'daily ', month: 'monthly ', total: '' } as const
 
 /** Explains a shortfall to a person. */
 export function budgetShortfallMessage({ of, needed, left, period, advice }: BudgetShortfall): string {
-  const budget = `${ADJECTIVES[period.kind]}budget of this ${of}`
+  // Keys and subjects may share a budget, so this one need not be the key's own.
+  const budget = `${ADJECTIVES[period.kind]}budget ${of === 'tenant' ? 'of this tenant' : 'that this api key uses'}`
   const amounts = `${formatCredits(needed)} credits are needed, but ${formatCredits(left)} are left in the ${budget}`
   const end = periodEnd(period)
   const until = end === null ? '' : ` until ${new Date(end * 1000).toISOString().replace('.000Z', 'Z')}`

@@ -160,5 +160,5 @@ export function adviseOnOutput(available: Microcredits, { model, name, most, cos
   const tokens = affordableCount(available, { most, costOf })
   return tokens > 0
     ? `set ${name} to at most ${tokens}`
-    : 'no output tokens are affordable: shorten the prompt or request fewer completions'
+    : 'no output tokens are affordable: make the prompt smaller or request fewer completions'
 }

@@ -60,7 +60,7 @@ export function presentedKey({ path, headerLines }: Pick<ReceivedRequest, 'path'
   // Proxies disagree on which of two keys counts, so a request with two has none.
   const key = second === undefined ? bearerKey(line, takesTokens()) : undefined
   if (key === undefined) {
-    throw new InvalidApiKeyError(headerLines('x-api-key').length > 0 ? NOT_IN_API_KEY_HEADER : SEND_BEARER)
+    throw new InvalidApiKeyError(howToSend(path, headerLines('x-api-key').length > 0))
   }
   if (key.length > TOKEN_CHARACTERS_MAX) {
     throw new InvalidTokenError(`it is longer than ${TOKEN_CHARACTERS_MAX} characters`)
@@ -74,7 +74,13 @@ export function presentedKey({ path, headerLines }: Pick<ReceivedRequest, 'path'
 const ADMIN_KEY =
   'this is an admin key, which `/admin/v1` at the address of the console takes; this route takes an API key (`rg_live_...`)'
 const SEND_BEARER = 'send it as `Authorization: Bearer <key>`'
-const NOT_IN_API_KEY_HEADER = `${SEND_BEARER}, not in \`x-api-key\``
+
+function howToSend(path: string, hasApiKey: boolean): string {
+  if (TAKES_API_KEY.test(path)) {
+    return `${SEND_BEARER} or \`x-api-key: <key>\``
+  }
+  return hasApiKey ? `${SEND_BEARER}, not in \`x-api-key\`` : SEND_BEARER
+}
 
 /** Counts the requests of a key. */
 export type Limiter = Pick<KeyRateLimiter, 'take'>

@@ -90,7 +90,7 @@ export const OPENAI_ERRORS = {
       }),
       budget: openai('Too little left of a budget', {
         message:
-          'budget exceeded: 0.009842 credits are needed, but 0.004 are left in the monthly budget of this api key until 2026-12-01T00:00:00Z; set max_tokens to at most 6648',
+          'budget exceeded: 0.009842 credits are needed, but 0.004 are left in the monthly budget that this api key uses until 2026-12-01T00:00:00Z; set max_tokens to at most 6648',
         type: 'insufficient_quota',
         code: 'budget_exceeded',
       }),
@@ -237,7 +237,7 @@ export const VIDEO_ERRORS = {
         {
           path: '',
           message:
-            '0.7 credits are needed, but 0.2 are left in the daily budget of this api key until 2026-11-23T00:00:00Z',
+            '0.7 credits are needed, but 0.2 are left in the daily budget that this api key uses until 2026-11-23T00:00:00Z',
         },
       ]),
     },
@@ -326,7 +326,9 @@ function refusal(
   [message, type, code]: readonly [string, string, string | null],
 ): PlatformRefusal {
   return { statuses, summary, value: { error: { message, type, param: null, code } } }
-} /** Every such refusal, by name. */
+}
+
+/** Every such refusal, by name. */
 export const PLATFORM_REFUSALS: Readonly<Record<string, PlatformRefusal>> = {
   blocked: refusal([403], 'A request that the web ACL considers an attack', [
     'request blocked',

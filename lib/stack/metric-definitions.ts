@@ -129,7 +129,7 @@ const FACT_DEFINITIONS: Readonly<Record<CountedFact, MetricDefinition & { readon
   alert_undelivered: {
     by: 'reason',
     meaning: "an alert did not reach the topic or the tenant's url in three tries",
-    todo: 'see the reason in the log lines `alert sent` and `alert not published`',
+    todo: 'see the reason in the log lines `alert failed` and `alert not published`',
   },
   summary_not_written: {
     meaning: 'Reconcile could not write the summary of all tenants that the console shows',

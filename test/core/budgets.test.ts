@@ -226,7 +226,7 @@ describe('BudgetExceededError', () => {
 describe('budgetShortfallMessage', () => {
   it('says what is needed, what is left, whose budget it is and when it starts again', () => {
     expect(budgetShortfallMessage(shortfall)).toBe(
-      '0.5 credits are needed, but 0.2 are left in the daily budget of this api key until 2026-11-23T00:00:00Z',
+      '0.5 credits are needed, but 0.2 are left in the daily budget that this api key uses until 2026-11-23T00:00:00Z',
     )
   })
 
@@ -244,7 +244,7 @@ describe('budgetShortfallMessage', () => {
 
   it('names no end of a total', () => {
     expect(budgetShortfallMessage({ ...shortfall, period: { kind: 'total', id: 'total' } })).toBe(
-      '0.5 credits are needed, but 0.2 are left in the budget of this api key',
+      '0.5 credits are needed, but 0.2 are left in the budget that this api key uses',
     )
   })
 })

@@ -54,7 +54,7 @@ describe('a budget over HTTP', () => {
     const refused = await refusalOf(chat(key))
     expect(refused).toMatchObject({ status: 402, code: 'budget_exceeded', type: 'insufficient_quota', param: null })
     expect(refused.message).toMatch(
-      /budget exceeded: 0\.\d+ credits are needed, but 0\.000001 are left in the monthly budget of this api key until \d{4}-\d\d-01T00:00:00Z/,
+      /budget exceeded: 0\.\d+ credits are needed, but 0\.000001 are left in the monthly budget that this api key uses until \d{4}-\d\d-01T00:00:00Z/,
     )
     const video = await gateway.api.withKey(key).create(VIDEO)
     expect([video.status, video.json]).toEqual([
@@ -77,7 +77,7 @@ describe('a budget over HTTP', () => {
     const image = await refusalOf(sdk.images.generate({ model: IMAGE, prompt: 'a boat', n: 1 }))
     for (const refused of [embedding, image]) {
       expect(refused).toMatchObject({ status: 402, code: 'budget_exceeded', type: 'insufficient_quota', param: null })
-      expect(refused.message).toMatch(/are left in the daily budget of this api key until \S+T00:00:00Z/)
+      expect(refused.message).toMatch(/are left in the daily budget that this api key uses until \S+T00:00:00Z/)
     }
   })
 

@@ -110,10 +110,13 @@ describe('authenticate', () => {
       expect(await call({ body: '{' })).toStrictEqual(UNAUTHORIZED)
     })
 
-    it('has the OpenAI shape on other paths', async () => {
+    it('has the OpenAI shape on other paths, and names both headers where both are taken', async () => {
       const { statusCode, body } = await call({ path: '/v1/models', headers: {} })
       expect(statusCode).toBe(401)
-      expect(body.error).toMatchObject({ message: `invalid api key: ${SEND_BEARER}`, code: 'invalid_api_key' })
+      expect(body.error).toMatchObject({
+        message: `invalid api key: ${SEND_BEARER} or \`x-api-key: <key>\``,
+        code: 'invalid_api_key',
+      })
     })
   })
 })

@@ -120,7 +120,7 @@ describe('errorResponse:', () => {
       period: { kind: 'month', id: '2026-11' },
     })
     const explanation =
-      '2 credits are needed, but 0.5 are left in the monthly budget of this api key until 2026-12-01T00:00:00Z'
+      '2 credits are needed, but 0.5 are left in the monthly budget that this api key uses until 2026-12-01T00:00:00Z'
 
     it('has the fixed text of the video shape, and the amounts in details', async () => {
       const { body } = await answerTo(exceeded, VIDEO_PATH)

@@ -160,7 +160,7 @@ function strictRefusal(field: string): unknown {
 
 function keyMissing(): unknown {
   try {
-    return presentedKey({ path: '/v1/models', headerLines: () => [] })
+    return presentedKey({ path: '/v1/chat/completions', headerLines: () => [] })
   } catch (error) {
     return error
   }

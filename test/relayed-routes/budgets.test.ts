@@ -46,7 +46,7 @@ describe('a request above the budget of its key', () => {
       const { key, tenantId, budgetOf } = await newKey('0.15/day')
       const { statusCode, text } = await rig.send(large(route), { key, operation: route.operation })
       const message = expect.stringMatching(
-        /^budget exceeded: [\d.]+ credits are needed, but 0\.15 are left in the daily budget of this api key until \S+T00:00:00Z; (set \w+ to at most \d+|send fewer or shorter inputs)$/,
+        /^budget exceeded: [\d.]+ credits are needed, but 0\.15 are left in the daily budget that this api key uses until \S+T00:00:00Z; (set \w+ to at most \d+|send fewer or shorter inputs)$/,
       )
       expect([statusCode, JSON.parse(text)]).toEqual([
         402,
@@ -70,7 +70,7 @@ describe('a request above the budget of its key', () => {
   it('gets no advice when nothing is left', async () => {
     const { key } = await newKey('0/total')
     const { text } = await rig.send(BODY, { key })
-    expect(JSON.parse(text).error.message).toMatch(/but 0 are left in the budget of this api key$/)
+    expect(JSON.parse(text).error.message).toMatch(/but 0 are left in the budget that this api key uses$/)
   })
 
   it('is served by a model without a price', async () => {

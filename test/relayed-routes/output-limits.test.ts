@@ -176,7 +176,7 @@ describe('a 402 says what the request needs, what the balance holds and which li
   it('of a chat whose prompt alone is too dear: no limit', async () => {
     const { message } = await refusal(BODY, { credits: '0.01' })
     expect(message).toMatch(
-      /, but 0\.01 are available; no output tokens are affordable: shorten the prompt or request fewer completions$/,
+      /, but 0\.01 are available; no output tokens are affordable: make the prompt smaller or request fewer completions$/,
     )
   })
 

@@ -47,8 +47,14 @@ export const number = (name: string, min: number, max: number) => {
 
 const STOP_MESSAGE = `\`stop\` must be a string or an array of at most ${STOPS_MAX} strings`
 
-/** Above the limit of any model; each model's own limit is checked afterwards. */
-export const TOKENS_MAX = 100_000_000
+/** Above the limit of any model. */
+const TOKENS_MAX = 100_000_000
+
+/** The model's own limit is checked afterwards, so the message does not name the largest number that a body may have. */
+export const outputTokens = (name: string) => {
+  const message = `\`${name}\` must be an integer from 1 to the limit of the model`
+  return z.number(message).int(message).min(1, message).max(TOKENS_MAX, message)
+}
 
 /**
  * The sampling parameters that chat and legacy completions share. SDKs send `null` for a parameter that is not set.
@@ -57,7 +63,7 @@ export const TOKENS_MAX = 100_000_000
 export const samplingParameters = {
   stream: boolean('stream').nullish(),
   temperature: number('temperature', 0, 2).nullish(),
-  max_tokens: integer('max_tokens', 1, TOKENS_MAX).nullish(),
+  max_tokens: outputTokens('max_tokens').nullish(),
   top_p: number('top_p', 0, 1).nullish(),
   n: integer('n', 1, CHOICES_MAX).nullish(),
   stop: z.union([string('stop'), z.array(string('stop')).max(STOPS_MAX)], STOP_MESSAGE).nullish(),
@@ -168,7 +174,7 @@ export const chatBodySchema = z.looseObject(
       .array(chatMessageSchema, '`messages` must be an array of messages')
       .min(1, '`messages` must hold at least one message')
       .max(MESSAGES_MAX, `\`messages\` must hold at most ${MESSAGES_MAX} messages`),
-    max_completion_tokens: integer('max_completion_tokens', 1, TOKENS_MAX).nullish(),
+    max_completion_tokens: outputTokens('max_completion_tokens').nullish(),
     tools: z
       .array(chatToolSchema, '`tools` must be an array')
       .max(TOOLS_MAX, `\`tools\` must hold at most ${TOOLS_MAX} tools`)

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { asText, isJsonObject, type JsonObject } from '../json/parse-json-text.ts'
 import { type AgentRequest, boundAgentCall, mediaOf, modelOfRoute, refuseCompaction } from './agent-request.ts'
-import { boolean, integer, MESSAGES_MAX, number, string, TOKENS_MAX } from './chat-request.ts'
+import { boolean, MESSAGES_MAX, number, outputTokens, string } from './chat-request.ts'
 import { type Gated, gatedFields, type OfferedTool, type ToolKind } from './gated-fields.ts'
 import { type Offered, parseBody } from './request-issues.ts'
 import { AGENT_TOOLS_MAX } from './responses-request.ts'
@@ -41,7 +41,7 @@ const shared = {
 export const messagesBodySchema = z.looseObject(
   {
     ...shared,
-    max_tokens: integer('max_tokens', 1, TOKENS_MAX),
+    max_tokens: outputTokens('max_tokens'),
     stream: boolean('stream').nullish(),
     temperature: number('temperature', 0, 2).nullish(),
     top_p: number('top_p', 0, 1).nullish(),

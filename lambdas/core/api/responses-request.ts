@@ -10,7 +10,7 @@ import {
   modelOfRoute,
   refuseCompaction,
 } from './agent-request.ts'
-import { boolean, integer, MESSAGES_MAX, number, outputLimitIssue, string, TOKENS_MAX } from './chat-request.ts'
+import { boolean, MESSAGES_MAX, number, outputLimitIssue, outputTokens, string } from './chat-request.ts'
 import { type Gated, gatedFields, type OfferedTool, type ToolKind } from './gated-fields.ts'
 import { type Offered, parseBody } from './request-issues.ts'
 
@@ -45,7 +45,7 @@ export const responsesBodySchema = z.looseObject(
     stream: boolean('stream').nullish(),
     store: boolean('store').nullish(),
     background: z.literal(false, '`background` must be false: the gateway keeps no responses').nullish(),
-    max_output_tokens: integer('max_output_tokens', 1, TOKENS_MAX).nullish(),
+    max_output_tokens: outputTokens('max_output_tokens').nullish(),
     temperature: number('temperature', 0, 2).nullish(),
     top_p: number('top_p', 0, 1).nullish(),
     tools: z

@@ -265,7 +265,7 @@ async function send(alert: Alert, context: DeliveryContext): Promise<DeliverySta
     headers: signCallback({ secrets, id, timestampSeconds: nowSeconds(context), body }),
     ...context.network,
   })
-  logger.info('alert sent', { tenantId, alertId: id, ...delivery })
+  logger.info(`alert ${delivery.outcome}`, { tenantId, alertId: id, ...delivery })
   return delivery.outcome === 'delivered' ? 'delivered' : 'due'
 }
 

@@ -23,7 +23,7 @@ export async function checkChannelConnections({ channels }: GatewayConfig): Prom
   const findings = await Promise.all(channels.map(checkConnection))
   const refused = findings.filter((finding) => finding !== undefined)
   return refused.length === 0
-    ? [fine('connections', `the upstreams of ${channels.length} channels accept connections`)]
+    ? [fine('connections', `the upstreams of all channels (${channels.length}) accept connections`)]
     : refused
 }
 
@@ -65,7 +65,7 @@ export async function checkChannelKeys(secretArn: string, { channels }: GatewayC
   }
   const missing = missingKeys(channels, secret)
   return missing.length === 0
-    ? [fine('channel keys', `the keys of all ${channels.length} channels are set`)]
+    ? [fine('channel keys', `the keys of all channels (${channels.length}) are set`)]
     : missing.map(({ name, channel }) =>
         wrong('channel keys', `${name} of channel ${channel} is missing`, `Run \`secret set ${name}\`.`),
       )

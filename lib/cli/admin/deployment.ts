@@ -122,7 +122,7 @@ function readHost(dataDirectory: string): ReadonlyMap<string, string> {
   const host = readRunningHost(dataDirectory)
   if (host?.dynamoDbEndpoint === undefined || host.tableName === undefined) {
     throw new DeploymentNotFoundError(
-      `no local host runs over ${dataDirectory}: start it with \`npm start -- --data-dir ${dataDirectory}\`, or name the folder of one that runs by --data-dir`,
+      `no local host runs over ${dataDirectory}: start it with \`npm start -- --data-dir ${dataDirectory}\` and your other options, or name the folder of one that runs by --data-dir`,
     )
   }
   Object.assign(process.env, {

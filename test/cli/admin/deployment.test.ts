@@ -54,7 +54,7 @@ describe('the table that an admin command works on', () => {
   it('is told as missing, with what to start, when no local host runs', async () => {
     const dataDirectory = mkdtempSync(join(tmpdir(), 'reelgate-admin-'))
     await expect(new Deployment({ local: true, dataDirectory, stage: 'dev' }).table()).rejects.toThrow(
-      `no local host runs over ${dataDirectory}: start it with \`npm start -- --data-dir ${dataDirectory}\``,
+      `no local host runs over ${dataDirectory}: start it with \`npm start -- --data-dir ${dataDirectory}\` and your other options`,
     )
   })
 
