@@ -170,6 +170,7 @@ export const REFUSED: readonly [BodyKind, object][] = [
   ['message', { temperature: 2.1 }],
   ['count', { messages: undefined }],
   ['count', message({ content: 7 })],
+  ['message', { tools: [{ name: 'f', input_schema: 'x' }] }],
   ['count', { tool_choice: 'auto' }],
   ['completion', { prompt: undefined }],
   ['completion', { prompt: [] }],

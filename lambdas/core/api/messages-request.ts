@@ -29,7 +29,11 @@ const shared = {
   system: z.union([z.string(), z.array(z.looseObject({ type: z.string(SYSTEM) }, SYSTEM))], SYSTEM).nullish(),
   tools: z
     .array(
-      z.looseObject({ name: string('name').optional(), type: string('type').nullish() }),
+      z.looseObject({
+        name: string('name').optional(),
+        type: string('type').nullish(),
+        input_schema: z.looseObject({}, '`input_schema` must be an object: the JSON Schema of the input').optional(),
+      }),
       '`tools` must be an array',
     )
     .max(AGENT_TOOLS_MAX, `\`tools\` must hold at most ${AGENT_TOOLS_MAX} tools`)
