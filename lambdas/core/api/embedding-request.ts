@@ -94,7 +94,7 @@ function readTexts(list: readonly unknown[]): string[] {
       throw refusedInput(`\`input[${index}]\` must be a string, because \`input[0]\` is one`)
     }
     if (text === '') {
-      throw refusedInput(`\`input[${index}]\` must not be empty`)
+      throw refusedInput(list.length > 1 ? `\`input[${index}]\` must not be empty` : '`input` must not be empty')
     }
     return text
   })

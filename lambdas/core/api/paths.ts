@@ -38,8 +38,11 @@ export function endpointsOfKind(kind: Model['kind']): readonly ModelEndpoint[] {
  */
 export function errorShapeOf(path: string): ErrorShape {
   const isBelow = (root: string) => path === root || path.startsWith(`${root}/`)
-  return isBelow('/v1/video') ? 'video' : isBelow(MODEL_ENDPOINTS.messages.path) ? 'messages' : 'openai'
+  return isBelow('/v1/video') ? 'video' : LIKE_MESSAGES.test(path) ? 'messages' : 'openai'
 }
+
+/** Also where SDKs send messages when their base url has one `/v1` too few or too many, so that they show what the 404 says. */
+const LIKE_MESSAGES = /^(?:\/v1)*\/messages(?:\/|$)/
 
 /** What OpenAI's API can do with a response that it has kept. */
 const KEPT_RESPONSE =

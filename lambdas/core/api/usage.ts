@@ -118,7 +118,8 @@ export function parseUsageQuery(query: RawQuery, today: string): UsageQuery {
   return { from, to, groupBy, filter, limit, after: cursor?.last }
 }
 
-const CURSOR_MESSAGE = '`after` must be `next` of the page before, with the same `from`, `to`, `group_by` and filters'
+const CURSOR_MESSAGE =
+  '`after` must be `next` of the page before; leave out `from`, `to`, `group_by` and filters, or repeat those of that page'
 
 function readCursor(text: string): UsageCursor {
   const cursor = readUsageCursor(text)

@@ -309,7 +309,8 @@ function capabilityIssues(request: VideoJobRequest, model: VideoModel, catalogue
     ...countIssues('video_urls', request.video_urls.length, model.videos, model.id),
     ...countIssues('audio_urls', request.audio_urls.length, model.audios, model.id),
   )
-  if (request.audio_urls.length > 0 && request.image_urls.length + request.video_urls.length === 0) {
+  const isAudioAlone = request.audio_urls.length > 0 && request.image_urls.length + request.video_urls.length === 0
+  if (isAudioAlone && model.audios.max > 0) {
     issues.push({ path: 'audio_urls', message: '`audio_urls` needs at least one of `image_urls` or `video_urls`' })
   }
   if (
@@ -335,7 +336,12 @@ function countIssues(
   if (range.max === 0) {
     return [{ path, message: `\`${path}\` must be left out for ${modelId}` }]
   }
-  const allowed = range.min === range.max ? `exactly ${range.min}` : `${range.min} to ${range.max}`
+  const allowed =
+    range.min === range.max
+      ? `exactly ${range.min}`
+      : range.min === 0
+        ? `at most ${range.max}`
+        : `${range.min} to ${range.max}`
   return [
     {
       path,

@@ -43,7 +43,7 @@ describe('parseEmbeddingRequest', () => {
     ['a number', 5, INPUT_MESSAGE],
     ['an object', { text: 'a' }, INPUT_MESSAGE],
     ['objects', [{ text: 'a' }], INPUT_MESSAGE],
-    ['an empty text', '', '`input[0]` must not be empty'],
+    ['an empty text', '', '`input` must not be empty'],
     ['an empty list', [], '`input` must not be an empty array'],
     ['an empty text among others', ['a', ''], '`input[1]` must not be empty'],
     ['a number among texts', ['a', 1], '`input[1]` must be a string, because `input[0]` is one'],

@@ -34,6 +34,13 @@ describe('errorShapeOf', () => {
     expect(errorShapeOf(path)).toBe('video')
   })
 
+  it.each(['/v1/messages', '/v1/messages/count_tokens', '/messages', '/v1/v1/messages'])(
+    'is messages for %s',
+    (path) => {
+      expect(errorShapeOf(path)).toBe('messages')
+    },
+  )
+
   it.each([
     '/',
     '',

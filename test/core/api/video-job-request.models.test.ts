@@ -97,6 +97,12 @@ describe('reference audio of a video job', () => {
     ])
   })
 
+  it('is refused by a model without it, which is not told to add an image', () => {
+    expect(issuesOf(() => parse({ model: 'famB-1.1-t2v', prompt: 'x', audio_urls: urls(1, 'audio') }))).toStrictEqual([
+      { path: 'audio_urls', message: '`audio_urls` must be left out for famB-1.1-t2v' },
+    ])
+  })
+
   it('is taken beside a reference video alone', () => {
     const body = { model: 'famA-2', prompt: 'x', audio_urls: urls(1, 'audio'), video_urls: urls(1, 'video') }
     expect(parse(body).audio_urls).toHaveLength(1)
