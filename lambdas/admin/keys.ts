@@ -31,6 +31,11 @@ function identityJson({ issuer, subject, rule }: NonNullable<ApiKeyListing['iden
   return { issuer, subject, rule }
 }
 
+/** Findings and alerts name a budget by its id, which is another one than the key's where keys or subjects share it. */
+function sharedBudget({ keyId, budget }: ApiKeyListing): { readonly budget_id?: string | undefined } {
+  return budget === null || budget.id === keyId ? {} : { budget_id: budget.id }
+}
+
 /** A key as operations show it, without the key itself. @param budget of the key, if it has one. */
 export function keyJson(key: ApiKeyListing, budget: Budget | undefined, nowMilliseconds: number) {
   const isMissing = key.budget !== null && budget === undefined
@@ -46,6 +51,7 @@ export function keyJson(key: ApiKeyListing, budget: Budget | undefined, nowMilli
     rate_per_minute: key.ratePerMinute,
     budget: budgetJson(budget, nowMilliseconds),
     ...missing,
+    ...sharedBudget(key),
     ...(key.identity === undefined ? {} : identityJson(key.identity)),
   }
 }

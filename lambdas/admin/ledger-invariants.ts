@@ -249,7 +249,7 @@ type KeyBudgets = {
   /** Open reservations of jobs. */
   readonly reservations: readonly Pick<Reservation, 'amount' | 'budget'>[]
   readonly holds: readonly Pick<StoredHold, 'budgets'>[]
-  /** The keys of the tenant that name a budget, by the id of the budget. */
+  /** The keys of the tenant that name a budget, by the id of the budget. By the first of them the budget can be set. */
   readonly named: ReadonlyMap<string, ReadonlySet<string>>
 }
 
@@ -287,14 +287,15 @@ export async function checkKeyBudgets(
   const broken: string[] = []
   for (const [id, sum] of held) {
     const item = await table.readItem(tableKeys.keyBudget(id))
-    const name = `budget ${id}`
+    const keyIds = named.get(id)
+    const [first = id] = keyIds ?? []
+    const name = first === id ? `budget ${id}` : `budget ${id} (of key ${first})`
     if (item === undefined) {
       broken.push(`${name} is missing`)
       continue
     }
     const budget = readKeyBudget(item)
     broken.push(...checkSums(name, budget), ...equal(`${name} holds`, budget.held, 'open reservations in it', sum))
-    const keyIds = named.get(id)
     if (keyIds !== undefined && isWholly(budget)) {
       const counted = await spentInPeriod(table, tenantId, { period: budget.period, keyIds })
       broken.push(...equal(`${name} has spent`, budget.spent, COUNTERS, counted))

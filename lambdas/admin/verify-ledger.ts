@@ -95,15 +95,19 @@ async function checkTenant(table: Table, tenantId: string, keys: readonly ApiKey
   ]
 }
 
-/** Ids of the tenant's keys by the budgets that they name. */
+/** Ids of the tenant's keys by the budgets that they name, revoked ones last, because they cannot be set. */
 function namedBudgets(keys: readonly ApiKeyListing[], tenantId: string): ReadonlyMap<string, ReadonlySet<string>> {
   const named = new Map<string, Set<string>>()
-  for (const { keyId, budget, tenantId: owner } of keys) {
+  for (const { keyId, budget, tenantId: owner } of keys.toSorted((a, b) => rank(a) - rank(b))) {
     if (owner === tenantId && budget !== null) {
       named.set(budget.id, (named.get(budget.id) ?? new Set()).add(keyId))
     }
   }
   return named
+}
+
+function rank({ state, keyId, budget }: ApiKeyListing): number {
+  return (state === 'revoked' ? 2 : 0) + (keyId === budget?.id ? 0 : 1)
 }
 
 /** A tenant without a balance is a finding; the other checks go on. */

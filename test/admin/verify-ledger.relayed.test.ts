@@ -165,7 +165,7 @@ describe('verify budgets', () => {
     it('finds a held amount that no reservation explains', async () => {
       const { id } = await storeKeyBudget(table, uuidv7(), BEGUN)
       expect(await check(id, { video: '0.7', relay: '0.1' })).toEqual([
-        `budget ${id} holds 0 and open reservations in it is 0.8`,
+        `budget ${id} (of key k1) holds 0 and open reservations in it is 0.8`,
       ])
     })
 
@@ -175,14 +175,14 @@ describe('verify budgets', () => {
       const Item = { ...tableKeys.keyBudget(id), ...amounts, period: 'total', periodId: 'total' }
       await table.client.send(new PutCommand({ TableName: table.name, Item }))
       expect(await check(id)).toEqual([
-        `budget ${id} has left 0.000008 and amount - spent - held is 0.000007`,
-        `budget ${id} has free 0.000009 and amount - held is 0.00001`,
-        `budget ${id} has spent 0.000003 and the sum of its usage counters is 0`,
+        `budget ${id} (of key k1) has left 0.000008 and amount - spent - held is 0.000007`,
+        `budget ${id} (of key k1) has free 0.000009 and amount - held is 0.00001`,
+        `budget ${id} (of key k1) has spent 0.000003 and the sum of its usage counters is 0`,
       ])
     })
 
     it('finds a budget that is missing', async () => {
-      expect(await check('gone')).toEqual(['budget gone is missing'])
+      expect(await check('gone')).toEqual(['budget gone (of key k1) is missing'])
     })
   })
 
@@ -214,8 +214,10 @@ describe('verify budgets', () => {
     }
 
     it('is what the usage counters of its keys say, in its period', async () => {
-      const { id, check } = await settledTenant()
-      expect(await check()).toEqual([`budget ${id} has spent 0.4 and the sum of its usage counters is 0.5`])
+      const { tenant, id, check } = await settledTenant()
+      expect(await check()).toEqual([
+        `budget ${id} (of key ${tenant.keyDigest.slice(0, 8)}) has spent 0.4 and the sum of its usage counters is 0.5`,
+      ])
     })
 
     it('is not compared while requests may count that were open when the budget began, or when a key left it', async () => {

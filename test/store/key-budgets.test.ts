@@ -18,7 +18,7 @@ import {
   readKeyBudgets,
   recountKeyBudget,
 } from '#store/key-budgets.ts'
-import { getApiKey } from '#store/keys/api-keys.ts'
+import { getApiKey, revokeApiKey } from '#store/keys/api-keys.ts'
 import { generateApiKey, setApiKey, storeApiKey } from '#store/keys/key-changes.ts'
 import { RelayLedger } from '#store/relay-ledger/relay-ledger.ts'
 import { type TableWrite, tryTransact } from '#store/table/table.ts'
@@ -216,6 +216,20 @@ describe('the budget of a key:', () => {
         expect(await brokenOf(tenant)).toEqual([])
       }
       expect(reads).toBeGreaterThan(4)
+    })
+
+    it('is named by a finding with a key that can be set, if the key that it began with is revoked', async () => {
+      const tenant = await openTenant(table)
+      const key = await newKey(tenant, '5/month')
+      const { listing } = await getApiKey(table, key.keyId)
+      const replaces = { keyId: key.keyId, expiresAt: null, revision: listing.revision, endsAt: EVE * 1000 + 60_000 }
+      const other = await newKey(tenant, undefined, { budget: listing.budget ?? undefined, replaces })
+      await table.transact({ gone: { Delete: { Key: tableKeys.keyBudget(key.keyId) } } })
+      expect(await brokenOf(tenant)).toEqual([`budget ${key.keyId} is missing`])
+      await revokeApiKey(table, key.keyId, TESTER)
+      expect(await brokenOf(tenant)).toEqual([`budget ${key.keyId} (of key ${other.keyId}) is missing`])
+      await set(other.keyId, '5/month')
+      expect(await brokenOf(tenant)).toEqual([])
     })
 
     it('makes a budget anew that is missing, with what is spent and held, so that no key is locked for ever', async () => {

@@ -121,7 +121,7 @@ type WatchedTenant = {
   readonly name: string
   readonly state: 'active' | 'suspended'
   readonly suspension: { readonly reason: string | null } | null
-  readonly balance: { readonly available: Microcredits }
+  readonly balance: { readonly available: Microcredits; readonly held: Microcredits }
   readonly budget: Budget | null
   readonly lowBalance: Microcredits | null
   readonly failedJobs?: FailedJobs | undefined
@@ -162,9 +162,10 @@ export function attentionOf(tenant: WatchedTenant, nowMilliseconds: number): rea
     found.push({ ...spentBudget(`the budget of ${name}`, percent), ...about })
   }
   for (const { budgetId, percent: ofKey } of nearBudgets) {
-    found.push({ ...spentBudget(`the budget of key ${budgetId} of ${name}`, ofKey), ...about, target: budgetId })
+    found.push({ ...spentBudget(`the budget ${budgetId} of ${name}`, ofKey), ...about, target: budgetId })
   }
-  if (lowBalance !== null && balance.available < lowBalance) {
+  // As for the alert: otherwise each large reservation would fall below the mark for a moment.
+  if (lowBalance !== null && balance.available + balance.held < lowBalance) {
     const level = balance.available <= 0n ? 'critical' : 'warning'
     found.push({ kind: 'low_balance', level, message: `the balance of ${name} is below its mark`, ...about })
   }

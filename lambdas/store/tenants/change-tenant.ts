@@ -8,7 +8,7 @@ import {
   movingPeriod,
   periodAt,
 } from '#core/budgets.ts'
-import type { Microcredits } from '#core/money.ts'
+import { formatCredits, type Microcredits } from '#core/money.ts'
 import type { UserKeeping } from '#core/named-users.ts'
 import { type Clock, systemClock } from '../../platform/clock.ts'
 import { randomBase62 } from '../../platform/crypto.ts'
@@ -122,6 +122,8 @@ export type PlannedTenantBudget = {
   readonly isExact: boolean
   /** Undefined if the change does not depend on a period. */
   readonly period: BudgetPeriod | undefined
+  /** What a budget that keeps its limit had spent before it was counted again, and has spent now. */
+  readonly recount?: { readonly before: Microcredits; readonly after: Microcredits } | undefined
 }
 
 type Wanted = {
@@ -161,7 +163,8 @@ export async function planTenantBudget(table: Table, wanted: Wanted): Promise<Pl
   const snapshot = { ...counting, read: balance }
   const counted = beginBudget(tenantId, { limit, period, snapshot, stored, isAtBoundary })
   const isRight = stored !== undefined && isSameKind && (!snapshot.isExact || counts(snapshot, budgetAt(stored, now)))
-  return isRight ? undefined : { update: counted, isExact: snapshot.isExact, period }
+  const recount = isSameKind ? { before: budgetAt(stored, now).spent, after: snapshot.sum } : undefined
+  return isRight ? undefined : { update: counted, isExact: snapshot.isExact, period, recount }
 }
 
 /** Whether a budget is what a new one with its limit would be. */
@@ -277,12 +280,14 @@ async function planChange(
       ...(hasUsers ? { users: wasUsers ?? 'off' } : {}),
       ...(hasLimit ? { openJobs: wasLimit } : {}),
       ...(planned === undefined ? {} : { budget: shown(wasBudget) }),
+      ...(planned?.recount && { spent: formatCredits(planned.recount.before) }),
     },
     after: {
       ...(hasName ? { name } : {}),
       ...(hasUsers ? { users } : {}),
       ...(hasLimit ? { openJobs: openJobsMax } : {}),
       ...(planned === undefined ? {} : { budget: shown(budget ?? undefined) }),
+      ...(planned?.recount && { spent: formatCredits(planned.recount.after) }),
     },
   }
 }

@@ -50,6 +50,10 @@ const keyRow = z.strictObject({
     .boolean()
     .optional()
     .describe('True while its budget is gone from the table, and all of its requests are refused.'),
+  budget_id: z
+    .string()
+    .optional()
+    .describe('By which alerts and `ledger verify` name its budget. Left out where it is the id of the key.'),
   issuer: z.string().optional().describe('Whose tokens stand for the key. Left out for an API key.'),
   subject: z.string().optional().describe('The subject of those tokens.'),
   rule: z.string().optional().describe('The rule of the configuration that it met last.'),
@@ -285,7 +289,11 @@ const KEY_COLUMNS = ['KEY', 'TENANT', 'NAME', 'STATE', 'EXPIRES', 'RATE', 'BUDGE
 
 function keyCells(key: ReturnType<typeof keyJson>): (string | null)[] {
   const { id, tenant, name, state, expires_at: end, rate_per_minute: rate, budget, models, created_at: created } = key
-  const budgetCells = budget === null ? [key.budget_missing ? 'missing' : null, null] : [limitLine(budget), budget.left]
+  const named = key.budget_id === undefined ? '' : ` (${key.budget_id})`
+  const budgetCells =
+    budget === null
+      ? [key.budget_missing ? `missing${named}` : null, null]
+      : [`${limitLine(budget)}${named}`, budget.left]
   return [
     ...[id, tenant, name, state, end, rate === null ? null : `${rate}/min`],
     ...[...budgetCells, models?.join(',') ?? 'all', created],

@@ -63,7 +63,7 @@ describe('attentionOf', () => {
   type Tenant = Parameters<typeof attentionOf>[0]
   const tenant = (changes: Partial<Tenant> = {}): Tenant => ({
     ...{ id: 't', name: 'Acme', state: 'active', suspension: null, budget: null, lowBalance: null },
-    balance: { available: microcredits(50) },
+    balance: { available: microcredits(50), held: microcredits(0) },
     ...changes,
   })
   const found = (changes: Partial<Tenant>) =>
@@ -81,11 +81,12 @@ describe('attentionOf', () => {
     expect(found({ budget: budget(100, '2026-10') })).toEqual([])
   })
 
-  it('a balance below its mark, and one that is used up', () => {
+  it('a balance below its mark, held credits included, and one that is used up', () => {
     expect(found({ lowBalance: microcredits(50) })).toEqual([])
     expect(found({ lowBalance: microcredits(51) })).toEqual(['low_balance warning'])
-    const balance = { available: microcredits(0) }
+    const balance = { available: microcredits(0), held: microcredits(50) }
     expect(found({ lowBalance: microcredits(51), balance })).toEqual(['low_balance critical'])
+    expect(found({ lowBalance: microcredits(50), balance })).toEqual([])
   })
 
   it('a suspended tenant, with the reason', () => {
@@ -109,7 +110,7 @@ describe('attentionOf', () => {
   it('budgets of keys, each by its id', () => {
     const nearBudgets = [{ tenantId: 't', budgetId: 'k1', percent: 93 }]
     expect(attentionOf(tenant({ nearBudgets }), NOW)).toMatchObject([
-      { kind: 'budget', level: 'warning', message: '93 % of the budget of key k1 of Acme is spent', target: 'k1' },
+      { kind: 'budget', level: 'warning', message: '93 % of the budget k1 of Acme is spent', target: 'k1' },
     ])
   })
 })

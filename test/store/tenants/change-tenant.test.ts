@@ -357,7 +357,7 @@ describe('changeTenant', () => {
     expect(await tenantBudgetOf(table, tenantId)).toEqual(['2026-11-30', '0.3', '0.7', '4', '4.3'])
   })
 
-  it('writes nothing for the same budget, and repairs one whose counts are wrong', async () => {
+  it('writes nothing for the same budget, and repairs one whose counts are wrong, with both in the audit log', async () => {
     const { tenantId } = await spendingTenant()
     await set(tenantId, '10/month')
     expect(await set(tenantId, '10/month')).toMatchObject({ isChanged: false })
@@ -365,12 +365,17 @@ describe('changeTenant', () => {
       new UpdateCommand({
         TableName: table.name,
         Key: tableKeys.balance(tenantId),
-        UpdateExpression: 'SET budgetLeft = budgetLeft - :drift, budgetFree = budgetFree - :drift',
+        UpdateExpression:
+          'SET budgetSpent = :drift, budgetLeft = budgetLeft - :drift, budgetFree = budgetFree - :drift',
         ExpressionAttributeValues: { ':drift': 12_345 },
       }),
     )
     expect(await set(tenantId, '10/month')).toMatchObject({ isChanged: true })
     expect(await tenantBudgetOf(table, tenantId)).toEqual(['2026-11', '0.7', '0.7', '8.6', '9.3'])
+    const { entries } = await readAudit(table, { limit: 1, targets: [tenantId] })
+    expect(entries).toMatchObject([
+      { before: { budget: '10/month', spent: '0.012345' }, after: { budget: '10/month', spent: '0.7' } },
+    ])
   })
 
   it('is exact while requests are reserved, settled and granted at the same time', async () => {
