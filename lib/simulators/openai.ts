@@ -121,7 +121,7 @@ class OpenAiUpstream {
       const [isModels, modelId] = /^\/models(?:\/(.*))?$/.exec(path) ?? []
       const route = this.#routes.get(path)
       if (route === undefined && isModels === undefined) {
-        throw refusal(404, `Invalid URL (${request.method} ${pathname})`)
+        throw refusal(404, `Invalid URL (${request.method} ${pathname}): this simulated upstream has no such API`)
       }
       if (request.method !== (route === undefined ? 'GET' : 'POST')) {
         throw refusal(405, `Not allowed to ${request.method} on ${pathname}.`)

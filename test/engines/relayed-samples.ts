@@ -27,12 +27,18 @@ const COMPLETION = { prompt: 'hi', max_tokens: 5 }
  */
 function sampled(route: Route<Operation>) {
   const { kind, speaks } = endpointOf(route)
-  const { body = {}, reply = {}, stream } = exampleOf(route.operation) ?? {}
+  const { body: example = {}, reply = {}, stream } = exampleOf(route.operation) ?? {}
+  const body = { ...example, ...(route.operation === 'create-completion' ? COMPLETION : {}), model: MODELS[kind] }
+  if (kind === 'chat' && route.relays === true && !Object.keys(body).some((name) => /^max_\w*tokens$/.test(name))) {
+    throw new TypeError(
+      `the first request in lib/openapi/examples/${route.operation}.json needs a small limit of its output, such as max_tokens: 50: without one it costs more than the tenants of the tests have`,
+    )
+  }
   return {
     ...route,
     kind,
     speaks,
-    body: { ...body, ...(route.operation === 'create-completion' ? COMPLETION : {}), model: MODELS[kind] },
+    body,
     reply: speaks === undefined ? reply : chatAnswer(),
     /** What its upstream streams; undefined for a route without streams. */
     stream: speaks === undefined || stream === undefined ? stream : [word('Hi'), FINISH, USAGE_CHUNK, DONE].join(''),

@@ -114,14 +114,17 @@ describe('reelgate stack resources', () => {
 
   const countOf = (template: Template) => Object.keys(template.toJSON().Resources).length
 
-  // CloudFormation takes at most 500 of a stack. A route of its own adds about eight.
+  // A route with a function of its own adds seven or eight. Raise a limit for routes that are wanted, but keep what operators add below 500.
   it.each([
-    ['production', 300, stageSettings({ console: 'on' }), config],
-    ['everything with keys of its own', 370, stageSettings(ownKeys), open],
-    ['everything with keys of the team', 370, stageSettings(EVERY_SETTING), open],
-  ])('ReelgateStack: %s has at most %i resources', (_, most, settings, configuration) => {
-    expect(countOf(synthesizeStack({ settings, config: configuration }))).toBeLessThanOrEqual(most)
-  })
+    ['production', 320, stageSettings({ console: 'on' }), config],
+    ['everything with keys of its own', 390, stageSettings(ownKeys), open],
+    ['everything with keys of the team', 390, stageSettings(EVERY_SETTING), open],
+  ])(
+    'ReelgateStack: %s has at most %i resources of the 500 that CloudFormation takes',
+    (_, most, settings, configuration) => {
+      expect(countOf(synthesizeStack({ settings, config: configuration }))).toBeLessThanOrEqual(most)
+    },
+  )
 })
 
 describe('ReelgateStack: the time limit', () => {

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { addedPartFields } from '../allowed-fields.ts'
 import type { ChatModel } from '../catalogue/model.ts'
 import type { AskedLimits } from '../catalogue/parameters.ts'
-import { InvalidRequestError, type RequestIssue } from '../errors.ts'
+import { InvalidRequestError } from '../errors.ts'
 import { isJsonObject, type JsonObject } from '../json/parse-json-text.ts'
 import { modelOfRoute } from './agent-request.ts'
 import {
@@ -231,35 +231,40 @@ export function parseChatRequest(body: unknown, { bodyBytes, ...offered }: Conte
   if (refused !== undefined) {
     throw new InvalidRequestError([refused])
   }
+  const askedLimits = { max_tokens: chat.max_tokens, max_completion_tokens: chat.max_completion_tokens }
   return {
     model,
     stream: chat.stream === true,
     includeUsage: chat.stream_options?.include_usage === true,
     choices: chat.n ?? 1,
-    outputTokensMax: outputTokensMax(chat, model),
-    askedLimits: { max_tokens: chat.max_tokens, max_completion_tokens: chat.max_completion_tokens },
+    outputTokensMax: outputTokensMax(askedLimits, model),
+    askedLimits,
     ...promptTokens(chat, model, { bodyBytes, added }),
     streamOptions: chat.stream_options ?? {},
   }
 }
 
-/** The larger of two limits counts, because the upstream decides which one it obeys. */
-function outputTokensMax(chat: ChatBody, model: ChatModel): number {
-  const asked = (['max_tokens', 'max_completion_tokens'] as const).flatMap((path) => {
-    const tokens = chat[path]
-    return typeof tokens === 'number' ? [{ path, tokens }] : []
-  })
-  const excessive = asked.filter(({ tokens }) => tokens > model.max_output_tokens)
-  if (excessive.length > 0) {
-    throw new InvalidRequestError(excessive.map(({ path }) => outputLimitIssue(path, model)))
+/**
+ * The tokens that one completion may have: the largest limit of the body, because the upstream decides which one it obeys.
+ * @param asked limits by the name of their field.
+ * @param fallback for a body without a limit.
+ * @throws InvalidRequestError for limits above the model's.
+ */
+export function outputTokensMax(
+  asked: Readonly<Record<string, number | null | undefined>>,
+  model: ChatModel,
+  fallback = model.default_max_output_tokens ?? model.max_output_tokens,
+): number {
+  const limits = Object.entries(asked).flatMap(([path, tokens]) => (tokens == null ? [] : [{ path, tokens }]))
+  const issues = limits.flatMap(({ path, tokens }) =>
+    tokens > model.max_output_tokens
+      ? [{ path, message: `\`${path}\` must be at most ${model.max_output_tokens} for ${model.id}` }]
+      : [],
+  )
+  if (issues.length > 0) {
+    throw new InvalidRequestError(issues)
   }
-  const defaultLimit = model.default_max_output_tokens ?? model.max_output_tokens
-  return asked.length === 0 ? defaultLimit : Math.max(...asked.map(({ tokens }) => tokens))
-}
-
-/** The error for a limit of one completion that is above the model's. */
-export function outputLimitIssue(path: string, { id, max_output_tokens }: ChatModel): RequestIssue {
-  return { path, message: `\`${path}\` must be at most ${max_output_tokens} for ${id}` }
+  return limits.length === 0 ? fallback : Math.max(...limits.map(({ tokens }) => tokens))
 }
 
 type PromptFacts = {

@@ -1,9 +1,8 @@
 import * as z from 'zod'
 import type { ChatModel } from '../catalogue/model.ts'
 import type { OutputLimitField } from '../catalogue/parameters.ts'
-import { InvalidRequestError } from '../errors.ts'
 import { modelOfRoute } from './agent-request.ts'
-import { CHOICES_MAX, outputLimitIssue, samplingParameters } from './chat-request.ts'
+import { CHOICES_MAX, outputTokensMax, samplingParameters } from './chat-request.ts'
 import { type Offered, parseBody, requiredMessage } from './request-issues.ts'
 
 /** Most prompts of one request. Each is one chat call, and prompts times `n` may not exceed the completions of a chat. */
@@ -157,9 +156,6 @@ function tokensOf(
   model: ChatModel,
 ): Pick<CompletionRequest, 'maxTokens' | 'maxTokensField'> {
   const maxTokensField = older == null && newer != null ? 'max_completion_tokens' : 'max_tokens'
-  const asked = older ?? newer
-  if (asked != null && asked > model.max_output_tokens) {
-    throw new InvalidRequestError([outputLimitIssue(maxTokensField, model)])
-  }
-  return { maxTokens: asked ?? Math.min(MAX_TOKENS_DEFAULT, model.max_output_tokens), maxTokensField }
+  const fallback = Math.min(MAX_TOKENS_DEFAULT, model.max_output_tokens)
+  return { maxTokens: outputTokensMax({ [maxTokensField]: older ?? newer }, model, fallback), maxTokensField }
 }

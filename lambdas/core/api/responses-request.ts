@@ -1,5 +1,4 @@
 import * as z from 'zod'
-import type { ChatModel } from '../catalogue/model.ts'
 import { InvalidRequestError } from '../errors.ts'
 import { asText, isJsonObject, type JsonObject, objectsOf } from '../json/parse-json-text.ts'
 import {
@@ -10,7 +9,7 @@ import {
   modelOfRoute,
   refuseCompaction,
 } from './agent-request.ts'
-import { boolean, MESSAGES_MAX, number, outputLimitIssue, outputTokens, string } from './chat-request.ts'
+import { boolean, MESSAGES_MAX, number, outputTokens, outputTokensMax, string } from './chat-request.ts'
 import { type Gated, gatedFields, type OfferedTool, type ToolKind } from './gated-fields.ts'
 import { type Offered, parseBody } from './request-issues.ts'
 
@@ -89,19 +88,12 @@ export function parseResponsesRequest(
     bounds: boundAgentCall(model, {
       bodyBytes,
       media: mediaOf({ input }, model),
-      outputTokensMax: outputTokensMax(asked, model),
+      outputTokensMax: outputTokensMax({ max_output_tokens: asked }, model),
       hasTools: tools.length > 0,
       mayGrow: tools.some(({ kind }) => kind !== 'client'),
     }),
   }
   return request
-}
-
-function outputTokensMax(asked: number | null | undefined, model: ChatModel): number {
-  if (asked != null && asked > model.max_output_tokens) {
-    throw new InvalidRequestError([outputLimitIssue('max_output_tokens', model)])
-  }
-  return asked ?? model.default_max_output_tokens ?? model.max_output_tokens
 }
 
 /** Items that ask for more than the conversation in them. */

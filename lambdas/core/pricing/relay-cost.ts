@@ -128,9 +128,12 @@ export type TokenCall = TokenBounds & {
 /** The field by which a request limits its output. */
 type OutputLimit = {
   readonly name: string
-  /** What the field adds to the bound of a prompt that lacks it. */
-  readonly addedTokens?: number
+  /** The request lacks the field, which a client who follows the advice of a 402 adds. */
+  readonly isAdded?: boolean
 }
+
+/** The longest such field, with the white space around. No tokenizer makes more tokens than bytes. */
+const ADDED_LIMIT_TOKENS = 40
 
 /**
  * Bills calls by the tokens that their upstreams report.
@@ -139,7 +142,7 @@ type OutputLimit = {
 export function tokenBilling(
   model: ChatModel,
   calls: readonly TokenCall[],
-  { name, addedTokens = 0 }: OutputLimit,
+  { name, isAdded = false }: OutputLimit,
 ): Billing<TokenCounts> {
   const [first] = calls
   const most = first?.outputTokensMax ?? 0
@@ -151,7 +154,7 @@ export function tokenBilling(
     const shortened = calls.map((call) => ({
       ...call,
       outputTokensMax,
-      promptTokensMax: Math.min(usageMax.input, call.promptTokensMax + addedTokens),
+      promptTokensMax: Math.min(usageMax.input, call.promptTokensMax + (isAdded ? ADDED_LIMIT_TOKENS : 0)),
     }))
     return tokenChargeMax(model, ...shortened).amount
   }

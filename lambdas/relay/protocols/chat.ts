@@ -69,14 +69,11 @@ function largeChat(isNative: boolean): LargeReplies {
   return { list: isNative ? 'choices' : 'content', bytesMax: REPLY_BYTES_MAX, areRelayed: isNative }
 }
 
-/** The longest field `max_tokens` that a client adds to a body, with the white space around. No tokenizer makes more tokens than bytes. */
-const ADDED_LIMIT_BYTES = 40
-
 /** Of two limits, the larger one was reserved. */
 function outputLimit({ askedLimits: { max_tokens: older, max_completion_tokens: newer } }: ChatRequest) {
   return {
     name: newer == null || (older ?? 0) > newer ? 'max_tokens' : 'max_completion_tokens',
-    addedTokens: older == null && newer == null ? ADDED_LIMIT_BYTES : 0,
+    isAdded: older == null && newer == null,
   }
 }
 

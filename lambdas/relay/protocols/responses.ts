@@ -31,9 +31,6 @@ const REPLY_BYTES_MAX = 32 * 1024 * 1024
 
 const ROUTE = 'responses'
 
-/** The longest field `max_output_tokens` that a client adds to a body. No tokenizer makes more tokens than bytes. */
-const ADDED_LIMIT_BYTES = 40
-
 /** POST /v1/responses: relayed as it is to an upstream that speaks it, translated for one that speaks chat. */
 export const responses = defineRelayRoute<TokenCounts>({
   operation: 'create-response',
@@ -42,7 +39,6 @@ export const responses = defineRelayRoute<TokenCounts>({
     const request = parseResponsesRequest(asked.json, asked)
     const { model, body, stream, gated, askedTokens } = request
     refuseHostedTools(gated, passedByChannels(ROUTE, model, asked))
-    const addedTokens = askedTokens === undefined ? ADDED_LIMIT_BYTES : 0
     const translated = new TranslatedRequest(ROUTE, request, asked, responsesToChat)
     const head = headOf(asked, request)
     const isNative = (channel: RelayChannel) => servedBy(ROUTE, channel, model.id).api === ROUTE
@@ -62,7 +58,7 @@ export const responses = defineRelayRoute<TokenCounts>({
       rankOf: rankChannels(ROUTE, request, translated),
       billing: tokenBilling(model, [boundsOf(request, asked.bodyBytes, translated)], {
         name: 'max_output_tokens',
-        addedTokens,
+        isAdded: askedTokens === undefined,
       }),
       write: (_, { channel, upstreamModel }) => {
         const { api, place, passed } = servedBy(ROUTE, channel, model.id)
