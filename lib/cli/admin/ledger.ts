@@ -98,7 +98,7 @@ export const ledgerVerify: Command = commandOf(LEDGER_DOCUMENTS.verifyLedger, {
   name: 'ledger verify',
   summary: 'check every invariant of the money of every tenant; exit code 1 if one is broken',
   details: `Sums: the balance matches all grants, adjustments, reservations and settlements. Jobs: status, reservation and ledger rows agree in kind and amount.
-Relayed requests: open, or resolved once. Usage counters: the sums of the settlements that are marked as counted. The command reads everything and corrects nothing.`,
+Relayed requests: open, or resolved once. Usage counters: the sums of the settlements that are marked as counted. Budgets: their counters, and what is held in them. The command reads everything and corrects nothing.`,
   options: { tenant: { value: 'ID|NAME', summary: 'only this tenant', find: findTenantId } },
   examples: ['ledger verify --stage prod', 'ledger verify --local --json', 'ledger verify --tenant demo --local'],
   format: ({ broken }) => verificationText(broken),
