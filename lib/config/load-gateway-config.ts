@@ -19,6 +19,7 @@ import { credentialName } from '#core/catalogue/catalogue.ts'
 import { type GatewayConfig, gatewayConfigSchema, LOOPBACK_CALLBACKS } from '#core/catalogue/gateway-config.ts'
 import { isIssuer } from '#core/catalogue/identity-settings.ts'
 import { credentialKind, withAddresses } from '#core/catalogue/upstream-auth.ts'
+import { LOOPBACK_NAMES } from '#core/http.ts'
 import { type ConfigProblem, configProblems, formatPath, isRecord, listAt } from './config-problems.ts'
 import { OperatorError } from './operator-error.ts'
 import type { Environment } from './platform-facts.ts'
@@ -363,7 +364,11 @@ export function catalogueWarnings(config: GatewayConfig): string[] {
   return [
     ...(unserved.length === 0 ? [] : [`clients do not see models that are on no channel: ${unserved.join(', ')}`]),
     ...keyless.map(({ id }) => `channel ${id} has no api_key: its upstream is called without one`),
-    ...open.map(({ id }) => `channel ${id} has an http base_url: keys and prompts travel unencrypted`),
+    ...open.map(({ id, base_url }) =>
+      LOOPBACK_NAMES.includes(new URL(base_url).hostname)
+        ? `channel ${id} has an upstream on this machine, which no function on AWS reaches`
+        : `channel ${id} has an http base_url: keys and prompts travel unencrypted`,
+    ),
   ]
 }
 

@@ -274,7 +274,7 @@ export async function unknownModels(
     .filter((model) => !known.includes(model))
     .map((model) => {
       const nearest = nearestName(model, known)
-      return `the deployed configuration has no model ${model}${nearest === undefined ? '' : `; did you mean ${nearest}?`}`
+      return `the configuration has no model ${model}${nearest === undefined ? '' : `; did you mean ${nearest}?`}`
     })
 }
 

@@ -115,7 +115,7 @@ describe('key commands:', () => {
       const options = { tenant, models: 'famA-2,famB-1.0-t2w' }
       const warn = (sentence: string) => warnings.push(sentence)
       await runCommand(keyCreate, { ...context, warn, options })
-      expect(warnings).toEqual(['the deployed configuration has no model famB-1.0-t2w; did you mean famB-1.0-t2v?'])
+      expect(warnings).toEqual(['the configuration has no model famB-1.0-t2w; did you mean famB-1.0-t2v?'])
     })
   })
 
@@ -442,8 +442,8 @@ describe('unknownModels', () => {
 
   it('names each model that the deployed configuration does not have, with the nearest that it has', async () => {
     expect(await find(['famA-2', 'famB-1.0-t2w', 'something-else'])).toEqual([
-      'the deployed configuration has no model famB-1.0-t2w; did you mean famB-1.0-t2v?',
-      'the deployed configuration has no model something-else',
+      'the configuration has no model famB-1.0-t2w; did you mean famB-1.0-t2v?',
+      'the configuration has no model something-else',
     ])
   })
 

@@ -134,6 +134,13 @@ describe('preflight of a first deployment', () => {
     expect(text).toMatch(/CDKToolkit is CREATE_COMPLETE, version 30/)
   })
 
+  it('warns of an upstream on this machine, which no function reaches', async () => {
+    process.env.P1_BASE_URL = 'http://127.0.0.1:9'
+    expect((await look(NAMED)).warnings).toEqual([
+      'configuration: channel p1-main has an upstream on this machine, which no function on AWS reaches',
+    ])
+  })
+
   it('warns of an upstream without encryption, and of models that no channel has', async () => {
     process.env.P1_BASE_URL = 'http://p1.example.com'
     const { wrong, warnings, unserved } = await look(NAMED)
