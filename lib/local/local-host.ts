@@ -55,7 +55,7 @@ const BUCKET_NAME = 'reelgate-videos'
  */
 export const REQUESTS_END_MILLISECONDS_MAX = 40_000
 
-/** A simulated upstream of relayed requests is waited for no longer: nobody has to pay for what it would still say. */
+/** A simulated upstream is waited for no longer: nobody has to pay for what it would still say. */
 const SIMULATED_END_MILLISECONDS = 1_500
 
 /** The options of `npm start`. */
@@ -232,9 +232,7 @@ async function startEngines(options: LocalHostOptions, config: GatewayConfig, da
     announcement,
     facts: { channels: upstreams.addresses, externalEngines },
     running: upstreams.config.channels,
-    relayedTo: upstreams.simulators.filter(({ baseUrl }) =>
-      upstreams.config.channels.some((channel) => channel.provider === 'openai' && channel.base_url === baseUrl),
-    ),
+    simulators: upstreams.simulators,
   }
 }
 
@@ -249,7 +247,7 @@ function simulatedRole({ account }: SimulatedRole): RoleSource {
 
 async function startParts(options: LocalHostOptions, config: GatewayConfig, data: DataDirectory, closers: Closers) {
   const engines = await startEngines(options, config, data, closers)
-  const { machine, channels, cdnKey, announcement, facts, running, relayedTo } = engines
+  const { machine, channels, cdnKey, announcement, facts, running, simulators } = engines
   await createTable(TABLE_NAME)
   const { openTable } = await import('#store/table/sdk-table.ts')
   // Before the port is open: who waits for it may use the key at once.
@@ -266,9 +264,9 @@ async function startParts(options: LocalHostOptions, config: GatewayConfig, data
     corsOrigins,
     realChannels: realChannels(config),
   })
-  const requestsSettled = async () => {
+  const workSettled = async () => {
     const patience = setInterval(() => {
-      for (const simulator of relayedTo) {
+      for (const simulator of simulators) {
         simulator.hangUp()
       }
     }, SIMULATED_END_MILLISECONDS)
@@ -276,9 +274,10 @@ async function startParts(options: LocalHostOptions, config: GatewayConfig, data
       apiFront.invocationsEnded(REQUESTS_END_MILLISECONDS_MAX),
       relayFront.settled(REQUESTS_END_MILLISECONDS_MAX),
     ])
+    await machine.close()
     clearInterval(patience)
   }
-  closers.push(() => machine.close(), requestsSettled, server.close)
+  closers.push(workSettled, server.close)
   const seeded = access.isTenantNew && seedSimulatedTimes(openTable(), config, Math.trunc(Date.now() / 1000))
   await Promise.all([seeded, relayFront.load(), loadApiHandlers(), loadPipelineHandlers()])
   channels.describe = await watchChannels(running)

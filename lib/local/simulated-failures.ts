@@ -80,10 +80,7 @@ export async function withSimulatedFailure(
     const message = `${HEADER} works on POST of ${paths.join(', ')}`
     return await refuse(response, { requestId, path, message })
   }
-  const words = String(asked)
-    .split(/[\s,]+/)
-    .filter((word) => word !== '')
-    .map((word) => `[${word.replace(/^\[|\]$/g, '')}]`)
+  const words = (String(asked).match(/\[[^\]]*\]|[^\s,]+/g) ?? []).map((word) => `[${word.replace(/^\[|\]$/g, '')}]`)
   const unknown = words.find((word) => !isKnown(word, path))
   if (unknown !== undefined) {
     const message = `${HEADER}: no simulated failure ${unknown} on this route; allowed: ${allowedFor(unknown, path)}`

@@ -64,11 +64,12 @@ const isMagicWord = (name: string): name is MagicWord => Object.hasOwn(MAGIC_WOR
 /** Reads every `[word]` and `[word:argument]`. Others are prose, also words with a wrong argument; the first of each kind counts. */
 export function parseOpenAiMagic(prompt: string): OpenAiMagic {
   const words = new Map<string, readonly string[]>()
-  const prose = prompt.replace(/\[([a-z][a-z-]*)((?::[A-Za-z0-9.+-]+)*)\]/g, (whole, name: string, rest: string) => {
+  const prose = prompt.replace(/\[([a-z][a-z-]*)((?::[A-Za-z0-9.+, -]+)*)\]/g, (whole, name: string, rest: string) => {
     if (!(isMagicWord(name) && MAGIC_WORDS[name].pattern.test(rest))) {
       return whole
     }
-    words.set(name, words.get(name) ?? rest.split(':').slice(1))
+    // A date in a header has colons of its own.
+    words.set(name, words.get(name) ?? (name === 'retry-after' ? [rest.slice(1)] : rest.split(':').slice(1)))
     return ''
   })
   const text: OpenAiMagic['text'] = (word, index = 0) => words.get(word)?.[index]

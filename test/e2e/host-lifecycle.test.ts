@@ -51,14 +51,16 @@ describe('the local host as an operator meets it', () => {
 
   it('ends within seconds while a simulated upstream hangs, also when its client has left', async () => {
     const gateway = await start({ key: 'hang-key' })
-    const chat = (signal?: AbortSignal) =>
-      fetch(`${gateway.url}/v1/chat/completions`, {
+    const post = (path: string, body: object, signal?: AbortSignal) =>
+      fetch(`${gateway.url}${path}`, {
         method: 'POST',
         headers: { authorization: 'Bearer hang-key' },
-        body: JSON.stringify({ model: 'chat-default', messages: [{ role: 'user', content: '[hang] Hello' }] }),
+        body: JSON.stringify(body),
         signal: signal ?? null,
       }).catch((error: Error) => error)
-    const waiting = chat()
+    const hanging = { model: 'chat-default', messages: [{ role: 'user', content: '[hang] Hello' }] }
+    const chat = (signal?: AbortSignal) => post('/v1/chat/completions', hanging, signal)
+    const waiting = Promise.all([chat(), post('/v1/video/generations', { ...GOOD, prompt: '[hang]' })])
     expect(await chat(AbortSignal.timeout(500))).toMatchObject({ name: 'TimeoutError' })
     const begun = performance.now()
     expect(await gateway.stop()).toBe(0)

@@ -34,6 +34,12 @@ describe('the header x-simulate', () => {
     ['/v1/completions', { prompt: ['a', 'b'] }, { prompt: ['[cut] a', '[cut] b'] }, '[cut]'],
     ['/v1/images/generations', { prompt: 'a' }, { prompt: '[error:500] a' }, 'error:500'],
     ['/v1/embeddings', { input: 'a' }, { input: '[hang] a' }, 'hang'],
+    [
+      '/v1/embeddings',
+      { input: 'a' },
+      { input: '[error:429] [retry-after:Mon, 30 Nov 2026 07:28:00 GMT] a' },
+      'error:429, [retry-after:Mon, 30 Nov 2026 07:28:00 GMT]',
+    ],
     ['/v1/responses', { input: 'a' }, { input: '[cut] a' }, 'cut'],
     [
       '/v1/responses',

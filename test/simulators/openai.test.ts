@@ -118,6 +118,7 @@ describe('an error that the prompt asks for', () => {
     ['[error:429:quota]', null],
     ['[error:500]', null],
     ['[error:429][retry-after:soon]', 'soon'],
+    ['[error:429][retry-after:Mon, 30 Nov 2026 07:28:00 GMT]', 'Mon, 30 Nov 2026 07:28:00 GMT'],
   ])('%s has the retry-after %s', async (prompt, retryAfter) => {
     const { chat } = await useOpenAi()
     expect((await chat(prompt)).headers.get('retry-after')).toBe(retryAfter)
