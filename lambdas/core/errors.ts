@@ -13,7 +13,7 @@ export abstract class HttpError extends Error {
   readonly retryAfterSeconds: number | undefined = undefined
   /** Fields of the OpenAI shape that do not follow from the status. */
   readonly kind: ErrorKind | undefined = undefined
-  /** `false` stops SDKs from retrying a request that could be billed twice. */
+  /** `false` stops SDKs from retrying a request that could be billed twice, or cannot succeed. */
   readonly shouldRetry: false | undefined = undefined
 }
 
@@ -39,6 +39,8 @@ export class InvalidApiKeyError extends HttpError {
   override readonly name = 'InvalidApiKeyError'
   readonly statusCode = 401
   override readonly explanation: string | undefined
+  /** Claude Code repeats a 401 for minutes without a word. */
+  override readonly shouldRetry = false
   /** @param explanation how to send a key, for a request that shows none. */
   constructor(explanation?: string) {
     super('invalid api key')

@@ -115,7 +115,7 @@ function result(statusCode: number, body: object, headers: Record<string, string
 }
 
 function invalidRequestBody(error: InvalidRequestError, form: Form): object {
-  const { statusCode, message, issues, summary } = error
+  const { statusCode, message, issues, summary, kind } = error
   if (form === undefined) {
     return { error: message, details: issues }
   }
@@ -125,7 +125,7 @@ function invalidRequestBody(error: InvalidRequestError, form: Form): object {
     message: summary ?? issue?.message ?? message,
     type: 'invalid_request_error',
     param: issue?.path || null,
-    code: null,
+    code: kind?.code ?? null,
   })
 }
 

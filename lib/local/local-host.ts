@@ -135,8 +135,11 @@ export async function startLocalHost(options: LocalHostOptions): Promise<LocalHo
 
 /** The configuration with callbacks to any port of this machine and, for fast videos, without the waits of its channels. */
 function asLocal(config: GatewayConfig, { videoMilliseconds }: LocalHostOptions): GatewayConfig {
-  if (videoMilliseconds !== undefined && realChannels(config).length > 0) {
-    throw new OperatorError('--video-milliseconds is for simulated upstreams: add --simulators')
+  const real = realChannels(config).find(({ provider }) => provider !== 'openai')
+  if (videoMilliseconds !== undefined && real !== undefined) {
+    throw new OperatorError(
+      `--video-milliseconds is for simulated videos, and channel ${real.id} has a real upstream: add --simulators, or leave its base_url to the simulator`,
+    )
   }
   const poll = { first_seconds: 1, interval_seconds: 1 }
   return {

@@ -18,7 +18,7 @@ export function shellRole(environment: Environment): RoleSource {
   const client = once(async () => {
     // Loaded where a channel needs it. A named profile keeps the SDK from the variables, in which the engines' credentials are.
     const { STSClient } = await import('@aws-sdk/client-sts')
-    return new STSClient({ profile: profile || 'default', region })
+    return new STSClient({ profile: profile || 'default', region, logger: SILENT })
   })
   return async () => {
     try {
@@ -29,6 +29,11 @@ export function shellRole(environment: Environment): RoleSource {
     }
   }
 }
+
+const ignore = () => undefined
+
+/** Otherwise the SDK warns of the engines' credentials beside the profile, as if the shell had both. */
+const SILENT = { debug: ignore, info: ignore, warn: ignore, error: ignore }
 
 /** No credentials of AWS were found. */
 export class MissingAwsCredentialsError extends Error {

@@ -244,6 +244,7 @@ const RESPONSES_FIELDS: DescribedFields = {
 }
 
 const COUNT_TOKENS_FIELDS: DescribedFields = {
+  thread: { description: 'Not kept: send the whole conversation as `messages`.' },
   model: { description: 'Id of a chat model that the key may use.', examples: ['chat-default'] },
   messages: { description: 'The conversation.' },
   system: { description: 'A string or text blocks.' },

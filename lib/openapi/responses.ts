@@ -38,6 +38,7 @@ const UNAUTHORIZED = 401
 /** Additional headers of errors, by status. */
 const ERROR_HEADERS: Readonly<Record<number, readonly HeaderName[]>> = {
   400: HANDLING,
+  [UNAUTHORIZED]: ['x-should-retry'],
   429: ['Retry-After'],
   503: ['Retry-After'],
   409: ['x-should-retry'],
@@ -181,7 +182,7 @@ export const HEADERS = {
   },
   'Retry-After': seconds('Seconds to wait before a retry.'),
   'x-should-retry': {
-    description: '`false`: do not retry automatically, because a retry could be billed again.',
+    description: '`false`: do not retry automatically, because a retry could be billed again or cannot succeed.',
     schema: { type: 'string', enum: ['false'] },
   },
   'x-reelgate-cost': text(

@@ -74,6 +74,24 @@ describe.each(AGENT_MODELS)('@anthropic-ai/sdk, model %s', (model) => {
     expect(second.content).toMatchObject([{ type: 'text', text: expect.stringContaining('sunny') }])
   })
 
+  it('create-message 400: of a thread, which no upstream gets, makes the tool runner send the whole conversation', async () => {
+    const sent: { readonly thread?: unknown; readonly messages: readonly unknown[] }[] = []
+    const watched = anthropic.withOptions({
+      fetch: async (url, init) => {
+        sent.push(JSON.parse(String(init?.body)))
+        return await fetch(url, init)
+      },
+    })
+    const runTool = { ...TOOLS[0], type: 'custom' as const, run: () => 'sun', parse: (input: unknown) => input }
+    const runner = watched.beta.messages.toolRunner({ ...ask('Weather in Oslo [tools:1]'), tools: [runTool] } as never)
+    await runner.runUntilDone()
+    expect(sent.map(({ thread, messages }) => [thread, messages.length])).toStrictEqual([
+      [{ type: 'create' }, 1],
+      [undefined, 1],
+      [undefined, 3],
+    ])
+  })
+
   it('create-message 200: stops at max_tokens', async () => {
     expect(await anthropic.messages.create({ ...ask('hello'), max_tokens: 3 })).toMatchObject({
       stop_reason: 'max_tokens',

@@ -77,6 +77,7 @@ describe('http wire', () => {
           'content-type': 'application/json',
           'content-length': String(Buffer.byteLength(body)),
           'x-content-type-options': 'nosniff',
+          'x-should-retry': 'false',
           connection: 'close',
         },
       })

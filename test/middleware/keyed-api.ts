@@ -32,14 +32,17 @@ export async function call(members: Partial<ApiEvent> = {}) {
   return seen(await handler(apiEvent({ body: '{}', headers: { Authorization: `Bearer ${KEY}` }, ...members }), context))
 }
 
+/** What every response of a failed request has. */
+export const ERROR_HEADERS = {
+  'content-type': 'application/json',
+  'x-request-id': REQUEST_ID,
+  'openai-processing-ms': expect.stringMatching(/^\d+$/),
+  'x-content-type-options': 'nosniff',
+}
+
 /** Every refused key gets exactly this. */
 export const UNAUTHORIZED = {
   statusCode: 401,
-  headers: {
-    'content-type': 'application/json',
-    'x-request-id': REQUEST_ID,
-    'openai-processing-ms': expect.stringMatching(/^\d+$/),
-    'x-content-type-options': 'nosniff',
-  },
+  headers: { ...ERROR_HEADERS, 'x-should-retry': 'false' },
   body: { error: 'invalid api key' },
 }

@@ -47,7 +47,14 @@ describe('errorResponse:', () => {
 
   /** Error, status, text of the video shape, type and code of the OpenAI shape, headers beyond the content type. */
   const ANSWERS: readonly [Error, number, string, string, string | null, Record<string, string>][] = [
-    [new InvalidApiKeyError(), 401, 'invalid api key', 'invalid_request_error', 'invalid_api_key', {}],
+    [
+      new InvalidApiKeyError(),
+      401,
+      'invalid api key',
+      'invalid_request_error',
+      'invalid_api_key',
+      { 'x-should-retry': 'false' },
+    ],
     [
       new InsufficientQuotaError(),
       402,

@@ -171,6 +171,8 @@ export const REFUSED: readonly [BodyKind, object][] = [
   ['count', { messages: undefined }],
   ['count', message({ content: 7 })],
   ['message', { tools: [{ name: 'f', input_schema: 'x' }] }],
+  ['message', { thread: { type: 'create' } }],
+  ['count', { thread: { type: 'continue', previous_message_id: 'msg_1' } }],
   ['count', { tool_choice: 'auto' }],
   ['completion', { prompt: undefined }],
   ['completion', { prompt: [] }],

@@ -45,13 +45,17 @@ const MESSAGES_TYPES: Readonly<Record<number, string>> = {
   529: 'overloaded_error',
 }
 
+/** The code by which Anthropic's SDK goes on without a thread. */
+export const THREAD_UNSUPPORTED = 'thread_unsupported_request'
+
 /** The form of the Anthropic API. */
 export const MESSAGES_ERRORS: ErrorForm = {
-  body: ({ statusCode, message, param }) => {
+  body: ({ statusCode, message, param, code }) => {
     const type = MESSAGES_TYPES[statusCode] ?? (statusCode < 500 ? 'invalid_request_error' : 'api_error')
     // This form has no field for the path, which stands before the message, as in errors of the Anthropic API.
     const isNamed = param === null || message.includes(param)
-    return { type: 'error', error: { type, message: isNamed ? message : `${param}: ${message}` } }
+    const details = code === THREAD_UNSUPPORTED ? { details: { error_code: code, unsupported: ['thread'] } } : {}
+    return { type: 'error', error: { type, message: isNamed ? message : `${param}: ${message}`, ...details } }
   },
   event: (body) => `event: error\ndata: ${JSON.stringify(body)}\n\n`,
   requestIdHeader: 'request-id',

@@ -1,7 +1,9 @@
 import * as z from 'zod'
+import { InvalidRequestError } from '../errors.ts'
 import { asText, isJsonObject, type JsonObject } from '../json/parse-json-text.ts'
 import { type AgentRequest, boundAgentCall, mediaOf, modelOfRoute, refuseCompaction } from './agent-request.ts'
 import { boolean, MESSAGES_MAX, number, outputTokens, string } from './chat-request.ts'
+import { THREAD_UNSUPPORTED } from './error-form.ts'
 import { type Gated, gatedFields, type OfferedTool, type ToolKind } from './gated-fields.ts'
 import { type Offered, parseBody } from './request-issues.ts'
 import { AGENT_TOOLS_MAX } from './responses-request.ts'
@@ -15,6 +17,7 @@ const SYSTEM = '`system` must be a string or an array of text blocks'
 const ROLES = ['user', 'assistant', 'system'] as const
 
 const shared = {
+  thread: z.null().optional(),
   model: z.string('`model` must be a string: the id of a chat model'),
   messages: z
     .array(
@@ -57,6 +60,26 @@ export const messagesBodySchema = z.looseObject(
 /** The fields of `POST /v1/messages/count_tokens` that the gateway reads. */
 export const countTokensBodySchema = z.looseObject(shared, 'the body must be a JSON object')
 
+/**
+ * A thread is a conversation that the upstream keeps: its length would have no bound, and whoever knows the id of a message could go on with
+ * the conversation of another tenant. The code makes the tool runner of Anthropic's SDK send the whole conversation instead.
+ */
+class ThreadUnsupportedError extends InvalidRequestError {
+  override readonly kind = { type: 'invalid_request_error', code: THREAD_UNSUPPORTED }
+
+  constructor() {
+    const message =
+      '`thread` is not supported, because the gateway keeps no conversations: send the whole conversation as `messages`'
+    super([{ path: 'thread', message }])
+  }
+}
+
+function refuseThread(json: unknown): void {
+  if (isJsonObject(json) && json.thread != null) {
+    throw new ThreadUnsupportedError()
+  }
+}
+
 type Context = Offered & { readonly bodyBytes: number }
 
 /**
@@ -64,12 +87,14 @@ type Context = Offered & { readonly bodyBytes: number }
  * @throws InvalidRequestError naming the field to correct; ModelNotFoundError. Both come before any reservation.
  */
 export function parseMessagesRequest(json: unknown, context: Context): AgentRequest {
+  refuseThread(json)
   const body = parseBody(messagesBodySchema, json)
   return readMessages(body, context, body.max_tokens)
 }
 
 /** The same for a request that only asks for the tokens of its prompt. */
 export function parseCountTokensRequest(json: unknown, context: Context): AgentRequest {
+  refuseThread(json)
   return readMessages(parseBody(countTokensBodySchema, json), context, undefined)
 }
 

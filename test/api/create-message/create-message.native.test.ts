@@ -190,7 +190,16 @@ describe('create-message on a channel with this API', () => {
   )
 })
 
-describe('create-message for an upstream that would go over the conversation again', () => {
+describe('create-message for an upstream that would bound no conversation', () => {
+  it('400: a thread, which would go on with a conversation of any tenant, with the code by which SDKs go on without one', async () => {
+    const thread = { type: 'continue', previous_message_id: 'msg_1' }
+    const { statusCode, text } = await create({ ...BODY, thread })
+    expect([statusCode, JSON.parse(text).error]).toMatchObject([
+      400,
+      { details: { error_code: 'thread_unsupported_request', unsupported: ['thread'] } },
+    ])
+  })
+
   it('400: a compaction, which is billed beyond the usage of the reply', async () => {
     const edits = [{ type: 'clear_thinking_20251015' }, { type: 'compact_20260112' }]
     const { statusCode, text } = await create({ ...BODY, context_management: { edits } })
