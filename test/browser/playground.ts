@@ -122,7 +122,7 @@ export function testPlayground(shared: () => SharedConsole): void {
       await checkInBothThemes(page)
     })
 
-    it('keeps the message of a chat that failed', async () => {
+    it('keeps the message of a chat that failed, and announces the failure without a time', async () => {
       const page = await host.owner()
       await show(page, '/console/playground?tenant=demo&kind=chat')
       host.browser.expectProblem(/status of 503 .*\/chat\/completions/)
@@ -133,6 +133,8 @@ export function testPlayground(shared: () => SharedConsole): void {
       await page.getByRole('alert').getByText('status 503').waitFor()
       expect(await message.inputValue()).toBe('hello again')
       expect(await page.locator('.message').count()).toBe(0)
+      await page.getByText('The reply failed').waitFor({ state: 'attached' })
+      expect(await page.getByText(/total \d+ ms/).count()).toBe(0)
     })
 
     it('offers what two image models take, makes their images side by side, and says what each costs', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
-import { afterChunk, FIRST_REPLY, plainNumber } from '#web/core/playground/chat-reply.ts'
+import { afterChunk, announcementOf, FIRST_REPLY, plainNumber, STOPPED } from '#web/core/playground/chat-reply.ts'
 import { ServerSentEvents } from '#web/core/playground/sse.ts'
 
 describe('afterChunk', () => {
@@ -31,6 +31,19 @@ describe('afterChunk', () => {
       content: 'hel',
       error: 'the upstream broke off',
     })
+  })
+})
+
+describe('announcementOf', () => {
+  const done = { ...FIRST_REPLY, content: 'hel', isDone: true }
+  it.each([
+    ['no reply', undefined, ''],
+    ['a reply that is arriving', FIRST_REPLY, 'The reply is arriving'],
+    ['a whole reply', done, 'The reply is complete'],
+    ['a reply that failed', { ...done, error: 'the upstream broke off' }, 'The reply failed'],
+    ['a reply that was stopped', { ...done, error: STOPPED }, 'The reply was stopped'],
+  ])('of %s is what became of it', (_, reply, announced) => {
+    expect(announcementOf(reply)).toBe(announced)
   })
 })
 

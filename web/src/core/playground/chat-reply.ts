@@ -5,7 +5,8 @@ export type ChatMessage = { readonly role: 'system' | 'user' | 'assistant'; read
 export type ChatReply = {
   readonly content: string
   readonly firstMilliseconds: number | undefined
-  readonly totalMilliseconds: number
+  /** Until the last event; undefined before the first one. */
+  readonly totalMilliseconds: number | undefined
   readonly inputTokens: number | undefined
   readonly outputTokens: number | undefined
   /** Credits, as the gateway writes them into the usage. */
@@ -18,12 +19,30 @@ export type ChatReply = {
 export const FIRST_REPLY: ChatReply = {
   content: '',
   firstMilliseconds: undefined,
-  totalMilliseconds: 0,
+  totalMilliseconds: undefined,
   inputTokens: undefined,
   outputTokens: undefined,
   cost: undefined,
   error: undefined,
   isDone: false,
+}
+
+/** The error of a reply that was stopped on this page. */
+export const STOPPED = 'Stopped'
+
+/** What a screen reader is told about a reply. */
+export function announcementOf(reply: ChatReply | undefined): string {
+  if (reply === undefined) {
+    return ''
+  }
+  const { isDone, error } = reply
+  if (!isDone) {
+    return 'The reply is arriving'
+  }
+  if (error === undefined) {
+    return 'The reply is complete'
+  }
+  return error === STOPPED ? 'The reply was stopped' : 'The reply failed'
 }
 
 type Chunk = {

@@ -1,5 +1,5 @@
 import { CopyButton } from '../../components/copy.tsx'
-import { type ChatMessage, type ChatReply, plainNumber } from '../../core/playground/chat-reply.ts'
+import { announcementOf, type ChatMessage, type ChatReply, plainNumber } from '../../core/playground/chat-reply.ts'
 
 type ChatPaneProps = {
   readonly model: string
@@ -29,7 +29,7 @@ export function ChatPane({ model, messages, reply }: ChatPaneProps) {
         </p>
       )}
       <p class="unseen" role="status">
-        {reply === undefined ? '' : isRunning ? 'The reply is arriving' : 'The reply is complete'}
+        {announcementOf(reply)}
       </p>
     </article>
   )
@@ -50,7 +50,7 @@ function Figures({ reply }: { readonly reply: ChatReply }) {
   const { firstMilliseconds, totalMilliseconds, inputTokens, outputTokens, cost } = reply
   const figures = [
     firstMilliseconds === undefined ? undefined : `first ${Math.round(firstMilliseconds)} ms`,
-    reply.isDone ? `total ${Math.round(totalMilliseconds)} ms` : undefined,
+    reply.isDone && totalMilliseconds !== undefined ? `total ${Math.round(totalMilliseconds)} ms` : undefined,
     inputTokens === undefined ? undefined : `${inputTokens} in, ${outputTokens ?? 0} out`,
     cost === undefined ? undefined : `cost ${plainNumber(cost)}`,
   ]

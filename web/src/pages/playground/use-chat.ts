@@ -3,7 +3,7 @@ import { gatewayRequest } from '../../api/gateway-request.ts'
 import { eventsOf } from '../../api/gateway-stream.ts'
 import { queryClient } from '../../api/query-client.ts'
 import { describeFailure } from '../../components/action-dialog.tsx'
-import { afterChunk, type ChatMessage, type ChatReply, FIRST_REPLY } from '../../core/playground/chat-reply.ts'
+import { afterChunk, type ChatMessage, type ChatReply, FIRST_REPLY, STOPPED } from '../../core/playground/chat-reply.ts'
 
 type Sending = {
   readonly tenant: string | undefined
@@ -32,7 +32,7 @@ export function useChat() {
         update(afterChunk(current, data, performance.now() - began))
       }
     } catch (error) {
-      update({ ...current, error: stop.signal.aborted ? 'Stopped' : describeFailure(error) })
+      update({ ...current, error: stop.signal.aborted ? STOPPED : describeFailure(error) })
     }
     sending.current = null
     const hasReply = current.error === undefined || current.content !== ''
