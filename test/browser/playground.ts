@@ -122,6 +122,27 @@ export function testPlayground(shared: () => SharedConsole): void {
       await checkInBothThemes(page)
     })
 
+    it('copies the request of a chat that was sent last as code, and what has been typed since', async () => {
+      const page = await host.owner()
+      await show(page, '/console/playground?tenant=demo&kind=chat')
+      const copied = async () => {
+        await page.getByRole('button', { name: 'Copy as code' }).click()
+        const code = await page.getByRole('dialog').locator('pre').innerText()
+        await page.keyboard.press('Escape')
+        return code
+      }
+      const sending = page.waitForRequest('**/v1/chat/completions')
+      const message = page.getByLabel('Message', { exact: true })
+      await message.fill('hello')
+      await page.getByRole('button', { name: 'Send' }).click()
+      await page.getByText('The reply is complete').waitFor({ state: 'attached' })
+      const sent = (await sending).postData()
+      expect(sent).toContain('"content":"hello"')
+      expect(await copied()).toContain(`-d '${sent}'`)
+      await message.fill('and now?')
+      expect(await copied()).toMatch(/"hello".*"role":"assistant".*"content":"and now\?"/)
+    })
+
     it('keeps the message of a chat that failed, and announces the failure without a time', async () => {
       const page = await host.owner()
       await show(page, '/console/playground?tenant=demo&kind=chat')

@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks'
 import { Button } from '../../components/button.tsx'
 import { Field } from '../../components/field.tsx'
 import type { ChatMessage } from '../../core/playground/chat-reply.ts'
+import type { PlaygroundRequest } from '../../core/playground/request-code.ts'
 import { ChatPane } from './chat-pane.tsx'
 import { CopyAs } from './copy-as.tsx'
 import { ModelFacts } from './model-facts.tsx'
@@ -12,27 +13,20 @@ import { useChat } from './use-chat.ts'
 export function ChatPlayground({ tenant, models }: PlaygroundProps) {
   const [prompt, setPrompt] = useState('')
   const [settings, setSettings] = useState<Settings>({ system: '', maxTokens: '' })
-  const { system, maxTokens } = settings
+  const [lastSent, setLastSent] = useState<readonly PlaygroundRequest['body'][]>([])
   const chats = [useChat(), useChat()] as const
-  const used = models.map((model, index) => ({ model, chat: chats[index] ?? chats[0] }))
-  const isRunning = used.some(({ chat }) => chat.reply !== undefined && !chat.reply.isDone)
-  const bodyOf = (model: string, earlier: readonly ChatMessage[]) => ({
-    model,
-    messages: [
-      ...(system.trim() === '' ? [] : [{ role: 'system', content: system } as const]),
-      ...earlier.filter(({ role }) => role !== 'system'),
-      { role: 'user', content: prompt } as const,
-    ],
-    stream: true,
-    stream_options: { include_usage: true },
-    ...(/^[1-9]\d*$/.test(maxTokens) ? { max_tokens: Number(maxTokens) } : {}),
+  const used = models.map((model, index) => {
+    const chat = chats[index] ?? chats[0]
+    return { model, chat, body: bodyOf({ model: model.id, earlier: chat.messages, prompt, settings }) }
   })
+  const isRunning = used.some(({ chat }) => chat.reply !== undefined && !chat.reply.isDone)
   const send = async (event: Event) => {
     event.preventDefault()
     if (prompt.trim() === '' || isRunning) {
       return
     }
-    const sent = used.map(({ model, chat }) => chat.send({ tenant, body: bodyOf(model.id, chat.messages) }))
+    const sent = used.map(({ chat, body }) => chat.send({ tenant, body }))
+    setLastSent(used.map(({ body }) => body))
     setPrompt('')
     const hasReplies = await Promise.all(sent)
     if (!hasReplies.includes(true)) {
@@ -40,6 +34,7 @@ export function ChatPlayground({ tenant, models }: PlaygroundProps) {
       setPrompt((typed) => (typed === '' ? prompt : typed))
     }
   }
+  const isDraft = prompt.trim() !== '' || lastSent.length === 0
   return (
     <div class="playground">
       <form class="card playground-form" onSubmit={send}>
@@ -85,11 +80,12 @@ export function ChatPlayground({ tenant, models }: PlaygroundProps) {
               for (const { chat } of used) {
                 chat.clear()
               }
+              setLastSent([])
             }}
           >
             New conversation
           </Button>
-          <CopyAs kind="chat" bodies={used.map(({ model, chat }) => bodyOf(model.id, chat.messages))} />
+          <CopyAs kind="chat" bodies={isDraft ? used.map(({ body }) => body) : lastSent} />
         </div>
         <ModelFacts models={models} />
       </form>
@@ -106,6 +102,27 @@ type Settings = {
   readonly system: string
   /** Empty for as many as the model allows. */
   readonly maxTokens: string
+}
+
+type Draft = {
+  readonly model: string
+  readonly earlier: readonly ChatMessage[]
+  readonly prompt: string
+  readonly settings: Settings
+}
+
+function bodyOf({ model, earlier, prompt, settings: { system, maxTokens } }: Draft) {
+  return {
+    model,
+    messages: [
+      ...(system.trim() === '' ? [] : [{ role: 'system', content: system } as const]),
+      ...earlier.filter(({ role }) => role !== 'system'),
+      { role: 'user', content: prompt } as const,
+    ],
+    stream: true,
+    stream_options: { include_usage: true },
+    ...(/^[1-9]\d*$/.test(maxTokens) ? { max_tokens: Number(maxTokens) } : {}),
+  }
 }
 
 function ChatSettings(props: { readonly settings: Settings; readonly onChange: (settings: Settings) => void }) {
