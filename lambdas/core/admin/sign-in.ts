@@ -28,9 +28,17 @@ export const switchSessionRequest = z.strictObject({
 
 type Rules = Pick<OidcSettings, 'rules'>
 
-/** Whether a rule asks for an address that the provider does not call verified: anybody may have entered it. */
+/** Whether a rule asks for an address and the token has one that the provider does not call verified: anybody may have entered it. */
 export function lacksVerification(claims: Claims, { rules }: Rules): boolean {
-  return !isEmailVerified(claims) && rules.some(({ when }) => Object.hasOwn(when, 'email'))
+  return (
+    addressOf(claims) !== undefined &&
+    !isEmailVerified(claims) &&
+    rules.some(({ when }) => Object.hasOwn(when, 'email'))
+  )
+}
+
+function addressOf({ email }: Claims): string | undefined {
+  return typeof email === 'string' && email !== '' ? email : undefined
 }
 
 /** A boolean by OpenID Connect Core, 5.1; some providers send the string. A token without the claim verifies nothing. */
@@ -61,11 +69,9 @@ const NAME_CHARACTERS_MAX = 100
  * their other names themselves, so nobody is recorded under one.
  */
 export function actorOfClaims(claims: Claims): string {
-  const { email } = claims
+  const address = addressOf(claims)
   const subject = printable(claims.sub)
-  return typeof email === 'string' && email !== '' && isEmailVerified(claims)
-    ? `${printable(email)} (${subject})`
-    : subject
+  return address !== undefined && isEmailVerified(claims) ? `${printable(address)} (${subject})` : subject
 }
 
 function printable(text: unknown): string {

@@ -302,7 +302,19 @@ describe('finish-oidc', () => {
       process.env.CONSOLE_OIDC = JSON.stringify(settingsFor(provider.issuer, RULES_BY_ADDRESS))
       const { received } = await signIn({ claims: { email_verified: verified } })
       expect(received).toMatchObject({ status: 403, cookies: [expect.stringContaining('rg_oidc=;')] })
-      expect(html(received)).toContain('email_verified')
+      expect(html(received)).toContain('does not say that yours is verified (email_verified)')
+    },
+  )
+
+  it.each([undefined, null, ''])(
+    'finish-oidc 403: without a role, a token whose email is %j is not told to verify it',
+    async (email) => {
+      process.env.CONSOLE_OIDC = JSON.stringify(settingsFor(provider.issuer, RULES_BY_ADDRESS))
+      const { received } = await signIn({ claims: { email, email_verified: undefined } })
+      expect(received).toMatchObject({ status: 403 })
+      expect(html(received)).toContain('no rule of this gateway gives you a role')
+      expect(html(received)).toMatch(/sub: user-1.*email: .*claims in the token: .*groups/)
+      expect(html(received)).not.toContain('email_verified')
     },
   )
 
