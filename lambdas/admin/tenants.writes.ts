@@ -167,7 +167,7 @@ export const changeAlerts = defineOperation({
         ),
       url: z
         .optional(z.nullable(z.string(ALERT_URL_ALLOWED)))
-        .check(z.describe('Where the tenant gets its alerts, on the `callback_allowlist`; null for operators only.')),
+        .check(z.describe('Where the tenant gets its alerts, on the `callback_allowlist`; null for none.')),
     }),
   async run(
     { tenant_id: tenantId, thresholds, low_balance: lowBalance, url },

@@ -87,6 +87,7 @@ export function testOwnerEffects(shared: () => SharedConsole): void {
       const alerts = page.getByRole('region', { name: 'Alerts' })
       await alerts.getByRole('button', { name: 'Change alerts' }).click()
       await page.getByRole('dialog').getByText('Nothing has changed').waitFor()
+      await page.getByText('Operators get every alert of a stage that has alarms').waitFor()
       await page.getByLabel('Alert at percentages').fill('75, 90')
       await page.getByLabel('Alert at a balance below').fill('5')
       await page.getByLabel('Send them to').fill('https://not-allowed.example/')
@@ -98,6 +99,7 @@ export function testOwnerEffects(shared: () => SharedConsole): void {
       await confirm(page, 'Save')
       await alerts.getByText('at 75 %, 90 %').waitFor()
       await alerts.getByText('below 5.00').waitFor()
+      expect(await alerts.getByText(/operators/i).count()).toBe(0)
       expect(await host.gateway.admin('tenant', 'alerts', '--tenant', 'demo')).toMatchObject({
         thresholds: [75, 90],
         low_balance: '5',

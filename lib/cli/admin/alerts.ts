@@ -14,8 +14,8 @@ import { findTenant, readAmount, TENANT } from './read-options.ts'
 export const tenantAlerts: Command = {
   name: 'tenant alerts',
   summary: 'show or change where and when a tenant is alerted about its budgets and its balance',
-  details: `Without a change, the command shows the settings. Operators get every alert by the topic of the stage's alarms; the tenant gets it at
---url, signed with its callback secret. The url has to match \`callback_allowlist\` when an alert is sent.`,
+  details: `Without a change, the command shows the settings. Operators get every alert of a stage that has alarms, by their topic; the tenant gets
+it at --url, signed with its callback secret. The url has to match \`callback_allowlist\` when an alert is sent.`,
   options: {
     tenant: TENANT,
     url: { value: 'URL|none', summary: 'where the tenant gets its alerts' },
@@ -62,7 +62,7 @@ async function showSettings(table: Table, id: string): Promise<Output> {
     low_balance: lowBalance === undefined ? null : formatCredits(lowBalance),
   }
   const text = [
-    ['alerts go to', shown.url ?? 'the operators only'],
+    ['url of the tenant', shown.url ?? 'none'],
     ['thresholds', thresholds.map((percent) => `${percent} %`).join(', ')],
     ['low balance', shown.low_balance ?? 'no alert'],
   ]

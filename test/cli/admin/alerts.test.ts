@@ -48,6 +48,12 @@ describe('tenant alerts', () => {
     expect(await entriesOfAlerts()).toEqual([])
   })
 
+  it('names no operators, who get nothing where a stage has no alarms', async () => {
+    const { text } = await set({})
+    expect(text).toMatch(/url of the tenant +none\n/)
+    expect(text).not.toContain('operators')
+  })
+
   it('changes the settings, and records who did so without the path of the url', async () => {
     const url = 'https://hooks.example.com/secret-path'
     const { json } = await set({ url, thresholds: '90, 75,90', 'low-balance': '5' })

@@ -41,7 +41,7 @@ export function ChangeAlerts({ tenant, onClose }: ChangeAlertsProps) {
     <ActionDialog
       title={`Alerts of ${tenant.name}`}
       verb="Save"
-      consequence="Operators get every alert."
+      consequence="Operators get every alert of a stage that has alarms."
       blockedBecause={isReadable ? (isChanged ? undefined : 'Nothing has changed') : 'Correct the fields first'}
       onClose={onClose}
       onConfirm={confirm}
@@ -70,7 +70,7 @@ export function ChangeAlerts({ tenant, onClose }: ChangeAlertsProps) {
       {isUrlKept ? null : (
         <TextField
           label="Send them to the tenant at"
-          hint="An https url on the allowlist of callbacks; empty for operators only."
+          hint="An https url on the allowlist of callbacks; empty for none."
           placeholder="https://"
           value={url}
           onChange={setUrl}

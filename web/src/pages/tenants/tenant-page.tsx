@@ -159,8 +159,8 @@ function Alerts({ alerts: { thresholds, low_balance, url_host }, onChange }: Ale
           </>
         )}
       </dd>
-      <dt>Sent to</dt>
-      <dd>{url_host === null ? 'operators' : `operators and ${url_host}`}</dd>
+      <dt>Sent to the tenant at</dt>
+      <dd>{url_host ?? <Nothing />}</dd>
     </Settings>
   )
 }
