@@ -143,6 +143,25 @@ export function testPlayground(shared: () => SharedConsole): void {
       expect(await copied()).toMatch(/"hello".*"role":"assistant".*"content":"and now\?"/)
     })
 
+    it('begins a new conversation while a reply arrives, of which nothing comes back', async () => {
+      const page = await host.owner()
+      await show(page, '/console/playground?tenant=demo&kind=chat')
+      const message = page.getByLabel('Message', { exact: true })
+      const send = async (text: string) => {
+        await message.fill(text)
+        await page.getByRole('button', { name: 'Send' }).click()
+      }
+      const begun: Promise<number[]> = page.evaluate(REPLY_LENGTHS)
+      await send('hello [gap:300]')
+      await begun
+      const ended = page.waitForEvent('requestfailed')
+      await page.getByRole('button', { name: 'New conversation' }).click()
+      await ended
+      await send('and now?')
+      await page.getByText('The reply is complete').waitFor({ state: 'attached' })
+      expect(await page.locator('.message').count()).toBe(2)
+    })
+
     it('keeps the message of a chat that failed, and announces the failure without a time', async () => {
       const page = await host.owner()
       await show(page, '/console/playground?tenant=demo&kind=chat')

@@ -10,7 +10,10 @@ type Sending = {
   readonly body: Readonly<Record<string, unknown>> & { readonly messages: readonly ChatMessage[] }
 }
 
-/** One conversation with one model. `send` resolves with whether a reply has begun; a message without one is taken back. */
+/**
+ * One conversation with one model. `send` resolves with whether a reply has begun; a message without one is taken back. A reply that
+ * arrives after `clear` is dropped.
+ */
 export function useChat() {
   const [messages, setMessages] = useState<readonly ChatMessage[]>([])
   const [reply, setReply] = useState<ChatReply>()
@@ -21,9 +24,12 @@ export function useChat() {
     setMessages(body.messages)
     const began = performance.now()
     let current: ChatReply = FIRST_REPLY
+    const isCleared = () => sending.current !== stop
     const update = (next: ChatReply) => {
       current = next
-      setReply(next)
+      if (!isCleared()) {
+        setReply(next)
+      }
     }
     update(current)
     try {
@@ -33,6 +39,9 @@ export function useChat() {
       }
     } catch (error) {
       update({ ...current, error: stop.signal.aborted ? STOPPED : describeFailure(error) })
+    }
+    if (isCleared()) {
+      return true
     }
     sending.current = null
     const hasReply = current.error === undefined || current.content !== ''
@@ -50,6 +59,7 @@ export function useChat() {
     stop: () => sending.current?.abort(),
     clear: () => {
       sending.current?.abort()
+      sending.current = null
       setMessages([])
       setReply(undefined)
     },
