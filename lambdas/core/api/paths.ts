@@ -49,7 +49,7 @@ const KEPT_RESPONSE =
   /^(?:(?:GET|DELETE) \/v1\/responses\/[^/]+(?:\/input_items)?|POST \/v1\/responses\/[^/]+\/cancel)$/
 
 /** The paths of OpenAI's API for videos, whose routes have other names here. */
-const OPENAI_VIDEOS = /^\/v1\/(?:videos(?=\/|$)|video$)/
+const OPENAI_VIDEOS = /^\/v1\/(?:videos(?:\/generations?)?(?=\/|$)|video$)/
 
 /** Longer than any path that a client could mean. */
 const PATH_CHARACTERS_SHOWN = 128
