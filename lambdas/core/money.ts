@@ -149,16 +149,21 @@ type Output = {
   readonly name: string
   /** The refused value of that field. */
   readonly most: number
+  /** Whether the request asks for several outputs. */
+  readonly hasSeveral: boolean
   readonly costOf: (outputTokensMax: number) => Microcredits
 }
 
 /** Advice for a chat or a completion that the balance does not cover; undefined for a fixed price. */
-export function adviseOnOutput(available: Microcredits, { model, name, most, costOf }: Output): string | undefined {
+export function adviseOnOutput(
+  available: Microcredits,
+  { model, name, most, hasSeveral, costOf }: Output,
+): string | undefined {
   if (model.billing === 'per_request') {
     return undefined
   }
   const tokens = affordableCount(available, { most, costOf })
   return tokens > 0
     ? `set ${name} to at most ${tokens}`
-    : 'no output tokens are affordable: make the prompt smaller or request fewer completions'
+    : `no output tokens are affordable: make the prompt smaller${hasSeveral ? ' or request fewer completions' : ''}`
 }

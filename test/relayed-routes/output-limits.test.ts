@@ -175,9 +175,9 @@ describe('a 402 says what the request needs, what the balance holds and which li
 
   it('of a chat whose prompt alone is too dear: no limit', async () => {
     const { message } = await refusal(BODY, { credits: '0.01' })
-    expect(message).toMatch(
-      /, but 0\.01 are available; no output tokens are affordable: make the prompt smaller or request fewer completions$/,
-    )
+    expect(message).toMatch(/, but 0\.01 are available; no output tokens are affordable: make the prompt smaller$/)
+    const several = await refusal({ ...BODY, n: 2 }, { credits: '0.01' })
+    expect(several.message).toMatch(/: make the prompt smaller or request fewer completions$/)
   })
 
   it('of completions: the max_tokens that all of them can have', async () => {
