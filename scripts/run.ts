@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { globSync, readFileSync, writeFileSync } from 'node:fs'
+import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 
 const ROOT = join(import.meta.dirname, '..')
@@ -125,6 +125,7 @@ async function writePackage(): Promise<boolean> {
   const folder = join(ROOT, 'dist')
   await buildPackage(folder)
   const destination = resolve(process.argv[3] ?? '.')
+  mkdirSync(destination, { recursive: true })
   const parameters = ['pack', folder, '--silent', '--pack-destination', destination]
   console.log(join(destination, execFileSync('npm', parameters, { encoding: 'utf8' }).trim()))
   return true
@@ -133,8 +134,7 @@ async function writePackage(): Promise<boolean> {
 /** Builds the console, and weighs its first page. */
 async function checkConsole(): Promise<boolean> {
   const { buildConsole } = await import('../lib/console/build-console.ts')
-  const { readConsoleFiles } = await import('../lib/console/console-files.ts')
-  const { FIRST_LOAD_BYTES_MAX, firstLoad } = await import('../lib/console/console-files.ts')
+  const { FIRST_LOAD_BYTES_MAX, firstLoad, readConsoleFiles } = await import('../lib/console/console-files.ts')
   const files = firstLoad(readConsoleFiles(await buildConsole()))
   const sum = files.reduce((total, { bytes }) => total + bytes, 0)
   const isAbove = sum > FIRST_LOAD_BYTES_MAX

@@ -116,11 +116,14 @@ function checkConfiguration(settings: StageSettings, environment: Environment): 
   const without = leftOut.length === 0 ? '' : `, and without ${leftOut.join(', ')}, whose base urls are not set`
   requireChannels(settings, loaded)
   const channels = config.channels.map(({ id }) => id).join(', ')
+  if (channels === '') {
+    const message = `${settings.configFile} has no channel${without}: every request would be refused`
+    return [warning('configuration', message, 'Set the base urls of the upstreams.')]
+  }
+  const advice = `If that is not meant, set the base urls of the channels, or correct ${settings.configFile}.`
   return [
-    fine('configuration', `${settings.configFile}, with the channels ${channels || '(none)'}${without}`),
-    ...catalogueWarnings(config).map((message) =>
-      warning('configuration', message, `Correct ${settings.configFile}, if that is not meant.`),
-    ),
+    fine('configuration', `${settings.configFile}, with the channels ${channels}${without}`),
+    ...catalogueWarnings(config).map((message) => warning('configuration', message, advice)),
   ]
 }
 

@@ -141,6 +141,17 @@ describe('preflight of a first deployment', () => {
     ])
   })
 
+  it('warns of a stage to try things without a channel, whose every request would be refused', async () => {
+    delete process.env.P1_BASE_URL
+    const { warnings, adviceOf } = await look({ stage: 'dev' })
+    expect(warnings).toContainEqual(
+      expect.stringMatching(
+        /^configuration: .* has no channel, and without p1-main, .*: every request would be refused$/,
+      ),
+    )
+    expect(adviceOf('configuration')).toBe('Set the base urls of the upstreams.')
+  })
+
   it('warns of an upstream without encryption, and of models that no channel has', async () => {
     process.env.P1_BASE_URL = 'http://p1.example.com'
     const { wrong, warnings, unserved } = await look(NAMED)
