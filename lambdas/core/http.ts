@@ -15,8 +15,8 @@ export const FRONT_DOOR_SILENCE_SECONDS = 120
 export const NO_SNIFFING = { 'x-content-type-options': 'nosniff' } as const
 
 /**
- * Stops SDKs, which retry 408, 409, 429 and 5xx, from a retry that could be billed twice. The `openai` packages for Node and
- * Python read this header.
+ * Stops clients from a retry that could be billed twice, or cannot succeed. The `openai` packages for Node and Python, which retry 408, 409,
+ * 429 and 5xx, read this header; so does Claude Code.
  */
 export const DO_NOT_RETRY = { 'x-should-retry': 'false' } as const
 

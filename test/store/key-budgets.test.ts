@@ -54,6 +54,13 @@ describe('the budget of a key:', () => {
     return { ...tenant, keyDigest: sha256Hex(key), keyId }
   }
 
+  /** A key that replaces another one and shares its budget. */
+  async function replacementOf(tenant: TestTenant, { keyId }: TestKey): Promise<TestKey> {
+    const { listing } = await getApiKey(table, keyId)
+    const replaces = { keyId, expiresAt: null, revision: listing.revision, endsAt: EVE * 1000 + 60_000 }
+    return await newKey(tenant, undefined, { budget: listing.budget ?? undefined, replaces })
+  }
+
   /** What the next request of a key reads of it. */
   async function requestOf({ keyDigest, keyId }: TestKey) {
     const caller = await findCaller(table, keyDigest, EVE)
@@ -159,9 +166,7 @@ describe('the budget of a key:', () => {
       const tenant = await openTenant(table)
       const key = await newKey(tenant, '2/total')
       await settled(key, '0.5')
-      const { listing } = await getApiKey(table, key.keyId)
-      const replaces = { keyId: key.keyId, expiresAt: null, revision: listing.revision, endsAt: EVE * 1000 + 60_000 }
-      const next = await newKey(tenant, undefined, { budget: listing.budget ?? undefined, replaces })
+      const next = await replacementOf(tenant, key)
       await settled(next, '0.6')
       await reserved(key)
       expect(await keyBudgetOf(table, key.keyId)).toEqual(['total', '1.1', '0.7', '0.2', '1.3'])
@@ -196,9 +201,7 @@ describe('the budget of a key:', () => {
     it('counts once, whenever another key that shares the budget is set meanwhile', async () => {
       const tenant = await openTenant(table)
       const key = await newKey(tenant, '5/month')
-      const { listing } = await getApiKey(table, key.keyId)
-      const replaces = { keyId: key.keyId, expiresAt: null, revision: listing.revision, endsAt: EVE * 1000 + 60_000 }
-      const other = await newKey(tenant, undefined, { budget: listing.budget ?? undefined, replaces })
+      const other = await replacementOf(tenant, key)
       await settled(key, '0.5')
       await reserved(other)
       const outdated = { credits: '5', spent: '0.1', kind: 'month', atMilliseconds: EVE * 1000 } as const
@@ -221,9 +224,7 @@ describe('the budget of a key:', () => {
     it('is named by a finding with a key that can be set, if the key that it began with is revoked', async () => {
       const tenant = await openTenant(table)
       const key = await newKey(tenant, '5/month')
-      const { listing } = await getApiKey(table, key.keyId)
-      const replaces = { keyId: key.keyId, expiresAt: null, revision: listing.revision, endsAt: EVE * 1000 + 60_000 }
-      const other = await newKey(tenant, undefined, { budget: listing.budget ?? undefined, replaces })
+      const other = await replacementOf(tenant, key)
       await table.transact({ gone: { Delete: { Key: tableKeys.keyBudget(key.keyId) } } })
       expect(await brokenOf(tenant)).toEqual([`budget ${key.keyId} is missing`])
       await revokeApiKey(table, key.keyId, TESTER)

@@ -40,6 +40,7 @@ export function useChat() {
     } catch (error) {
       update({ ...current, error: stop.signal.aborted ? STOPPED : describeFailure(error) })
     }
+    // No message is left that could be taken back.
     if (isCleared()) {
       return true
     }
