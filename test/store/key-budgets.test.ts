@@ -4,6 +4,7 @@ import { parseBudgetLimit, periodAt } from '#core/budgets.ts'
 import { formatCredits, parseCredits } from '#core/money.ts'
 import { verifyLedger } from '#lambdas/admin/verify-ledger.ts'
 import { sha256Hex } from '#platform/crypto.ts'
+import { watchedItems } from '#store/alerts/alerts.ts'
 import { readAudit } from '#store/audit/read-audit.ts'
 import { moveKeyBudget } from '#store/budget-moves.ts'
 import { readKeyBudget } from '#store/budgets.ts'
@@ -231,6 +232,26 @@ describe('the budget of a key:', () => {
       expect(await brokenOf(tenant)).toEqual([`budget ${key.keyId} (of key ${other.keyId}) is missing`])
       await set(other.keyId, '5/month')
       expect(await brokenOf(tenant)).toEqual([])
+    })
+
+    it('needs nobody once every key that spends it is revoked, also if it is missing', async () => {
+      const tenant = await openTenant(table)
+      const [key, lost] = [await newKey(tenant, '5/total'), await newKey(tenant, '5/total')]
+      const other = await replacementOf(tenant, key)
+      await table.transact({ gone: { Delete: { Key: tableKeys.keyBudget(lost.keyId) } } })
+      const isWatched = async () => {
+        const watched = (await Array.fromAsync(watchedItems(table))).flat()
+        return watched.some((item) => item.of === 'key' && item.budgetId === key.keyId)
+      }
+      for (const [revoked, isStillWatched] of [
+        [lost, true],
+        [key, true],
+        [other, false],
+      ] as const) {
+        await revokeApiKey(table, revoked.keyId, TESTER)
+        expect([revoked.keyId, await isWatched()]).toEqual([revoked.keyId, isStillWatched])
+      }
+      expect(await keyBudgetOf(table, key.keyId)).toEqual(['total', '0', '0', '5', '5'])
     })
 
     it('makes a budget anew that is missing, with what is spent and held, so that no key is locked for ever', async () => {
