@@ -228,7 +228,7 @@ export function unprotectedSentence({
   isProtected,
 }: Pick<StageSettings, 'stage' | 'retainsData' | 'isProtected'>): string | undefined {
   return retainsData && !isProtected
-    ? `${stackName(stage)} is not protected against deletion, so that a failed first deployment can be repeated. From the next deployment on, use -c deletionProtection=true, or "deletionProtection": "true" in the context of cdk.json.`
+    ? `${stackName(stage)} is not protected against deletion, so that a failed first deployment can be repeated. From the next deployment on, set deletionProtection to true: with -c, in the context of cdk.json, or as the property of an app of your own.`
     : undefined
 }
 

@@ -9,7 +9,6 @@ export class ReelgateStack extends Stack {
   constructor(scope: Construct, id: string, props: ReelgateStackProps) {
     super(scope, id, {
       description: 'Reelgate: HTTP/JSON gateway in front of AI video providers',
-      terminationProtection: props.settings.isProtected,
       ...props,
     })
     new Service(this, 'Default', props)

@@ -66,6 +66,8 @@ export class Service extends Construct {
     this.#report(props)
     const { templateOptions } = Stack.of(this)
     templateOptions.metadata = { ...templateOptions.metadata, [CONFIGURATION_METADATA]: JSON.stringify(props.config) }
+    // An app of one's own may protect its stack without the setting.
+    Stack.of(this).terminationProtection ||= settings.isProtected
     const { retainsData: outlivesStack, logRetentionDays: retentionDays } = settings
     Aspects.of(this).add(new LogLifetime({ retentionDays, outlivesStack }))
     refuseLargeEnvironments(this)

@@ -299,7 +299,7 @@ const sentence = (context: Readonly<Record<string, unknown>>) =>
 describe('unprotectedSentence', () => {
   it('tells a deployment that keeps its data to protect them from the next one on', () => {
     expect(sentence({ stage: 'prod' })).toBe(
-      'Reelgate-prod is not protected against deletion, so that a failed first deployment can be repeated. From the next deployment on, use -c deletionProtection=true, or "deletionProtection": "true" in the context of cdk.json.',
+      'Reelgate-prod is not protected against deletion, so that a failed first deployment can be repeated. From the next deployment on, set deletionProtection to true: with -c, in the context of cdk.json, or as the property of an app of your own.',
     )
     expect(sentence({ stage: 'dev', retainData: 'true' })).toContain('Reelgate-dev is not protected')
   })

@@ -83,7 +83,7 @@ export async function checkProtection(stackName: string): Promise<Finding[]> {
   }
   const { TemplateBody = '' } = await client.send(new GetTemplateCommand({ StackName: stackName }))
   const advice =
-    'Deploy again with -c deletionProtection=true, and keep the setting, for example in the context of cdk.json.'
+    'Deploy again with deletionProtection set to true, and keep the setting: in the context of cdk.json, or as the property of an app of your own.'
   return [
     keepsData(TemplateBody)
       ? wrong('protection', `${stackName} keeps its data and is not protected against deletion`, advice)
