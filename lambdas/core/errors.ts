@@ -170,7 +170,7 @@ export class KeyRateExceededError extends HttpError {
   constructor(retryAfterSeconds: number, { perMinute, burst }: Pick<RequestRate, 'perMinute' | 'burst'>) {
     super('rate limit exceeded')
     this.retryAfterSeconds = retryAfterSeconds
-    this.explanation = `this key may send ${perMinute} a minute and ${burst} at once: wait ${retryAfterSeconds} s`
+    this.explanation = `this key may send ${perMinute} a minute, and ${burst} at once after a rest: wait ${retryAfterSeconds} s`
   }
 }
 

@@ -144,7 +144,7 @@ export const OPENAI_ERRORS = {
       'The key is above its rate (`rate_limit_exceeded`), or every upstream of the model limits the rate of the gateway (`upstream_rate_limited`). Retry after `Retry-After`.',
     examples: {
       key: openai('A key above its rate', {
-        message: 'rate limit exceeded: this key may send 300 a minute and 60 at once: wait 3 s',
+        message: 'rate limit exceeded: this key may send 300 a minute, and 60 at once after a rest: wait 3 s',
         type: 'rate_limit_error',
         code: 'rate_limit_exceeded',
       }),
@@ -277,7 +277,7 @@ export const VIDEO_ERRORS = {
       'The key is above its rate or has too many open streams of events, or the tenant has too many open jobs. Retry after `Retry-After`.',
     examples: {
       rate: video('Too many requests', 'rate limit exceeded', [
-        { path: '', message: 'this key may send 300 a minute and 60 at once: wait 3 s' },
+        { path: '', message: 'this key may send 300 a minute, and 60 at once after a rest: wait 3 s' },
       ]),
       jobs: video('Too many open jobs', 'too many open video jobs'),
       streams: video('Too many open streams of events', 'too many event streams'),

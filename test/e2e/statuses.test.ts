@@ -111,7 +111,7 @@ describe('every status of every video route, over HTTP', () => {
     const answers = await Promise.all([api.create('{'), api.get(jobId), api.list(), api.delete(jobId)])
     for (const { status, text, headers } of answers) {
       const wait = headers.get('retry-after')
-      const message = `this key may send 1 a minute and 1 at once: wait ${wait} s`
+      const message = `this key may send 1 a minute, and 1 at once after a rest: wait ${wait} s`
       expect(status).toBe(429)
       expect(JSON.parse(text)).toEqual({ error: 'rate limit exceeded', details: [{ path: '', message }] })
       expect(wait).toMatch(/^(5\d|6[0-5])$/)

@@ -168,7 +168,7 @@ describe('limit rate', () => {
       isRefusedAt(13_200_000)
       jest.spyOn(Math, 'random').mockReturnValue(0.5)
       const { statusCode, headers, body } = await call({ body: '{' })
-      const message = 'this key may send 60 a minute and 12 at once: wait 6 s'
+      const message = 'this key may send 60 a minute, and 12 at once after a rest: wait 6 s'
       const refused = { error: 'rate limit exceeded', details: [{ path: '', message }] }
       expect({ statusCode, body }).toStrictEqual({ statusCode: 429, body: refused })
       expect(headers).toStrictEqual({
@@ -191,7 +191,7 @@ describe('limit rate', () => {
       const { headers, body } = await call({ path: '/v1/models' })
       expect(body).toStrictEqual({
         error: {
-          message: 'rate limit exceeded: this key may send 60 a minute and 12 at once: wait 1 s',
+          message: 'rate limit exceeded: this key may send 60 a minute, and 12 at once after a rest: wait 1 s',
           type: 'rate_limit_error',
           param: null,
           code: 'rate_limit_exceeded',

@@ -23,7 +23,9 @@ async function limitedTenant(): Promise<{ id: string; key: string }> {
 
 const LIMIT_REACHED = {
   error: {
-    message: expect.stringMatching(/^rate limit exceeded: this key may send 5 a minute and 1 at once: wait \d+ s$/),
+    message: expect.stringMatching(
+      /^rate limit exceeded: this key may send 5 a minute, and 1 at once after a rest: wait \d+ s$/,
+    ),
     type: 'rate_limit_error',
     param: null,
     code: 'rate_limit_exceeded',
