@@ -61,7 +61,10 @@ const QUERY: Readonly<Record<string, Described>> = {
   created_before: { description: 'Jobs made before this time, Unix seconds.', schema: SECONDS },
   key: text('Requests with this API key, by its public id.'),
   failed: choice('Only requests that failed.', ['true', 'false']),
-  kind: choice('Rows of this kind.', ['grant', 'adjust', 'reserve', 'settle', 'release']),
+  kind: choice(
+    'Rows of this kind. A relayed request has one row, `settle` or `release`, so `reserve` finds videos alone.',
+    ['grant', 'adjust', 'reserve', 'settle', 'release'],
+  ),
   id: text('Rows of this job, request, grant or correction.'),
   since: time('Entries at this time or later.'),
   until: time('Entries before this time.'),

@@ -194,8 +194,8 @@ export const catalogueCheck: Command = {
   name: 'catalogue check',
   summary: 'validate a configuration and show its models, channels and prices',
   details: `Exit code 1, with file, line and allowed values for each problem; warnings do not count. Variables come from the environment, as in a
-deployment, which leaves out simulated channels; with --local, as in \`npm start\`. Warns of keys that channels lack in the stage or the local
-host, of rules whose tenant it does not have, and on stderr if it cannot be read.`,
+deployment, which leaves out simulated channels; with --local, as in \`npm start\`. Warns of keys that channels lack in the stage or, with
+--local, in this shell; of rules whose tenant does not exist there; and on stderr if the stage or the host cannot be read.`,
   options: { config: CONFIG },
   examples: ['catalogue check --local', `catalogue check --config ${CONFIGURATION_FILE} --json`],
   async run(context, values) {

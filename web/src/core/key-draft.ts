@@ -31,8 +31,8 @@ export const EXPIRIES: readonly (readonly [value: string, title: string])[] = [
   ['31536000', 'in a year'],
 ]
 
-/** The default of a new key, as the commands have it. */
-const RATE_DEFAULT = '300'
+/** The default of a new key, as the commands have it; an admin of a tenant gives no more. */
+export const RATE_DEFAULT = '300'
 
 /** The form of a key before anything is typed. */
 export function keyDraft(row: KeyFacts | null): KeyDraft {

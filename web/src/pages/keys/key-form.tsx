@@ -1,11 +1,20 @@
 import { useState } from 'preact/hooks'
 import type { KeyRow } from '../../api/admin-types.ts'
 import { adminWrite } from '../../api/admin-write.ts'
+import { useMay } from '../../api/session.ts'
 import { ActionDialog } from '../../components/action-dialog.tsx'
 import { BudgetFields, budgetBody, isBudgetReadable } from '../../components/budget-fields.tsx'
 import { SelectField } from '../../components/select-field.tsx'
 import { TextField } from '../../components/text-field.tsx'
-import { EXPIRIES, isRateReadable, type KeyDraft, keyChanges, keyDraft, newKeyBody } from '../../core/key-draft.ts'
+import {
+  EXPIRIES,
+  isRateReadable,
+  type KeyDraft,
+  keyChanges,
+  keyDraft,
+  newKeyBody,
+  RATE_DEFAULT,
+} from '../../core/key-draft.ts'
 import { useTenantNames } from '../../shell/tenant-scope.tsx'
 import { unixSeconds } from '../../state/clock.ts'
 import { notify } from '../../state/notices.ts'
@@ -22,6 +31,7 @@ type KeyFormProps = {
 /** Creates a key, or changes what a key may do. */
 export function KeyForm({ tenant, row, onClose, onCreated }: KeyFormProps) {
   const nameOf = useTenantNames()
+  const isBounded = !useMay('owner')
   const [draft, setDraft] = useState<KeyDraft>(() => keyDraft(row))
   const change = (changes: Partial<KeyDraft>) => setDraft((before) => ({ ...before, ...changes }))
   const now = unixSeconds()
@@ -56,7 +66,7 @@ export function KeyForm({ tenant, row, onClose, onCreated }: KeyFormProps) {
       <ModelChoice chosen={draft.models} onChange={(models) => change({ models })} />
       <TextField
         label="Requests a minute"
-        hint="Empty for no limit."
+        hint={isBounded ? `At most ${RATE_DEFAULT}. Ask an owner for more.` : 'Empty for no limit.'}
         isNumeric
         value={draft.rate}
         error={isRateReadable(draft) ? undefined : 'Use a whole number above zero'}

@@ -15,7 +15,14 @@ import { idOf, ledgerColumns } from './ledger-columns.tsx'
 import { StatementDialog } from './statement-dialog.tsx'
 import { Verification } from './verification.tsx'
 
-const KINDS = ['grant', 'adjust', 'reserve', 'settle', 'release'] as const
+/** The one row of a relayed request is that of its end. */
+const KINDS = [
+  ['grant', 'grant'],
+  ['adjust', 'adjust'],
+  ['reserve', 'reserve (videos)'],
+  ['settle', 'settle'],
+  ['release', 'release'],
+] as const
 
 /** Every movement of a tenant's credits. */
 export default function LedgerPage() {
@@ -24,7 +31,7 @@ export default function LedgerPage() {
     <Page title="Ledger" lead="Rows are written once and never changed. Amount: change of the available balance.">
       <FilterBar url={url}>
         <TenantFilter url={url} any="Choose a tenant" />
-        <SelectFilter url={url} name="kind" label="Kind" any="All kinds" options={KINDS.map((kind) => [kind, kind])} />
+        <SelectFilter url={url} name="kind" label="Kind" any="All kinds" options={KINDS} />
         <TextFilter url={url} name="from" label="From (UTC)" type="date" />
         <TextFilter url={url} name="to" label="To (UTC)" type="date" />
         <TextFilter url={url} name="id" label="Job, request or grant" placeholder="id" />
