@@ -198,9 +198,9 @@ export function isUnknownTask({ code }: UpstreamError): boolean {
 /** A code that a log may show: a name, and not a sentence that may repeat a prompt. */
 const PRINTABLE_CODE = /^[\w.-]{1,80}$/
 
-/** Status and code, for logs: `HTTP 429 Throttling.RateQuota`. */
-export function errorReason(status: number, { code }: UpstreamError): string {
-  return code !== undefined && PRINTABLE_CODE.test(code) ? `HTTP ${status} ${code}` : `HTTP ${status}`
+/** Status and code, for logs: `HTTP 429 Throttling.RateQuota`. Some upstreams repeat the status as their code. */
+export function errorReason(status: number, { code = '' }: UpstreamError): string {
+  return PRINTABLE_CODE.test(code) && code !== String(status) ? `HTTP ${status} ${code}` : `HTTP ${status}`
 }
 
 const PERCENT_MAX = 100

@@ -56,7 +56,7 @@ async function readJobs(table: Table, keys: readonly JobKey[]): Promise<VideoJob
   return jobs.filter((job) => !isTerminal(job))
 }
 
-const STATUSES = ['queued', 'processing', 'succeeded', 'failed']
+const STATUSES = ['queued', 'processing', 'succeeded', 'failed', 'cancelled']
 const LIMIT_DEFAULT = 20
 
 /** Lists the jobs of a tenant, newest first, or all open jobs, oldest first. */
@@ -111,7 +111,7 @@ async function listAll(table: Table, { tenantId, status, limit }: Wanted): Promi
   })
   for await (const item of items) {
     const row = jobRow(readVideoJobItem(item))
-    if (status === undefined || row.status === status) {
+    if (status === undefined || row.status === status || (status === 'cancelled' && row.cancelled)) {
       jobs.push(row)
     }
     if (jobs.length >= limit) {
@@ -156,6 +156,7 @@ async function listOpen(
   return { json: { jobs }, text: formatTable(['JOB', 'TENANT', 'AGE', 'STATUS', 'MODEL', 'CHANNEL', 'CAUSE'], rows) }
 }
 
-function statusText({ status, deleted }: ReturnType<typeof jobRow>): string {
-  return deleted ? `${status} (deleted)` : status
+function statusText({ status, deleted, cancelled }: ReturnType<typeof jobRow>): string {
+  const marks = [...(cancelled ? ['cancelled'] : []), ...(deleted ? ['deleted'] : [])]
+  return marks.length === 0 ? status : `${status} (${marks.join(', ')})`
 }

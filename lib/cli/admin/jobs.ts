@@ -1,5 +1,5 @@
 import { isJobId } from '#core/ids.ts'
-import { isCancelledByOperator, isTerminal, type VideoJob } from '#core/jobs/video-job.ts'
+import { isCancelled, isCancelledByOperator, isTerminal, type VideoJob } from '#core/jobs/video-job.ts'
 import { formatCredits } from '#core/money.ts'
 import type { LedgerEntry } from '#core/pricing/usage.ts'
 import { cancelVideoJob, redriveVideoJob } from '#lambdas/admin/jobs.ts'
@@ -55,6 +55,7 @@ export function jobRow(job: VideoJob) {
     id: job.jobId,
     tenant: job.tenantId,
     status: job.status,
+    cancelled: isCancelled(job),
     deleted: job.isDeleted,
     model: job.model,
     channel: job.channelId ?? null,

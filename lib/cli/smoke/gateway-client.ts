@@ -20,7 +20,7 @@ export function outOfTime(): SmokeFailure {
 /** Where to look first, by the status of an unexpected response. */
 const BY_STATUS: Readonly<Record<number, string>> = {
   400: 'the model does not accept plain text: choose another --model or --chat-model',
-  401: 'the key is revoked or belongs to another deployment: npm run admin -- key list',
+  401: 'the key is revoked or belongs to another deployment: npm run admin -- key list, with --stage, or --local for a local host',
   402: 'the tenant has too few credits (npm run admin -- tenant grant), or, as the response says, a budget is used up (tenant budget, key set --budget)',
   403: 'something in front of the gateway refused the request: the address, a web ACL, or an expired url',
   404: '--base-url must be the BaseUrl of the stack, with its stage, or the origin of its ConsoleUrl',

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals'
-import { markDeleted } from '#store/jobs/cancel-and-delete.ts'
+import { markCancelled, markDeleted } from '#store/jobs/cancel-and-delete.ts'
 import { recordWaitingForChannel } from '#store/jobs/job-progress.ts'
 import type { Table } from '#store/table/table.ts'
 import { jobList } from '../../../lib/cli/admin/job-list.ts'
@@ -17,21 +17,25 @@ beforeEach(async () => {
 })
 
 describe('job list', () => {
-  it('lists newest first, by status, to a limit, with a mark on deleted jobs', async () => {
+  it('lists newest first, by status, to a limit, with a mark on deleted and cancelled jobs', async () => {
     const failed = await failedJob(table, tenant)
     const now = Math.trunc(Date.now() / 1000)
     const open = await reserveJob(table, tenant, { createdAt: now + 10 })
     const deleted = await reserveJob(table, tenant, { createdAt: now + 20 })
     await markDeleted(table, deleted, Date.now())
+    const cancelled = await reserveJob(table, tenant, { createdAt: now + 30 })
+    await markCancelled(table, cancelled, Date.now())
     const list = async (options: Record<string, string>) => {
       const { json } = await runCommand(jobList, { table, options: { tenant: tenant.tenantId, ...options } })
       return Object(json).jobs.map(({ id }: { id: string }) => id)
     }
-    expect(await list({})).toEqual([deleted.jobId, open.jobId, failed.jobId])
+    expect(await list({})).toEqual([cancelled.jobId, deleted.jobId, open.jobId, failed.jobId])
+    expect(await list({ status: 'cancelled' })).toEqual([cancelled.jobId])
     expect(await list({ status: 'failed' })).toEqual([failed.jobId])
-    expect(await list({ limit: '1' })).toEqual([deleted.jobId])
+    expect(await list({ limit: '1' })).toEqual([cancelled.jobId])
     const { text } = await runCommand(jobList, { table, options: { tenant: tenant.tenantId } })
     expect(text).toContain('queued (deleted)')
+    expect(text).toContain('queued (cancelled)')
     expect(text).toMatch(/ ERROR +CAUSE\n/)
     expect(text).toMatch(/ cannot read <url> of yours +HTTP 401 at <url>\n?/)
     await expect(list({ status: 'expired' })).rejects.toThrow('--status expired: use queued')

@@ -58,6 +58,7 @@ describe('job commands', () => {
       id: job.jobId,
       tenant: tenant.tenantId,
       status: 'failed',
+      cancelled: false,
       deleted: false,
       model: job.model,
       channel: 'main',

@@ -148,5 +148,6 @@ describe('the words of an upstream', () => {
   it('never reach a log as the code of an error, which must look like a name', () => {
     expect(errorReason(400, { ...NONE, code: 'a cat on a roof' })).toBe('HTTP 400')
     expect(errorReason(429, { ...NONE, code: 'Throttling.RateQuota' })).toBe('HTTP 429 Throttling.RateQuota')
+    expect(errorReason(401, { ...NONE, code: '401' })).toBe('HTTP 401')
   })
 })
