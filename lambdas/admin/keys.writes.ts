@@ -17,7 +17,7 @@ import { InvalidRequestError } from '#core/errors.ts'
 import { RATE_PER_MINUTE_DEFAULT, RATE_PER_MINUTE_MAX } from '#core/limits.ts'
 import type { Actor } from '#store/audit/audit-entry.ts'
 import { planKeyBudget, readKeyBudgets } from '#store/key-budgets.ts'
-import { type ApiKeyListing, getApiKey, revokeApiKey } from '#store/keys/api-keys.ts'
+import { type ApiKeyListing, getApiKey } from '#store/keys/api-keys.ts'
 import { generateApiKey, type KeySettings, setApiKey, storeApiKey } from '#store/keys/key-changes.ts'
 import { countForHolder } from '#store/limits/console-rates.ts'
 import { isRefusal, StoreRefusal } from '#store/store-refusal.ts'
@@ -333,6 +333,7 @@ export const revokeKey = defineOperation({
   conflicts: ['changed_meanwhile'],
   audit: 'key revoke',
   async run({ key_id: keyId }, { table, actor }) {
+    const { revokeApiKey } = await import('#store/keys/revocation.ts')
     await revokeApiKey(table, keyId, actor)
     return { id: keyId, state: 'revoked' as const }
   },
@@ -347,7 +348,7 @@ export const restoreKey = defineOperation({
   conflicts: ['key_unusable', 'changed_meanwhile'],
   audit: 'key restore',
   async run({ key_id: keyId }, { table, actor }) {
-    const { restoreSubjectKey } = await import('#store/keys/subject-keys.ts')
+    const { restoreSubjectKey } = await import('#store/keys/revocation.ts')
     await restoreSubjectKey(table, keyId, actor)
     return { id: keyId, state: 'active' as const }
   },

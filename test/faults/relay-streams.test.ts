@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals'
 import { keyIdOf } from '#core/api-key.ts'
-import { revokeApiKey } from '#store/keys/api-keys.ts'
+import { revokeApiKey } from '#store/keys/revocation.ts'
 import {
   CHAT,
   chatAnswer,

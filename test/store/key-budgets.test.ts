@@ -19,8 +19,9 @@ import {
   readKeyBudgets,
   recountKeyBudget,
 } from '#store/key-budgets.ts'
-import { getApiKey, revokeApiKey } from '#store/keys/api-keys.ts'
+import { getApiKey } from '#store/keys/api-keys.ts'
 import { generateApiKey, setApiKey, storeApiKey } from '#store/keys/key-changes.ts'
+import { revokeApiKey } from '#store/keys/revocation.ts'
 import { RelayLedger } from '#store/relay-ledger/relay-ledger.ts'
 import { type TableWrite, tryTransact } from '#store/table/table.ts'
 import { tableKeys } from '#store/table/table-keys.ts'
@@ -72,6 +73,11 @@ describe('the budget of a key:', () => {
     (await verifyLedger(table, tenantId)).map(({ message }) => message)
   const settled = async (key: TestKey, bill: string) => settledJob(table, key, { ...(await requestOf(key)), bill })
   const reserved = async (key: TestKey) => reserveJob(table, key, await requestOf(key))
+
+  async function isWatched({ keyId }: TestKey): Promise<boolean> {
+    const watched = (await Array.fromAsync(watchedItems(table))).flat()
+    return watched.some((item) => item.of === 'key' && item.budgetId === keyId)
+  }
 
   /** The table, with something that happens after this read. */
   function interruptedAt(meanwhile: number, interruption: () => Promise<unknown>) {
@@ -239,19 +245,28 @@ describe('the budget of a key:', () => {
       const [key, lost] = [await newKey(tenant, '5/total'), await newKey(tenant, '5/total')]
       const other = await replacementOf(tenant, key)
       await table.transact({ gone: { Delete: { Key: tableKeys.keyBudget(lost.keyId) } } })
-      const isWatched = async () => {
-        const watched = (await Array.fromAsync(watchedItems(table))).flat()
-        return watched.some((item) => item.of === 'key' && item.budgetId === key.keyId)
-      }
       for (const [revoked, isStillWatched] of [
         [lost, true],
         [key, true],
         [other, false],
       ] as const) {
         await revokeApiKey(table, revoked.keyId, TESTER)
-        expect([revoked.keyId, await isWatched()]).toEqual([revoked.keyId, isStillWatched])
+        expect([revoked.keyId, await isWatched(key)]).toEqual([revoked.keyId, isStillWatched])
       }
       expect(await keyBudgetOf(table, key.keyId)).toEqual(['total', '0', '0', '5', '5'])
+    })
+
+    it('needs nobody after a repeated revocation, if the first one ended before it said so', async () => {
+      const key = await newKey(await openTenant(table), '5/total')
+      const failing = new Proxy(table, {
+        get: (target, name) =>
+          name === 'updateItem' ? () => Promise.reject(new Error('cut')) : Reflect.get(target, name),
+      })
+      await expect(revokeApiKey(failing, key.keyId, TESTER)).rejects.toThrow('cut')
+      expect((await getApiKey(table, key.keyId)).listing.state).toBe('revoked')
+      expect(await isWatched(key)).toBe(true)
+      await revokeApiKey(table, key.keyId, TESTER)
+      expect(await isWatched(key)).toBe(false)
     })
 
     it('makes a budget anew that is missing, with what is spent and held, so that no key is locked for ever', async () => {

@@ -1,16 +1,8 @@
 import * as z from 'zod/mini'
-import { type Actor, auditEntry } from '../audit/audit-entry.ts'
 import { type BudgetOfKey, budgetAttributes, namedBudget } from '../callers.ts'
 import { StoreRefusal } from '../store-refusal.ts'
 import { type Change, type Clause, change, isStill } from '../table/expressions.ts'
-import {
-  type NamedWrites,
-  queryPartition,
-  readBatches,
-  type Table,
-  type TableWrite,
-  tryTransact,
-} from '../table/table.ts'
+import { type NamedWrites, queryPartition, readBatches, type Table } from '../table/table.ts'
 import { isSortKey, tableKeys } from '../table/table-keys.ts'
 
 /**
@@ -234,62 +226,6 @@ export type ReplacedApiKey = Pick<ApiKeyListing, 'keyId' | 'expiresAt'> & {
   readonly endsAt: number
 }
 
-/** Reads and writes while playground keys are made with the key. */
-const TRIES_MAX = 5
-
-/**
- * Revokes a key, in one transaction with its listing, its playground keys and the entry of the audit log: its next request is refused, and
- * so is a reservation that is under way. A key that is revoked already stays as it is. Its budget needs nobody from then on, unless a
- * replacement still spends it.
- * @throws StoreRefusal `not_found` when no key has this id.
- * @throws StoreRefusal `changed_meanwhile` if playground keys are made with it all the time.
- */
-export async function revokeApiKey(table: Table, keyId: string, actor: Actor): Promise<void> {
-  for (let attempt = 0; attempt < TRIES_MAX; attempt += 1) {
-    const { listing } = await getApiKey(table, keyId)
-    const { tenantId, state, identity, expiresAt } = listing
-    if (state === 'revoked') {
-      return
-    }
-    // A revoked subject that is forgotten could call again.
-    const remove = identity === undefined ? [] : ['ttl']
-    const keyBudget = await stopWatchingBudget(table, listing)
-    const revocation = await updateKey(table, keyId, { set: { state: 'revoked' }, remove }, [
-      isStill('state', 'active'),
-      // A replacement, which would go on with the budget, gives the key another end.
-      isStill('expiresAt', expiresAt === null ? undefined : wholeSeconds(expiresAt)),
-    ])
-    const target = { kind: 'key', id: keyId, tenantId } as const
-    const [before, after] = [{ state: 'active' }, { state: 'revoked' }]
-    const audit = auditEntry({ actor, action: 'key revoke', target, before, after, at: Date.now() })
-    // Another command, or an earlier try of this one, may have revoked the key since it was read.
-    if ((await tryTransact(table, { ...revocation, keyBudget, audit })) === undefined) {
-      return
-    }
-  }
-  throw new StoreRefusal('changed_meanwhile', `key ${keyId} is being changed by others: nothing was done`)
-}
-
-/**
- * The write that takes the budget of an API key that ends out of the watched ones; undefined if another key spends it, or if there is none.
- * The budgets of subjects stay: a subject can be restored, and others may share the budget.
- */
-async function stopWatchingBudget(
-  table: Table,
-  { keyId, budget, identity }: ApiKeyListing,
-): Promise<TableWrite | undefined> {
-  if (budget === null || identity !== undefined) {
-    return undefined
-  }
-  const key = tableKeys.keyBudget(budget.id)
-  const isSpentBy = (other: ApiKeyListing) =>
-    other.keyId !== keyId && other.state === 'active' && other.budget?.id === budget.id
-  if ((await listApiKeys(table)).some(isSpentBy) || (await table.readItem(key)) === undefined) {
-    return undefined
-  }
-  return { Update: change(key, { remove: ['GSI1PK', 'GSI1SK'] }, ['attribute_exists(PK)']) }
-}
-
 /**
  * The writes that give a replaced key its new end. The listing keeps the first end of the key, so that a second successor gets the key's
  * lifetime and not its last days.
@@ -301,7 +237,11 @@ export async function endKey(
 ): Promise<NamedWrites> {
   const was = expiresAt === null ? undefined : wholeSeconds(expiresAt)
   const ending = { set: { expiresAt: wholeSeconds(endsAt) }, setOnce: { endBeforeReplacement: was ?? null } }
-  return await updateKey(table, keyId, ending, [isStill('expiresAt', was), isStill('revision', revision)])
+  return await updateKey(table, keyId, ending, [
+    isStill('state', 'active'),
+    isStill('expiresAt', was),
+    isStill('revision', revision),
+  ])
 }
 
 /** Seconds of a time in milliseconds, rounded down, so that a key never works longer than it should. */

@@ -5,16 +5,14 @@ import { commonModels, lowerRate, readLimits, type SubjectLimits, writeLimits } 
 import { type Microcredits, ZERO } from '#core/money.ts'
 import { subjectDigest } from '#core/refused-key.ts'
 import { sha256Hex } from '../../platform/crypto.ts'
-import { type Actor, auditEntry } from '../audit/audit-entry.ts'
+import { auditEntry } from '../audit/audit-entry.ts'
 import { putKeyBudget, readKeyBudget } from '../budgets.ts'
 import { type BudgetOfKey, budgetAttributes, type Caller, nameBudget, namedBudget } from '../callers.ts'
-import { StoreRefusal } from '../store-refusal.ts'
 import { storedAmount } from '../table/attributes.ts'
 import { allOf, change, isStill } from '../table/expressions.ts'
 import { type Item, type NamedWrites, type Table, tryTransact } from '../table/table.ts'
 import { tableKeys } from '../table/table-keys.ts'
 import { isTenantInState, readTenantState } from '../tenants/tenants.ts'
-import { getApiKey, updateKey } from './api-keys.ts'
 
 /** A subject of an issuer, as the key of a tenant. */
 export type Subject = {
@@ -96,7 +94,7 @@ function isForgotten({ ttl }: Item, nowMilliseconds: number): boolean {
 }
 
 /** When a subject that calls now is forgotten. */
-function keptUntil(nowMilliseconds: number): number {
+export function keptUntil(nowMilliseconds: number): number {
   return Math.floor(nowMilliseconds / 1000) + KEPT_SECONDS
 }
 
@@ -393,28 +391,4 @@ function ownAmount(
 ): Microcredits | undefined {
   const expected = own !== undefined && own < before ? own : before
   return stored === expected ? own : stored < before ? stored : undefined
-}
-
-/**
- * Lets the subject of an issuer call again, whose key was revoked: in one transaction with the entry of the audit log. A key that is not revoked
- * stays as it is.
- * @throws StoreRefusal `not_found`, `key_unusable` for an API key, which stays revoked; `changed_meanwhile`.
- */
-export async function restoreSubjectKey(table: Table, keyId: string, actor: Actor): Promise<void> {
-  const { tenantId, state, identity } = (await getApiKey(table, keyId)).listing
-  if (identity === undefined) {
-    throw new StoreRefusal('key_unusable', `key ${keyId} is an API key, whose revocation is final: create a new one`)
-  }
-  if (state === 'active') {
-    return
-  }
-  const restoring = await updateKey(table, keyId, { set: { state: 'active', ttl: keptUntil(Date.now()) } }, [
-    isStill('state', 'revoked'),
-  ])
-  const target = { kind: 'key', id: keyId, tenantId } as const
-  const [before, after] = [{ state: 'revoked' }, { state: 'active' }]
-  const audit = auditEntry({ actor, action: 'key restore', target, before, after, at: Date.now() })
-  if ((await tryTransact(table, { ...restoring, audit })) !== undefined) {
-    throw new StoreRefusal('changed_meanwhile', `key ${keyId} is being changed by others: nothing was done`)
-  }
 }

@@ -1,6 +1,6 @@
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
-import { revokeApiKey } from '#store/keys/api-keys.ts'
 import { storeApiKey } from '#store/keys/key-changes.ts'
+import { revokeApiKey } from '#store/keys/revocation.ts'
 import { useOpened } from '../../engines/use-opened.ts'
 import { reserveJob, TESTER } from '../../engines/video-jobs.ts'
 import { type Client, startVideoRoutes, type VideoRoutes } from '../video-routes.ts'

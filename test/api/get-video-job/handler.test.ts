@@ -1,7 +1,7 @@
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { v7 as uuidv7 } from 'uuid'
 import { markDeleted } from '#store/jobs/cancel-and-delete.ts'
-import { revokeApiKey } from '#store/keys/api-keys.ts'
+import { revokeApiKey } from '#store/keys/revocation.ts'
 import { useOpened } from '../../engines/use-opened.ts'
 import { reserveJob, TESTER } from '../../engines/video-jobs.ts'
 import { type Client, startVideoRoutes, type VideoRoutes } from '../video-routes.ts'

@@ -2,7 +2,7 @@ import { expect } from '@jest/globals'
 import { v7 as uuidv7 } from 'uuid'
 import { limitsOf } from '#core/identity.ts'
 import { subjectDigest } from '#core/refused-key.ts'
-import { revokeApiKey } from '#store/keys/api-keys.ts'
+import { revokeApiKey } from '#store/keys/revocation.ts'
 import { admitSubject, subjectKeyId } from '#store/keys/subject-keys.ts'
 import { reserveJob } from '../../engines/video-jobs.ts'
 import {

@@ -6,9 +6,9 @@ import {
   hasNoNewPlaygroundKey,
   listApiKeys,
   readPlaygroundKeys,
-  revokeApiKey,
 } from '#store/keys/api-keys.ts'
 import { putApiKey } from '#store/keys/key-changes.ts'
+import { revokeApiKey } from '#store/keys/revocation.ts'
 import { breakConnection, tableWithClient } from '../../engines/test-table.ts'
 import { useTestTable } from '../../engines/use-test-table.ts'
 import { TESTER } from '../../engines/video-jobs.ts'

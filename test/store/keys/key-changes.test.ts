@@ -4,8 +4,9 @@ import { isPlausibleKey, keyIdOf } from '#core/api-key.ts'
 import { sha256Hex } from '#platform/crypto.ts'
 import { readAudit } from '#store/audit/read-audit.ts'
 import { findCaller } from '#store/callers.ts'
-import { getApiKey, listApiKeys, revokeApiKey } from '#store/keys/api-keys.ts'
+import { getApiKey, listApiKeys } from '#store/keys/api-keys.ts'
 import { generateApiKey, type KeySettings, putApiKey, setApiKey, storeApiKey } from '#store/keys/key-changes.ts'
+import { revokeApiKey } from '#store/keys/revocation.ts'
 import { tableKeys } from '#store/table/table-keys.ts'
 import { readPartition } from '../../engines/audit.ts'
 import { breakConnection, type TableWithClient, tableWithClient } from '../../engines/test-table.ts'
@@ -104,6 +105,16 @@ describe('an api key', () => {
     expect(listing).toMatchObject({ expiresAt: NOW * 1000 + 5_000, endBeforeReplacement: null })
   })
 
+  it('has no successor that is made while it is revoked', async () => {
+    await putApiKey(table, key('leaked'), TESTER)
+    await revokeApiKey(table, 'leaked', TESTER)
+    const replaces = { keyId: 'leaked', endsAt: NOW * 1000, expiresAt: null }
+    const late = putApiKey(table, { ...key('late'), replaces }, TESTER)
+    await expect(late).rejects.toMatchObject({ code: 'changed_meanwhile' })
+    expect(await findCaller(table, 'digest-of-late', NOW)).toBeUndefined()
+    expect(await findCaller(table, 'digest-of-leaked', NOW)).toBeUndefined()
+  })
+
   it('has one successor of many that are made at the same time', async () => {
     await putApiKey(table, { ...key('wanted'), expiresAt: NOW * 1000 + 9_000 }, TESTER)
     const replaces = { keyId: 'wanted', endsAt: NOW * 1000, expiresAt: NOW * 1000 + 9_000 }
@@ -135,20 +146,6 @@ describe('an api key', () => {
       expect(await findCaller(table, 'digest-of-heir', NOW)).toBeUndefined()
     },
   )
-
-  it('that is revoked stays so whatever end it is given', async () => {
-    await putApiKey(table, key('gone'), TESTER)
-    await revokeApiKey(table, 'gone', TESTER)
-    await putApiKey(
-      table,
-      {
-        ...key('after'),
-        replaces: { keyId: 'gone', endsAt: NOW * 1000 + 5_000, expiresAt: null },
-      },
-      TESTER,
-    )
-    expect(await findCaller(table, 'digest-of-gone', NOW)).toBeUndefined()
-  })
 
   it.each([0, 1.5, -1, 60_001])('is not stored with a rate of %s', async (ratePerMinute) => {
     await expect(putApiKey(table, { ...key('rated'), ratePerMinute }, TESTER)).rejects.toBeInstanceOf(RangeError)

@@ -2,8 +2,8 @@ import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { ZERO } from '#core/money.ts'
 import { sha256Hex } from '#platform/crypto.ts'
 import { readAudit } from '#store/audit/read-audit.ts'
-import { revokeApiKey } from '#store/keys/api-keys.ts'
 import { generateApiKey, storeApiKey } from '#store/keys/key-changes.ts'
+import { revokeApiKey } from '#store/keys/revocation.ts'
 import { createAdminKey, listAdminKeys, revokeAdminKey } from '#store/sessions/admin-keys.ts'
 import {
   endSession,
