@@ -157,14 +157,25 @@ export function parseOpenAiBody<Schema extends z.ZodType>(schema: Schema, body: 
   if (parsed.success) {
     return parsed.data
   }
-  const [issue] = parsed.error.issues
-  const { path = [], code, message = '' } = issue ?? {}
+  const { path, code, message } = firstFault(parsed.error.issues)
   const param = z.core.toDotPath(path)
   if (path.reduce<unknown>((inner, name) => Object(inner)[name], body) === undefined) {
     throw refusal(400, `Missing required parameter: '${param}'.`, 'missing_required_parameter', param)
   }
   const kind = code === 'invalid_type' ? 'invalid_type' : 'invalid_value'
   throw refusal(400, `Invalid value for '${param}'. ${message}`.trim(), kind, param)
+}
+
+type Fault = { readonly path: readonly PropertyKey[]; readonly code?: string | undefined; readonly message: string }
+
+/** The first fault; of a field with several forms, the one in the only form whose type the value has. */
+function firstFault([issue]: readonly z.core.$ZodIssue[]): Fault {
+  if (issue === undefined) {
+    return { path: [], message: '' }
+  }
+  const forms = issue.code === 'invalid_union' ? issue.errors.map(firstFault) : []
+  const [only, ...others] = forms.filter(({ path, code }) => path.length > 0 || code !== 'invalid_type')
+  return only === undefined || others.length > 0 ? issue : { ...only, path: [...issue.path, ...only.path] }
 }
 
 /** Token ids of one text. */

@@ -179,6 +179,13 @@ describe('a request that the OpenAI-style upstream refuses', () => {
       'messages[0].role',
       'missing_required_parameter',
     ],
+    [
+      'with a bare image url',
+      chatPath,
+      { model: 'a', messages: [{ role: 'user', content: [{ type: 'image_url', image_url: 'https://a.example' }] }] },
+      'messages[0].content[0].image_url',
+      'invalid_type',
+    ],
     ['that is a list', chatPath, [], null, null],
     ['with strings and ids', '/embeddings', { model: 'a', input: ['a', 1] }, 'input', 'invalid_value'],
     ['with 2049 inputs', '/embeddings', { model: 'a', input: Array(2049).fill('a') }, 'input', 'invalid_value'],
