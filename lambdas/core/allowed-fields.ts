@@ -120,7 +120,7 @@ const ALLOWED = {
 /** Name of a built-in list. */
 export type AllowedList = keyof typeof ALLOWED
 
-/** Fields of responses and messages that cost or reroute beyond the tokens of the model. */
+/** Fields of responses and messages that cost or reroute beyond the tokens of the model, or name another request of the upstream's account. */
 export const GATED_FIELDS = [
   'service_tier',
   'speed',
@@ -129,6 +129,9 @@ export const GATED_FIELDS = [
   'mcp_servers',
   'models',
   'fallbacks',
+  'fallback_credit_token',
+  'billing_policy',
+  'diagnostics',
 ] as const
 
 /** Fields by which a request says what it may cost. */

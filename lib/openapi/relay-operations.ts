@@ -254,6 +254,7 @@ const COUNT_TOKENS_FIELDS: DescribedFields = {
 
 const MESSAGES_FIELDS: DescribedFields = {
   ...COUNT_TOKENS_FIELDS,
+  compaction: { description: 'Refused: an upstream bills a compaction beyond the usage that it reports.' },
   max_tokens: { description: 'Maximum tokens of the message. Above the limit of the model, the limit counts.' },
   stream: { description: 'Returns server-sent events.', default: false },
   temperature: { description: 'Sampling temperature. Default: the upstream’s.' },

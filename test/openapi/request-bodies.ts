@@ -172,6 +172,7 @@ export const REFUSED: readonly [BodyKind, object][] = [
   ['count', message({ content: 7 })],
   ['message', { tools: [{ name: 'f', input_schema: 'x' }] }],
   ['message', { thread: { type: 'create' } }],
+  ['message', { compaction: { type: 'summarize' } }],
   ['count', { thread: { type: 'continue', previous_message_id: 'msg_1' } }],
   ['count', { tool_choice: 'auto' }],
   ['completion', { prompt: undefined }],

@@ -1,7 +1,14 @@
 import * as z from 'zod'
 import { InvalidRequestError } from '../errors.ts'
 import { asText, isJsonObject, type JsonObject } from '../json/parse-json-text.ts'
-import { type AgentRequest, boundAgentCall, mediaOf, modelOfRoute, refuseCompaction } from './agent-request.ts'
+import {
+  type AgentRequest,
+  boundAgentCall,
+  COMPACTION,
+  mediaOf,
+  modelOfRoute,
+  refuseCompaction,
+} from './agent-request.ts'
 import { boolean, MESSAGES_MAX, number, outputTokens, string } from './chat-request.ts'
 import { THREAD_UNSUPPORTED } from './error-form.ts'
 import { type Gated, gatedFields, type OfferedTool, type ToolKind } from './gated-fields.ts'
@@ -49,6 +56,7 @@ export const messagesBodySchema = z.looseObject(
   {
     ...shared,
     max_tokens: outputTokens('max_tokens'),
+    compaction: z.null(`\`compaction\`: ${COMPACTION}`).optional(),
     stream: boolean('stream').nullish(),
     temperature: number('temperature', 0, 2).nullish(),
     top_p: number('top_p', 0, 1).nullish(),

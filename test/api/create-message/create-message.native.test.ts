@@ -1,3 +1,4 @@
+import type { MessageCreateParamsBase } from '@anthropic-ai/sdk/resources/beta/messages/messages'
 import { describe, expect, it } from '@jest/globals'
 import { CHAT, openStream, sendJson, startRelayRig } from '../../engines/relay-rig.ts'
 import { useOpened } from '../../engines/use-opened.ts'
@@ -207,6 +208,37 @@ describe('create-message for an upstream that would bound no conversation', () =
       statusCode: 400,
       text: expect.stringContaining('context_management.edits.1'),
     })
+  })
+})
+
+/** Each field of the API as its SDK knows it: one that a later SDK adds does not compile until somebody has decided about it. */
+const FIELDS = {
+  ...{ model: 'passes', messages: 'passes', max_tokens: 'passes', stream: 'passes', system: 'passes' },
+  ...{ tools: 'passes', tool_choice: 'passes', stop_sequences: 'passes', thinking: 'passes', metadata: 'passes' },
+  ...{ cache_control: 'passes', context_management: 'passes', output_config: 'passes', output_format: 'passes' },
+  ...{ service_tier: 'left out', speed: 'left out', inference_geo: 'left out', container: 'left out' },
+  ...{ mcp_servers: 'left out', fallbacks: 'left out', fallback_credit_token: 'left out' },
+  ...{ billing_policy: 'left out', diagnostics: 'left out' },
+  ...{ thread: 'refused', compaction: 'refused' },
+  ...{ betas: 'header', user_profile_id: 'header', workspace_id: 'header' },
+} as const satisfies Record<keyof MessageCreateParamsBase, 'passes' | 'left out' | 'refused' | 'header'>
+
+describe('a field of a message that costs more than tokens, or names what the upstream keeps', () => {
+  const fieldsOf = (fate: string) => Object.entries(FIELDS).flatMap(([name, each]) => (each === fate ? [name] : []))
+
+  it.each(fieldsOf('refused'))('is refused before anything is reserved: %s', async (name) => {
+    const { id, key } = await rig.tenant('1')
+    const { statusCode, text } = await create({ ...BODY, [name]: { type: 'create' } }, { key })
+    expect({ statusCode, text }).toMatchObject({ statusCode: 400, text: expect.stringContaining(name) })
+    expect(await rig.rows(id)).toEqual([])
+  })
+
+  it('is left out and named, unless the channel passes it', async () => {
+    upstream().answerWith((outgoing) => sendJson(outgoing, message()))
+    const gated = Object.fromEntries(fieldsOf('left out').map((name) => [name, 'any']))
+    const { headers } = await create({ ...BODY, ...gated, metadata: { user_id: 'u' } })
+    expect(upstream().calls.at(-1)?.body).toEqual({ ...BODY, model: 'upstream-chat', metadata: { user_id: 'u' } })
+    expect(headers['x-reelgate-ignored']).toBe(Object.keys(gated).join(', '))
   })
 })
 
