@@ -126,7 +126,7 @@ export async function runDemo(): Promise<void> {
 
 /** The callback follows the end of the job at once. @throws Error if none arrives in time. */
 async function withinBound(received: Promise<ReceivedCallback>): Promise<ReceivedCallback> {
-  const late = delay(CALLBACK_SECONDS_MAX * 1000).then(() => {
+  const late = delay(CALLBACK_SECONDS_MAX * 1000, undefined, { ref: false }).then(() => {
     throw new Error(`no callback arrived within ${CALLBACK_SECONDS_MAX} s`)
   })
   return await Promise.race([received, late])
