@@ -168,8 +168,8 @@ export const UPSTREAM_ERROR_CLASSES = [
   'broken_reply',
   'odd_body',
   'rate_limited',
-  'client_error',
-  'server_error',
+  'http_4xx',
+  'http_5xx',
 ] as const
 
 /** One class of upstream errors. */

@@ -44,7 +44,7 @@ export function errorClassOfStatus(status: number): UpstreamErrorClass | undefin
   if (status === 429) {
     return 'rate_limited'
   }
-  return status < 500 ? 'client_error' : 'server_error'
+  return status < 500 ? 'http_4xx' : 'http_5xx'
 }
 
 /** One call of a channel. */

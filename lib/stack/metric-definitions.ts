@@ -181,7 +181,7 @@ const MEASURE_DEFINITIONS: Readonly<Record<Measure, MetricDefinition & { readonl
     unit: 'class',
     by: 'reason',
     meaning:
-      'one call of an upstream failed; a metric of each channel. Its value is the number of the class: 1 `connect_error`, 2 `timeout`, 3 `broken_reply`, 4 `odd_body` (a success in an unknown format), 5 `rate_limited` (429), 6 `client_error` (another 4xx; also a refusal of a bad request or of a cancel), 7 `server_error`. Its sample count is the number of errors, and `TC(1.5:2.5)` that of class 2',
+      'one call of an upstream failed; a metric of each channel. Its value is the number of the class: 1 `connect_error`, 2 `timeout`, 3 `broken_reply`, 4 `odd_body` (a success in an unknown format), 5 `rate_limited` (429), 6 `http_4xx` (another 4xx; also a refusal of a bad request or of a cancel), 7 `http_5xx`. Its sample count is the number of errors, and `TC(1.5:2.5)` that of class 2',
   },
   upstream_connect_error: { by: 'channel', meaning: 'calls of upstreams without a connection, over all channels' },
   open_jobs: { meaning: 'open reservations of video jobs, measured every ten minutes' },

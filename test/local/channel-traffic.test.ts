@@ -24,7 +24,7 @@ describe('watchChannels', () => {
     const traffic = describeChannels()
     expect(traffic.channels['channel-0']).toEqual({
       calls: 2,
-      errors: { server_error: 1 },
+      errors: { http_5xx: 1 },
       p50Milliseconds: expect.any(Number),
       p95Milliseconds: expect.any(Number),
       breaker: 'open',

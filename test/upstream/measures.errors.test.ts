@@ -32,10 +32,10 @@ describe('upstream errors', () => {
     it.each([
       [200, undefined],
       [399, undefined],
-      [400, 'client_error'],
+      [400, 'http_4xx'],
       [429, 'rate_limited'],
-      [499, 'client_error'],
-      [500, 'server_error'],
+      [499, 'http_4xx'],
+      [500, 'http_5xx'],
     ])('%i: %s', (status, expected) => {
       expect(errorClassOfStatus(status)).toBe(expected)
     })

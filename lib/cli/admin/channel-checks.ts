@@ -151,7 +151,7 @@ function failingUpstream({ id, provider }: Pick<Channel, 'id' | 'provider'>, fig
   const paused = isOpen ? `its breaker is ${breaker === 'open' ? 'open, for all tenants or for one' : 'half open'}` : ''
   const message = `channel ${id}: ${[said, paused].filter((part) => part !== '').join('; ')}`
   // Below the breaker, refusals alone may be about what one client sent.
-  const isOfClients = !isOpen && breaker !== undefined && errors.client_error === failed
+  const isOfClients = !isOpen && breaker !== undefined && errors.http_4xx === failed
   return [(isOfClients ? warning : wrong)('upstreams', message, upstreamAdvice(provider))]
 }
 

@@ -236,7 +236,7 @@ function readNumber(text: string, schema: typeof channelWeight, advice: string):
   return data
 }
 
-/** The errors in one cell, the most frequent class first, such as `3 (2 timeout, 1 server_error)`. */
+/** The errors in one cell, the most frequent class first, such as `3 (2 timeout, 1 http_5xx)`. */
 export function errorsText(errors: ChannelFigures['errors']): string {
   const counted = Object.entries(errors).filter(([, count]) => count > 0)
   const all = counted.reduce((sum, [, count]) => sum + count, 0)

@@ -141,7 +141,7 @@ describe('channel list', () => {
       described.channels = {
         main: {
           calls: 12,
-          errors: { timeout: 1, server_error: 2 },
+          errors: { timeout: 1, http_5xx: 2 },
           p50Milliseconds: 40,
           p95Milliseconds: 300,
           breaker: null,
@@ -155,7 +155,7 @@ describe('channel list', () => {
         open_jobs: 1,
         open_jobs_max: 100,
         calls: 12,
-        errors: { timeout: 1, server_error: 2 },
+        errors: { timeout: 1, http_5xx: 2 },
         p50_milliseconds: 40,
         p95_milliseconds: 300,
         breaker: null,
@@ -170,7 +170,7 @@ describe('channel list', () => {
       })
       expect(rows.get('chat')).toMatchObject({ breaker: 'open', open_jobs: null, calls: 0 })
       expect(answer.text).toMatch(
-        /main +p2 +disabled +0 +1 +1 of 100 +12 +3 \(2 server_error, 1 timeout\) +40 \/ 300 ms/,
+        /main +p2 +disabled +0 +1 +1 of 100 +12 +3 \(2 http_5xx, 1 timeout\) +40 \/ 300 ms/,
       )
       expect(answer.text).toContain('0.5 (configured 1)')
       expect(warnings).toEqual([])

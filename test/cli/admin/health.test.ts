@@ -322,12 +322,12 @@ describe('health-command: health of a local host', () => {
 
   it('names a channel whose upstream refuses every call', async () => {
     const times = { p50Milliseconds: 3, p95Milliseconds: 5 }
-    const refused = { calls: 3, errors: { client_error: 3 }, ...times }
+    const refused = { calls: 3, errors: { http_4xx: 3 }, ...times }
     figures = { main: { ...refused, breaker: 'open' }, spare: { ...refused, calls: 4, breaker: 'closed' } }
     const { isOk, text } = await look(server.origin)
     expect(isOk).toBe(false)
     expect(text).toMatch(
-      /WRONG +upstreams +channel main: 3 calls in the last minute, errors 3 \(3 client_error\); its breaker is open, for all tenants or for one/,
+      /WRONG +upstreams +channel main: 3 calls in the last minute, errors 3 \(3 http_4xx\); its breaker is open, for all tenants or for one/,
     )
     expect(text).toContain('`job list --status failed` shows those that no other channel served')
     expect(text).not.toContain('channel spare:')

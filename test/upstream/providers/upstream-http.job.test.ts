@@ -78,9 +78,9 @@ describe('a failed call of an upstream', () => {
     ['timeout', silence('no_response', 'timeout')],
     ['broken_reply', silence('no_response', 'ECONNRESET')],
     ['odd_body', response(200, '<html>')],
-    ['client_error', response(404, '{}')],
+    ['http_4xx', response(404, '{}')],
     ['rate_limited', response(429, '{}')],
-    ['server_error', response(503, '<html>')],
+    ['http_5xx', response(503, '<html>')],
   ]
 
   it.each(FAILURES)('counts as %s of its channel, and comes back as it was', async (errorClass, failure) => {
