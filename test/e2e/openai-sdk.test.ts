@@ -354,7 +354,7 @@ describe('openai sdk', () => {
       expect(refusals[0]).toBeInstanceOf(RateLimitError)
       expect(refusals[0]).toMatchObject({
         code: 'rate_limit_exceeded',
-        message: expect.stringContaining('may send 60 a minute and 12 at once'),
+        message: expect.stringContaining('may send 60 a minute, and 12 at once after a rest'),
       })
       expect(refusals[0].headers.get('retry-after')).toMatch(/^[1-6]$/)
       // A machine that needs a second for this has room for one more again.

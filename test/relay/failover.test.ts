@@ -33,7 +33,7 @@ describe('the next channel is asked', () => {
     ],
     ['500', httpAnswer(500, errorBody({ code: 'server_error' })), 'HTTP 500 server_error'],
     ['502', httpAnswer(502, '<html>'), 'HTTP 502'],
-    ['503', httpAnswer(503, errorBody({ code: 503 })), 'HTTP 503 503'],
+    ['503', httpAnswer(503, errorBody({ code: 503 })), 'HTTP 503'],
     ['529', httpAnswer(529, ''), 'HTTP 529'],
     ['a redirect', httpAnswer(308, '', { Location: 'http://127.0.0.1:1/' }), 'HTTP 308'],
     ['a compressed reply', httpAnswer(200, 'x', { 'Content-Encoding': 'gzip' }), 'compressed reply'],
