@@ -401,14 +401,14 @@ describe('the body of a download', () => {
 
   it('does not blame the upstream for a slow reader', async () => {
     const server = await serve((_request, response) => response.end(Buffer.alloc(900_000)))
-    const pace = { idleMilliseconds: 500, windowMilliseconds: 80, bytesPerSecondMin: 200_000 }
+    const pace = { idleMilliseconds: 900, windowMilliseconds: 500, bytesPerSecondMin: 500_000 }
     const { body } = await openDownload(from(server, { pace }))
     let received = 0
     for await (const chunk of body) {
       received += Buffer.byteLength(chunk)
       if (received === Buffer.byteLength(chunk)) {
         // The reader itself takes longer than the idle limit and the window.
-        await new Promise((resolve) => setTimeout(resolve, 600))
+        await new Promise((resolve) => setTimeout(resolve, 1_000))
       }
     }
     expect(received).toBe(900_000)
