@@ -186,7 +186,7 @@ function readDocument(file: string, lines: LineCounter): Document {
   } catch (error) {
     throw new GatewayConfigError(`cannot read the configuration file ${resolve(file)}`, { cause: error })
   }
-  const document = parseDocument(text, { lineCounter: lines })
+  const document = parseDocument(text, { lineCounter: lines, merge: true })
   if (document.errors.length > 0) {
     // What follows one of these two is misread.
     const tabs = document.errors.filter(({ code }) => code === 'TAB_AS_INDENT')

@@ -2,6 +2,8 @@
 export type OpenAiMagic = {
   /** The string without its magic words, which a response may quote. */
   readonly prose: string
+  /** Whether it has no magic word. */
+  readonly isPlain: boolean
   readonly has: (word: MagicWord) => boolean
   /** An argument of `[word:ARGUMENT:ARGUMENT]`. */
   readonly text: (word: MagicWord, index?: number) => string | undefined
@@ -75,6 +77,7 @@ export function parseOpenAiMagic(prompt: string): OpenAiMagic {
   const text: OpenAiMagic['text'] = (word, index = 0) => words.get(word)?.[index]
   return {
     prose: prose.replace(/\s+/g, ' ').trim(),
+    isPlain: words.size === 0,
     has: (word) => words.has(word),
     text,
     number: (word, max) => (text(word) === undefined ? undefined : Math.min(Number(text(word)), max)),

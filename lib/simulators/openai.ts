@@ -139,9 +139,9 @@ class OpenAiUpstream {
     return (request: SimulatorRequest, origin: string): Decision => {
       const body = endpoint.parse(request.body)
       const prompt = endpoint.promptOf(body)
-      const { prose } = parseOpenAiMagic(prompt)
-      // A model id such as `small [error:500]` asks for a failure in place of the prompt, whose own words come first.
-      const magic = { ...parseOpenAiMagic(`${prompt} ${body.model}`), prose }
+      const asked = parseOpenAiMagic(prompt)
+      // A model id such as `small [error:500]` asks for a failure where the prompt asks for nothing.
+      const magic = asked.isPlain ? { ...parseOpenAiMagic(body.model), prose: asked.prose } : asked
       const problem = this.#askedProblem(prompt, magic, body.model)
       return { response: problem ?? endpoint.respond(body, { magic, nowMs: this.#now(), origin }), magic }
     }

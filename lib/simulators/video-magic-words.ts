@@ -50,9 +50,19 @@ const SUBMIT_DELAY_SECONDS_MAX = 300
 /** The behaviour that a prompt requests. Undefined fields mean the default. */
 export type MagicPrompt = ReturnType<typeof parseMagicPrompt>
 
+/** A prompt with the words of a model id, which count where the prompt has none of its own. */
+export function withMagicModel(prompt: string, words: string): string {
+  const isPlain = commandsOf(prompt).every((command) => {
+    const [name = '', argument = ''] = command.split(':')
+    const { pattern } = Object.entries(ARGUMENTS).find(([word]) => word === name)?.[1] ?? {}
+    return !(pattern?.test(argument) ?? VIDEO_WORD_FORMS.includes(command))
+  })
+  return isPlain ? `${prompt}${words}` : prompt
+}
+
 /** Reads every `[command]` of a prompt. Unknown ones are prose; the first entry of each table above wins. */
 export function parseMagicPrompt(prompt: string) {
-  const commands = [...prompt.matchAll(/\[([a-z][a-z-]*(?::[a-z0-9.-]+)?)\]/g)].map((match) => match[1] ?? '')
+  const commands = commandsOf(prompt)
   const firstOf = <Name extends string>(names: readonly Name[]) => names.find((name) => commands.includes(name))
   const hasFlag = (flag: (typeof FLAGS)[number]) => commands.includes(flag)
   /** The argument of `[name:ARGUMENT]`, if it has the form. */
@@ -84,4 +94,8 @@ export function parseMagicPrompt(prompt: string) {
     /** `[minimal]`: the proxy's shortest success. */
     isMinimal: hasFlag('minimal'),
   }
+}
+
+function commandsOf(prompt: string): readonly string[] {
+  return [...prompt.matchAll(/\[([a-z][a-z-]*(?::[a-z0-9.-]+)?)\]/g)].map((match) => match[1] ?? '')
 }

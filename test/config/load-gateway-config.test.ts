@@ -59,6 +59,12 @@ describe('a valid configuration', () => {
     expect(config.trusted_origins).toStrictEqual(['http://127.0.0.1:9400'])
   })
 
+  it('may merge a row of YAML into another', () => {
+    const model = 'kind: chat, billing: per_request, context_tokens: 1, max_output_tokens: 1, prices: [{ price: "1" }]'
+    const { config } = load(`channels: []\nmodels: [&one { id: one, ${model} }, { <<: *one, id: two }]`)
+    expect(config.models.filter(({ id }) => id === 'two')).toMatchObject([{ kind: 'chat', context_tokens: 1 }])
+  })
+
   it('has its defaults filled in', () => {
     const { config, warnings } = load(
       'channels: []\nmodels: [{ id: m, kind: chat, billing: per_request, context_tokens: 1, max_output_tokens: 1, prices: [{ price: "1" }] }]',

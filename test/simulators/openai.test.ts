@@ -72,11 +72,14 @@ describe('the OpenAI-style upstream', () => {
 })
 
 describe('words in a model id', () => {
-  it('count as in a prompt, whose own words come first', async () => {
+  it('count as in a prompt, unless the prompt has any of its own', async () => {
     const { chat } = await useOpenAi()
     const ask = (content: string) => chat(content, { model: 'small [error:503]' })
     expect((await ask('Hello')).status).toBe(503)
+    expect((await ask('[sic] Hello')).status).toBe(503)
     expect((await ask('[error:429] Hello')).status).toBe(429)
+    expect((await ask('[policy] Hello')).status).toBe(400)
+    expect((await ask('[long:3] Hello')).status).toBe(200)
   })
 })
 

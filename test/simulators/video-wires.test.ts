@@ -119,6 +119,17 @@ describe('words at the end of a model id', () => {
     const { submit, body } = await useVideo(provider)
     expect((await submit({ ...body('a cat'), model })).status).toBe(status)
   })
+
+  it.each([
+    ['a [big] cat', 401],
+    ['a [slow:x] cat', 401],
+    ['[slow:1] a cat', 200],
+    ['[moderated] a cat', 200],
+    ['[refuse] a cat', 400],
+  ])('count unless the prompt has any of its own: %s responds %i', async (prompt, status) => {
+    const { submit, body } = await useVideo('p1')
+    expect((await submit({ ...body(prompt), model: 'famB-1.1-t2v [unauthorized]' })).status).toBe(status)
+  })
 })
 
 describe('a body that a provider refuses', () => {
