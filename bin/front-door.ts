@@ -11,7 +11,7 @@ function main(): void {
   refuseUnknownContext(Object.keys(app.node.getAllContext()))
   const settings = readStageSettings((name) => app.node.tryGetContext(name))
   if (!settings.hasCdn) {
-    throw new StageSettingsError('the context setting cdn=off leaves out the front door, and so its stack in us-east-1')
+    throw new StageSettingsError('the setting cdn=off leaves out the front door, and so its stack in us-east-1')
   }
   new FrontDoorStack(app, { settings, account: process.env.CDK_DEFAULT_ACCOUNT })
   Validations.of(app).addPlugins(new AwsSolutionsChecks(app))

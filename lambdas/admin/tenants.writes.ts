@@ -123,7 +123,7 @@ export const changeTenant = defineOperation({
       actor,
     })
     if (budget !== undefined && !isChanged) {
-      warn(`tenant ${tenantId} has this budget already: nothing was changed`)
+      warn(`tenant ${tenantId} has ${budget === null ? 'no' : 'this'} budget already: nothing was changed`)
     }
     if (!isExact) {
       warn('requests were settled meanwhile: the starting amount may be slightly high')

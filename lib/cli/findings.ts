@@ -45,7 +45,9 @@ export async function runCheck({ name, run }: Check): Promise<Finding[]> {
 export function describeFindings(findings: readonly Finding[]): Output {
   const isOk = findings.every(({ verdict }) => verdict !== 'wrong')
   const rows = findings.flatMap(({ check, verdict, message, advice }) => [
-    [verdict === 'wrong' ? 'WRONG' : verdict, check, message],
+    ...message
+      .split('\n')
+      .map((line, index) => (index === 0 ? [verdict === 'wrong' ? 'WRONG' : verdict, check, line] : ['', '', line])),
     ...(advice === null ? [] : [['', '', `-> ${advice}`]]),
   ])
   return { json: { ok: isOk, findings }, text: formatTable([], rows), isOk }

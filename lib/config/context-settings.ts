@@ -52,7 +52,7 @@ const onOrOff = z.union([z.enum(['on', 'off']), flag.transform((isOn): 'on' | 'o
   error: 'must be on or off',
 })
 
-/** A string of one form. @param error completes the sentence "the context setting KEY ...". */
+/** A string of one form. @param error completes the sentence "the setting KEY ...". */
 function matching(pattern: RegExp, error: string) {
   return z.string({ error }).regex(pattern, error)
 }
@@ -94,7 +94,7 @@ type Rule = (given: Given, about: { readonly key: string; readonly region: strin
 
 /** One setting of a deployment: what it may be, what it is by default, and what it needs. */
 type Setting<Type extends Value, Default> = {
-  /** A refusal completes the sentence "the context setting KEY ...". */
+  /** A refusal completes the sentence "the setting KEY ...". */
   readonly schema: z.ZodType<Type>
   readonly default?: Default
   /** The default of the profile `prod`, where it is another one. */
@@ -113,34 +113,32 @@ function setting<Type extends Value, const Default extends Type | undefined = un
 
 /** Emulators of AWS lack the feature, or it cannot be verified there. */
 const notOnEmulators: Rule = ({ emulator }, { key }) =>
-  emulator ? `the context setting ${key} does not work with emulator=true: leave one of them out` : undefined
+  emulator ? `the setting ${key} does not work with emulator=true: leave one of them out` : undefined
 
 const needsCdn: Rule = ({ cdn }, { key }) =>
   cdn === 'off'
-    ? `the context setting ${key} needs cdn=on, because CloudFront serves videos, console and front door: leave ${key} or cdn=off out`
+    ? `the setting ${key} needs cdn=on, because CloudFront serves videos, console and front door: leave ${key} or cdn=off out`
     : undefined
 
 const needsConsole: Rule = (given, { key }) =>
-  given.console === 'off'
-    ? `the context setting ${key} needs console=on, because the front door belongs to it`
-    : undefined
+  given.console === 'off' ? `the setting ${key} needs console=on, because the front door belongs to it` : undefined
 
 const needsDevProfile: Rule = ({ profile }, { key }) =>
-  profile === 'prod' ? `the context setting ${key}=true needs the profile dev` : undefined
+  profile === 'prod' ? `the setting ${key}=true needs the profile dev` : undefined
 
 /** @param why continues the sentence. */
 function needsWaf(why = ''): Rule {
-  return ({ waf }, { key }) => (waf === 'on' ? undefined : `the context setting ${key} needs waf=on${why}`)
+  return ({ waf }, { key }) => (waf === 'on' ? undefined : `the setting ${key} needs waf=on${why}`)
 }
 
 /** @param why continues the sentence. */
 function needsRetainedData(why: string): Rule {
   return ({ retainData, profile }, { key }) =>
-    (retainData ?? profile === 'prod') ? undefined : `the context setting ${key} needs retainData=true${why}`
+    (retainData ?? profile === 'prod') ? undefined : `the setting ${key} needs retainData=true${why}`
 }
 
 function needs(other: string): Rule {
-  return (given, { key }) => (given[other] === undefined ? `the context setting ${key} needs ${other} too` : undefined)
+  return (given, { key }) => (given[other] === undefined ? `the setting ${key} needs ${other} too` : undefined)
 }
 
 /** @param regionWanted of the certificate; undefined if it is not known. @param why describes the region. */
@@ -150,14 +148,14 @@ function certificateOf(regionWanted: (stack: string | undefined) => string | und
     const [, , , found] = String(given[key]).split(':')
     return wanted === undefined || found === wanted
       ? undefined
-      : `the context setting ${key} must be a certificate of ${wanted}, ${why}, not of ${found}`
+      : `the setting ${key} must be a certificate of ${wanted}, ${why}, not of ${found}`
   }
 }
 
 const OF_THE_CDN = [notOnEmulators, needsCdn]
 const OF_THE_FRONT_DOOR = [...OF_THE_CDN, needsConsole]
 
-/** Every context setting of a deployment. */
+/** Every setting of a deployment. */
 export const SETTINGS = {
   stage: setting({
     schema: matching(
@@ -222,9 +220,7 @@ export const SETTINGS = {
       ...OF_THE_CDN,
       needs('videoCertificateArn'),
       ({ apiDomain, videoDomain }) =>
-        apiDomain === videoDomain
-          ? 'the context settings apiDomain and videoDomain must be two different names'
-          : undefined,
+        apiDomain === videoDomain ? 'the settings apiDomain and videoDomain must be two different names' : undefined,
     ],
   }),
   videoCertificateArn: setting({
@@ -283,11 +279,11 @@ export const SETTINGS = {
       ...OF_THE_CDN,
       (given) =>
         given.console === 'off'
-          ? 'the context setting relay=web needs console=on, because only the front door sends requests to the Web Function'
+          ? 'the setting relay=web needs console=on, because only the front door sends requests to the Web Function'
           : undefined,
       ({ waf, frontDoorWebAclArn }) =>
         waf === 'on' && frontDoorWebAclArn === undefined
-          ? 'the context setting relay=web needs frontDoorWebAclArn, because the web ACL of the API does not see requests to the Web Function: deploy the stack in us-east-1 first, or leave waf=on out'
+          ? 'the setting relay=web needs frontDoorWebAclArn, because the web ACL of the API does not see requests to the Web Function: deploy the stack in us-east-1 first, or leave waf=on out'
           : undefined,
     ],
   }),
@@ -364,7 +360,7 @@ function asksForSomething(value: Value): boolean {
 }
 
 /**
- * Reads every context setting, with the defaults of the profile that is given or implied by the stage.
+ * Reads every setting, with the defaults of the profile that is given or implied by the stage.
  * @param region of the stack, if known.
  * @throws StageSettingsError for the first invalid value, and for the first contradiction.
  */
@@ -394,7 +390,7 @@ function readValue(key: string, schema: z.ZodType<Value>, value: unknown): Value
   if (parsed.success) {
     return parsed.data
   }
-  throw new StageSettingsError(`the context setting ${key} ${parsed.error.issues[0]?.message}`)
+  throw new StageSettingsError(`the setting ${key} ${parsed.error.issues[0]?.message}`)
 }
 
 /**
@@ -404,12 +400,12 @@ function readValue(key: string, schema: z.ZodType<Value>, value: unknown): Value
 function profileOf({ stage = SETTINGS.stage.default, profile }: Given): StageProfile {
   const implied = stage === 'dev' || stage === 'prod' ? stage : undefined
   if (implied !== undefined && profile !== undefined && profile !== implied) {
-    throw new StageSettingsError(`the context setting profile must be ${implied} for the stage ${stage}: leave it out`)
+    throw new StageSettingsError(`the setting profile must be ${implied} for the stage ${stage}: leave it out`)
   }
   const found = implied ?? profile
   if (found !== 'dev' && found !== 'prod') {
     throw new StageSettingsError(
-      `the context setting profile must be dev or prod, because the stage ${stage} is neither: add -c profile=dev or -c profile=prod`,
+      `the setting profile must be dev or prod, because the stage ${stage} is neither: add -c profile=dev or -c profile=prod`,
     )
   }
   return found
@@ -429,14 +425,14 @@ export function refuseUnknownContext(keys: readonly string[]): void {
     const meant = nearestName(word, known)
     if (PLAIN_WORD.test(key) || meant?.toLowerCase() === word.toLowerCase()) {
       throw new StageSettingsError(
-        `there is no context setting ${key}${meant === undefined ? ', see docs/deploy.md for all' : `; did you mean ${meant}?`}`,
+        `there is no setting ${key}${meant === undefined ? ', see docs/deploy.md for all' : `; did you mean ${meant}?`}`,
       )
     }
   }
 }
 
 /**
- * Reads context settings in the form of `cdk`: `-c retainData=true`, once per setting.
+ * Reads settings in the form of `cdk`: `-c retainData=true`, once per setting.
  * @throws UsageError for an argument that is not `key=value`, and for a repeated key.
  * @throws StageSettingsError for an unknown key.
  */

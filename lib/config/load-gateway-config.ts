@@ -118,7 +118,7 @@ export function loadGatewayConfig(options: LoadOptions): LoadedConfig {
   const loaded = mode === 'synth' ? withoutSimulators(config) : { config, leftOut: [], warnings: [] }
   const empty =
     config.channels.length === 0 ? [`channels ${NO_CHANNELS.message}; until then every request is refused`] : []
-  return { ...loaded, warnings: [...empty, ...loaded.warnings, ...baseUrlWarnings(loaded.config)] }
+  return { ...loaded, warnings: [...empty, ...loaded.warnings, ...upstreamWarnings(loaded.config)] }
 }
 
 /** The keys of an issuer are read from its own origin over http, and over https alone from any other that is not trusted. */
@@ -372,13 +372,21 @@ export function catalogueWarnings(config: GatewayConfig): string[] {
   ]
 }
 
+/** In the shipped file unless `P1_ASYNC_HEADER` is set. */
+const SIMULATED_ASYNC_HEADER = 'X-Provider-Async'
+
 /**
- * Warns of base urls that are valid but probably wrong: as in the OpenAI SDKs, the base url of an OpenAI-compatible upstream
- * includes the version, without which every request there is a 404.
+ * Warns of what is valid and probably no request of its upstream: a base url without the version, which is part of it in the OpenAI SDKs,
+ * and the simulator's header at a real upstream.
  */
-function baseUrlWarnings({ channels }: Pick<GatewayConfig, 'channels'>): string[] {
+export function upstreamWarnings({ channels }: Pick<GatewayConfig, 'channels'>): string[] {
   return channels.flatMap((channel) => {
     const { id, provider, base_url } = channel
+    if (provider === 'p1' && base_url.startsWith('https://') && channel.async_header === SIMULATED_ASYNC_HEADER) {
+      return [
+        `channel ${id} sends ${SIMULATED_ASYNC_HEADER}, the header of the simulator: set its async_header to that of its upstream`,
+      ]
+    }
     const isUnversioned =
       provider === 'openai' &&
       channel.auth?.aws === undefined &&

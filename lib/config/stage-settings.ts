@@ -4,7 +4,6 @@ import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
 import { SIGNING_KEY_BITS, SIGNING_KEYS_MAX } from '#core/cdn-signing-keys.ts'
 import { type ContextValues, readContext, StageSettingsError } from './context-settings.ts'
 import { catalogueWarnings, type LoadedConfig, loadGatewayConfig } from './load-gateway-config.ts'
-import { stackName } from './platform-facts.ts'
 
 /** A custom domain name and its ACM certificate. */
 export type CustomDomain = {
@@ -180,14 +179,14 @@ function readPemFile(file: string): string {
   try {
     return readFileSync(file, 'utf8')
   } catch (error) {
-    throw new StageSettingsError(`the context setting cdnPublicKey names ${file}, which cannot be read`, {
+    throw new StageSettingsError(`the setting cdnPublicKey names ${file}, which cannot be read`, {
       cause: error,
     })
   }
 }
 
 function keyRefusal(text: string): StageSettingsError {
-  return new StageSettingsError(`the context setting cdnPublicKey ${text}`)
+  return new StageSettingsError(`the setting cdnPublicKey ${text}`)
 }
 
 /** Partitions without CloudFront, and the beginnings of the names of their regions. */
@@ -228,7 +227,7 @@ export function unprotectedSentence({
   isProtected,
 }: Pick<StageSettings, 'stage' | 'retainsData' | 'isProtected'>): string | undefined {
   return retainsData && !isProtected
-    ? `${stackName(stage)} is not protected against deletion, so that a failed first deployment can be repeated. From the next deployment on, set deletionProtection to true: with -c, in the context of cdk.json, or as the property of an app of your own.`
+    ? `the stage ${stage} is not protected against deletion, so that a failed first deployment can be repeated: set deletionProtection to true from the next deployment on`
     : undefined
 }
 

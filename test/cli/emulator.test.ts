@@ -91,9 +91,9 @@ describe('deploy to emulator', () => {
     })
 
     it.each([
-      [{ logRetentionDays: '2' }, 'the context setting logRetentionDays must be one of'],
-      [{ waf: 'on' }, 'the context setting waf does not work with emulator=true'],
-      [{ table: 'reelgate-restored' }, 'the context setting table needs retainData=true'],
+      [{ logRetentionDays: '2' }, 'the setting logRetentionDays must be one of'],
+      [{ waf: 'on' }, 'the setting waf does not work with emulator=true'],
+      [{ table: 'reelgate-restored' }, 'the setting table needs retainData=true'],
     ])('refuses %j before it asks the emulator anything', async (context, reason) => {
       await expect(deploy({}, { context })).rejects.toThrow(reason)
     })
@@ -199,7 +199,7 @@ describe('readContext', () => {
     ['stage=try', 'use --stage instead of -c stage'],
     ['config=own.yaml', 'use --config instead of -c config'],
     ['emulator=false', 'omit -c emulator'],
-    ['retaindata=true', 'there is no context setting retaindata; did you mean retainData?'],
+    ['retaindata=true', 'there is no setting retaindata; did you mean retainData?'],
   ])('refuses -c %s', (given, reason) => {
     expect(() => readContext([given])).toThrow(reason)
   })

@@ -56,15 +56,12 @@ describe('readContext', () => {
 
 describe('refuseUnknownContext', () => {
   it.each([
-    ['logLevel', 'there is no context setting logLevel, see docs/deploy.md for all'],
-    ['alarmMail', 'there is no context setting alarmMail; did you mean alarmEmail?'],
-    ['Stage', 'there is no context setting Stage; did you mean stage?'],
-    ['alarm-email', 'there is no context setting alarm-email; did you mean alarmEmail?'],
-    [
-      'waf_rate_per_five_minutes',
-      'there is no context setting waf_rate_per_five_minutes; did you mean wafRatePerFiveMinutes?',
-    ],
-    ['colour', 'there is no context setting colour, see docs/deploy.md for all'],
+    ['logLevel', 'there is no setting logLevel, see docs/deploy.md for all'],
+    ['alarmMail', 'there is no setting alarmMail; did you mean alarmEmail?'],
+    ['Stage', 'there is no setting Stage; did you mean stage?'],
+    ['alarm-email', 'there is no setting alarm-email; did you mean alarmEmail?'],
+    ['waf_rate_per_five_minutes', 'there is no setting waf_rate_per_five_minutes; did you mean wafRatePerFiveMinutes?'],
+    ['colour', 'there is no setting colour, see docs/deploy.md for all'],
   ])('refuses %s, and names the one that was meant', (key, sentence) => {
     expect(() => refuseUnknownContext(['stage', key])).toThrow(sentence)
   })

@@ -141,7 +141,7 @@ describe('at synth', () => {
   it('simulated channels are left out, each with a warning', () => {
     const { config, warnings } = load(sample, {
       mode: 'synth',
-      environment: { P1_BASE_URL: 'https://p1.example.test' },
+      environment: { P1_BASE_URL: 'https://p1.example.test', P1_ASYNC_HEADER: 'X-Async' },
     })
     expect(config.channels.map(({ id }) => id)).toStrictEqual(['p1-main'])
     expect(warnings).toStrictEqual(

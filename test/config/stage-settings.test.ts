@@ -83,10 +83,10 @@ describe('the settings of a stage', () => {
     expect(read({ stage: 'team-a', profile: 'prod' })).toEqual({ ...read({ stage: 'prod' }), stage: 'team-a' })
     expect(read({ stage: 'team-a', profile: 'dev' })).toEqual({ ...read({}), stage: 'team-a' })
     expect(refusalOf({ stage: 'production' })).toBe(
-      'the context setting profile must be dev or prod, because the stage production is neither: add -c profile=dev or -c profile=prod',
+      'the setting profile must be dev or prod, because the stage production is neither: add -c profile=dev or -c profile=prod',
     )
     expect(refusalOf({ stage: 'prod', profile: 'dev' })).toBe(
-      'the context setting profile must be prod for the stage prod: leave it out',
+      'the setting profile must be prod for the stage prod: leave it out',
     )
   })
 
@@ -205,13 +205,13 @@ describe('the settings of a stage', () => {
     ['pipelineReservedConcurrency', '-1'],
   ])('refuse %s=%j in one sentence that names it and says what to write', (key, value) => {
     const refusal = refusalOf({ profile: 'prod', [key]: value })
-    expect(refusal).toMatch(new RegExp(`^the context setting ${key} must be \\S.*[^.]$`))
+    expect(refusal).toMatch(new RegExp(`^the setting ${key} must be \\S.*[^.]$`))
     expect(refusal).not.toContain('\n')
   })
 
   it('refuse a wrong value of every setting', () => {
     for (const key of Object.keys(SETTINGS)) {
-      expect(refusalOf({ [key]: ['something'] })).toMatch(new RegExp(`^the context setting ${key} must be `))
+      expect(refusalOf({ [key]: ['something'] })).toMatch(new RegExp(`^the setting ${key} must be `))
     }
   })
 
@@ -254,9 +254,9 @@ describe('the settings of a stage', () => {
   })
 
   it('refuse one name for two services', () => {
-    expect(refusalOf({ table: 'reelgate-restored' })).toMatch(/^the context setting table needs retainData=true, also /)
+    expect(refusalOf({ table: 'reelgate-restored' })).toMatch(/^the setting table needs retainData=true, also /)
     expect(refusalOf({ ...apiDomain, ...videoDomain, videoDomain: 'api.example.com' })).toBe(
-      'the context settings apiDomain and videoDomain must be two different names',
+      'the settings apiDomain and videoDomain must be two different names',
     )
   })
 
@@ -299,9 +299,9 @@ const sentence = (context: Readonly<Record<string, unknown>>) =>
 describe('unprotectedSentence', () => {
   it('tells a deployment that keeps its data to protect them from the next one on', () => {
     expect(sentence({ stage: 'prod' })).toBe(
-      'Reelgate-prod is not protected against deletion, so that a failed first deployment can be repeated. From the next deployment on, set deletionProtection to true: with -c, in the context of cdk.json, or as the property of an app of your own.',
+      'the stage prod is not protected against deletion, so that a failed first deployment can be repeated: set deletionProtection to true from the next deployment on',
     )
-    expect(sentence({ stage: 'dev', retainData: 'true' })).toContain('Reelgate-dev is not protected')
+    expect(sentence({ stage: 'dev', retainData: 'true' })).toContain('the stage dev is not protected')
   })
 
   it('says nothing where a stage is protected, or keeps nothing', () => {
@@ -386,7 +386,7 @@ describe('the public keys that a team brings', () => {
 
   it('are refused as a private key, without a word of it', () => {
     const refusal = refusalOf(write('private.pem', PRIVATE_PEM))
-    expect(refusal).toMatch(/^StageSettingsError: the context setting cdnPublicKey .* holds a private key: .*-pubout$/)
+    expect(refusal).toMatch(/^StageSettingsError: the setting cdnPublicKey .* holds a private key: .*-pubout$/)
     for (const line of PRIVATE_PEM.split('\n').filter((each) => each !== '' && !each.startsWith('-'))) {
       expect(refusal).not.toContain(line)
     }
@@ -394,7 +394,7 @@ describe('the public keys that a team brings', () => {
 
   it('are refused as a key on the command line, without a word of it', () => {
     expect(refusalOf(PRIVATE_PEM)).toBe(
-      'StageSettingsError: the context setting cdnPublicKey must be the path of a PEM file, not a key itself',
+      'StageSettingsError: the setting cdnPublicKey must be the path of a PEM file, not a key itself',
     )
   })
 
@@ -421,7 +421,7 @@ describe('the public keys that a team brings', () => {
     ['nothing between commas', () => `${own},`, 'has an empty name between commas'],
   ] as const)('are refused as %s', (_case, files, reason) => {
     const refusal = refusalOf(files())
-    expect(refusal).toMatch(/^StageSettingsError: the context setting cdnPublicKey /)
+    expect(refusal).toMatch(/^StageSettingsError: the setting cdnPublicKey /)
     expect(refusal).toContain(reason)
   })
 })

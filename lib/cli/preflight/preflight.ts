@@ -1,6 +1,12 @@
 import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
 import { StageSettingsError } from '../../config/context-settings.ts'
-import { catalogueWarnings, loadGatewayConfig } from '../../config/load-gateway-config.ts'
+import {
+  catalogueWarnings,
+  type LoadedConfig,
+  loadGatewayConfig,
+  upstreamWarnings,
+} from '../../config/load-gateway-config.ts'
+import { OperatorError } from '../../config/operator-error.ts'
 import { type Environment, stackName } from '../../config/platform-facts.ts'
 import { requireChannels, type StageSettings } from '../../config/stage-settings.ts'
 import { type Check, describeFindings, type Finding, fine, runCheck, warning, wrong } from '../findings.ts'
@@ -47,11 +53,7 @@ export async function runPreflight(options: PreflightOptions): Promise<Output> {
     return describeFindings([checkNode(), ...found])
   }
   const { environment, nowMilliseconds } = options
-  const configuration = await runCheck({
-    name: 'configuration',
-    run: async () => checkConfiguration(settings, environment),
-  })
-  const config = loadConfiguration(settings, environment)
+  const { config, found: configuration } = readConfiguration(settings, environment)
   const place = readPlace()
   const caller = await runCheck({ name: 'caller', run: async () => checkPlace(await place) })
   const account = await place.then(
@@ -110,30 +112,37 @@ async function checkAccount(options: AccountOptions, place: Place): Promise<Find
   return (await Promise.all(checks.map(runCheck))).flat()
 }
 
-function checkConfiguration(settings: StageSettings, environment: Environment): Finding[] {
-  const loaded = loadGatewayConfig({ file: settings.configFile, environment, mode: 'synth' })
+/** The configuration for the checks of the account, undefined if it is not valid, and what is found in it. */
+function readConfiguration(settings: StageSettings, environment: Environment) {
+  try {
+    const loaded = loadGatewayConfig({ file: settings.configFile, environment, mode: 'synth' })
+    return { config: loaded.config, found: describeConfiguration(settings, loaded) }
+  } catch (error) {
+    if (error instanceof OperatorError) {
+      const advice = `Correct ${settings.configFile}, or the variables that it names.`
+      return { config: undefined, found: [wrong('configuration', error.message, advice)] }
+    }
+    throw error
+  }
+}
+
+function describeConfiguration(settings: StageSettings, loaded: LoadedConfig): Finding[] {
   const { config, leftOut } = loaded
-  const without = leftOut.length === 0 ? '' : `, and without ${leftOut.join(', ')}, whose base urls are not set`
   requireChannels(settings, loaded)
   const channels = config.channels.map(({ id }) => id).join(', ')
   if (channels === '') {
-    const message = `${settings.configFile} has no channel${without}: every request would be refused`
+    const unset = leftOut.length === 0 ? '' : `, because the base urls of ${leftOut.join(', ')} are not set`
+    const message = `${settings.configFile} has no channel${unset}: every request would be refused`
     return [warning('configuration', message, 'Set the base urls of the upstreams.')]
   }
-  const advice = `If that is not meant, set the base urls of the channels, or correct ${settings.configFile}.`
+  const without = leftOut.length === 0 ? '' : `, and without ${leftOut.join(', ')}, whose base urls are not set`
+  const advice = `If that is not meant, set the variables of the channels, or correct ${settings.configFile}.`
   return [
     fine('configuration', `${settings.configFile}, with the channels ${channels}${without}`),
-    ...catalogueWarnings(config).map((message) => warning('configuration', message, advice)),
+    ...[...upstreamWarnings(config), ...catalogueWarnings(config)].map((message) =>
+      warning('configuration', message, advice),
+    ),
   ]
-}
-
-/** For checks of the account; that it is valid is a check of its own. */
-function loadConfiguration({ configFile }: StageSettings, environment: Environment): GatewayConfig | undefined {
-  try {
-    return loadGatewayConfig({ file: configFile, environment, mode: 'synth' }).config
-  } catch {
-    return undefined
-  }
 }
 
 function leftoverChecks({ table, hasCdn, frontDoor }: StageSettings, name: string, { region }: Place): Check[] {

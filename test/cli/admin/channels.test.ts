@@ -169,9 +169,7 @@ describe('channel list', () => {
         open_jobs: 0,
       })
       expect(rows.get('chat')).toMatchObject({ breaker: 'open', open_jobs: null, calls: 0 })
-      expect(answer.text).toMatch(
-        /main +p2 +disabled +0 +1 +1 of 100 +12 +3 \(2 http_5xx, 1 timeout\) +40 \/ 300 ms/,
-      )
+      expect(answer.text).toMatch(/main +p2 +disabled +0 +1 +1 of 100 +12 +3 \(2 http_5xx, 1 timeout\) +40 \/ 300 ms/)
       expect(answer.text).toContain('0.5 (configured 1)')
       expect(warnings).toEqual([])
     })

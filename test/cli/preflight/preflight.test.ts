@@ -73,6 +73,7 @@ function haveCertificate(certificate: object): void {
 beforeEach(() => {
   process.env.AWS_REGION = 'eu-central-1'
   process.env.P1_BASE_URL = 'https://p1.example.com'
+  process.env.P1_ASYNC_HEADER = 'X-Async'
   for (const client of clients) {
     client.reset()
   }
@@ -141,12 +142,28 @@ describe('preflight of a first deployment', () => {
     ])
   })
 
+  it('warns of the header of the simulator at a real upstream', async () => {
+    delete process.env.P1_ASYNC_HEADER
+    expect((await look(NAMED)).warnings).toEqual([
+      'configuration: channel p1-main sends X-Provider-Async, the header of the simulator: set its async_header to that of its upstream',
+    ])
+  })
+
+  it('lists the problems of a configuration that is not valid, each in a line of its own', async () => {
+    process.env.P1_BASE_URL = 'p1.example.com'
+    const { text, adviceOf } = await look(NAMED)
+    expect(text).toMatch(
+      /WRONG +configuration +the configuration is not valid\n +.*gateway\.yaml:\d+ channels\[0\]\.base_url/,
+    )
+    expect(adviceOf('configuration')).toMatch(/^Correct .*gateway\.yaml, or the variables that it names\.$/)
+  })
+
   it('warns of a stage to try things without a channel, whose every request would be refused', async () => {
     delete process.env.P1_BASE_URL
     const { warnings, adviceOf } = await look({ stage: 'dev' })
     expect(warnings).toContainEqual(
       expect.stringMatching(
-        /^configuration: .* has no channel, and without p1-main, .*: every request would be refused$/,
+        /^configuration: .* has no channel, because the base urls of p1-main, .* are not set: every request would be refused$/,
       ),
     )
     expect(adviceOf('configuration')).toBe('Set the base urls of the upstreams.')
@@ -280,7 +297,7 @@ describe('preflight of a first deployment', () => {
       () => {
         delete process.env.P1_BASE_URL
       },
-      /^configuration: could not be checked: the stage prod has no channel/,
+      /^configuration: the stage prod has no channel/,
     ],
   ])('finds %s', async (_what, change, expected, context = {}) => {
     change()
@@ -345,7 +362,7 @@ describe('preflight of a first deployment', () => {
     sts.on(GetCallerIdentityCommand).rejects(new ServiceError('CredentialsProviderError', 'no providers'))
     const { wrong, checks } = await look({ throttleRate: 'many' })
     expect(checks).toEqual(['node', 'settings'])
-    expect(wrong).toEqual([expect.stringMatching(/^settings: the context setting throttleRate must be an integer/)])
+    expect(wrong).toEqual([expect.stringMatching(/^settings: the setting throttleRate must be an integer/)])
   })
 })
 
