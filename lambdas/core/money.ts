@@ -149,6 +149,8 @@ type Output = {
   readonly name: string
   /** The refused value of that field. */
   readonly most: number
+  /** Whether the prompt has images. */
+  readonly hasImages: boolean
   /** Whether the request asks for several outputs. */
   readonly hasSeveral: boolean
   readonly costOf: (outputTokensMax: number) => Microcredits
@@ -157,13 +159,16 @@ type Output = {
 /** Advice for a chat or a completion that the balance does not cover; undefined for a fixed price. */
 export function adviseOnOutput(
   available: Microcredits,
-  { model, name, most, hasSeveral, costOf }: Output,
+  { model, name, most, hasImages, hasSeveral, costOf }: Output,
 ): string | undefined {
   if (model.billing === 'per_request') {
     return undefined
   }
   const tokens = affordableCount(available, { most, costOf })
-  return tokens > 0
-    ? `set ${name} to at most ${tokens}`
-    : `no output tokens are affordable: make the prompt smaller${hasSeveral ? ' or request fewer completions' : ''}`
+  if (tokens > 0) {
+    return `set ${name} to at most ${tokens}`
+  }
+  const images = hasImages ? ', with fewer images or low detail,' : ''
+  const completions = hasSeveral ? ' or request fewer completions' : ''
+  return `no output tokens are affordable: make the prompt smaller${images}${completions}`.replace(/,$/, '')
 }

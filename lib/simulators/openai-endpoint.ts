@@ -38,7 +38,7 @@ type ErrorFields = { readonly message: string; readonly type: string; readonly c
 export class OpenAiProblem extends Error {
   override readonly name = 'OpenAiProblem'
   readonly status: number
-  readonly error: unknown
+  readonly error: ErrorFields
   readonly headers: Readonly<Record<string, string>>
 
   constructor(status: number, error: ErrorFields, headers: Readonly<Record<string, string>> = {}) {
@@ -61,10 +61,11 @@ const MESSAGES_TYPES: Readonly<Record<number, string>> = {
   529: 'overloaded_error',
 }
 
-/** The body of a refusal in the envelope of messages. */
-export function messagesErrorBody({ status, message }: OpenAiProblem, request_id: string): object {
+/** A refusal as messages have it: without codes, so that an account without credit has a status of its own. */
+export function messagesError({ status: ofChat, message, error }: OpenAiProblem, request_id: string) {
+  const status = error.code === 'insufficient_quota' ? 402 : ofChat
   const type = MESSAGES_TYPES[status] ?? (status < 500 ? 'invalid_request_error' : 'api_error')
-  return { type: 'error', error: { type, message }, request_id }
+  return { status, body: { type: 'error', error: { type, message }, request_id } }
 }
 
 function invalid(message: string, code: string | null = null, param: string | null = null) {

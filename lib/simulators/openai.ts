@@ -5,7 +5,7 @@ import { bytesMinOf, chatEndpoint, newId } from './openai-chat.ts'
 import {
   askedError,
   ERROR_EVENT,
-  messagesErrorBody,
+  messagesError,
   type NamedEvent,
   type OpenAiEndpoint,
   OpenAiProblem,
@@ -237,9 +237,12 @@ class Writer {
 
   async write(response: OpenAiResponse | OpenAiProblem, gapMilliseconds: number): Promise<void> {
     if (response instanceof OpenAiProblem) {
-      const { status, headers, error } = response
+      const { headers, error } = response
       const requestId = this.#headers['request-id']
-      const body = requestId === undefined ? { error } : messagesErrorBody(response, String(requestId))
+      const { status, body } =
+        requestId === undefined
+          ? { status: response.status, body: { error } }
+          : messagesError(response, String(requestId))
       await this.#whole(status, { 'content-type': JSON_TYPE, ...headers }, JSON.stringify(body))
     } else if (this.#magic.has('html')) {
       await this.#whole(200, { 'content-type': 'text/html; charset=utf-8' }, HTML)

@@ -35,6 +35,17 @@ describe('a chat model that takes images', () => {
     return (row?.amount ?? 0n) / TOKEN
   }
 
+  it('402: says what makes images cheaper, where they alone are too dear', async () => {
+    const { key } = await rig.tenant('1')
+    const messageOf = async (fields: object) => {
+      const { statusCode, text } = await rig.send({ ...bodyOf(image()), ...fields }, { key })
+      expect(statusCode).toBe(402)
+      return String(JSON.parse(text).error.message)
+    }
+    expect(await messageOf({})).toMatch(/: make the prompt smaller, with fewer images or low detail$/)
+    expect(await messageOf({ n: 2 })).toMatch(/, with fewer images or low detail, or request fewer completions$/)
+  })
+
   it.each<[string, object, bigint]>([
     ['its low detail', image('low'), LOW],
     ['its high detail', image('high'), HIGH],

@@ -407,9 +407,10 @@ describe('chat, responses and messages', () => {
     [422, 'invalid_request_error'],
     [500, 'api_error'],
     [529, 'overloaded_error'],
-  ])('a %i of messages has the envelope of the Anthropic API', async (status, type) => {
+    [402, 'billing_error', '429:quota'],
+  ])('a %i of messages has the envelope of the Anthropic API', async (status, type, asked = String(status)) => {
     const { post } = await useOpenAi()
-    const response = await post('/messages', { model: 'a', max_tokens: 9, ...said(`[error:${status}]`) })
+    const response = await post('/messages', { model: 'a', max_tokens: 9, ...said(`[error:${asked}]`) })
     const request_id = response.headers.get('request-id')
     expect(response).toMatchObject({
       status,

@@ -20,7 +20,7 @@ import { type Offered, parseBody } from './request-issues.ts'
 export const CHOICES_MAX = 128
 
 /** Most stop sequences of one request; the limit of the OpenAI API. */
-const STOPS_MAX = 4
+export const STOPS_MAX = 4
 
 /** Most functions that one request may define; the limit of the OpenAI API. */
 const TOOLS_MAX = 128

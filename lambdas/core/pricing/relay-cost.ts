@@ -146,6 +146,7 @@ export function tokenBilling(
 ): Billing<TokenCounts> {
   const [first] = calls
   const most = first?.outputTokensMax ?? 0
+  const hasImages = calls.some(({ imageTokensMax = 0 }) => imageTokensMax > 0)
   const hasSeveral = calls.length > 1 || (first?.choices ?? 1) > 1
   const usageMax = {
     input: model.context_tokens + (first?.imageTokensMax ?? 0),
@@ -161,7 +162,7 @@ export function tokenBilling(
   }
   return {
     estimate: () => tokenChargeMax(model, ...calls),
-    advise: (available) => adviseOnOutput(available, { model, name, most, hasSeveral, costOf }),
+    advise: (available) => adviseOnOutput(available, { model, name, most, hasImages, hasSeveral, costOf }),
     usageOf: ({ usage, entries }) => believedUsage(readTokenUsage(usage), entries > 0),
     check: (usage) => checkTokenCounts(usage, usageMax),
     price: (ends) => priceTokenCalls(model, calls, ends),

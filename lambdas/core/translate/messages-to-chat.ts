@@ -1,3 +1,4 @@
+import { STOPS_MAX } from '../api/chat-request.ts'
 import { asText, isJsonObject, type JsonObject, objectsOf } from '../json/parse-json-text.ts'
 import { ChatMessages, type ChatPart, contentOf, type ReasoningField, textOf } from './chat-messages.ts'
 import {
@@ -43,6 +44,12 @@ const READS: Reads = {
  */
 export function messagesToChat(body: JsonObject, reasoningField?: ReasoningField): ChatTranslation {
   const { temperature, top_p, stop_sequences: stop, output_config: config } = body
+  if (Array.isArray(stop) && stop.length > STOPS_MAX) {
+    refuse(
+      'stop_sequences',
+      `\`stop_sequences\` must be at most ${STOPS_MAX} strings, the most that an upstream of this model takes`,
+    )
+  }
   const names = new ToolNames()
   const { offered, ignored } = toolsOf(body.tools, names)
   const chat = {

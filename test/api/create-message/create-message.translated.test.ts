@@ -188,6 +188,12 @@ describe('create-message on a channel that speaks chat: the request', () => {
     expect(headers['x-reelgate-ignored']).toBe('top_k, context_management')
   })
 
+  it('400: more stop sequences than a chat takes are refused by the name that the client knows', async () => {
+    const { statusCode, text } = await create({ ...BODY, stop_sequences: ['a', 'b', 'c', 'd', 'e'] })
+    expect(statusCode).toBe(400)
+    expect(JSON.parse(text).error.message).toContain('`stop_sequences` must be at most 4 strings')
+  })
+
   it.each([
     ['document', { type: 'document', source: { type: 'base64', data: 'AA' } }],
     ['a file', { type: 'image', source: { type: 'file', file_id: 'f' } }],
