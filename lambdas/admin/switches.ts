@@ -8,15 +8,19 @@ const ANY = { directOnly: false }
 /** A sentence about the enabled models of which every channel is disabled; undefined without one. */
 export function unservedModels(config: GatewayConfig, switches: Switches): string | undefined {
   const catalogue = createCatalogue(config, switches)
-  const models = catalogue.listModels(null).flatMap(({ id }) => {
+  const models = catalogue.listModels(null).flatMap(({ id, kind }) => {
     const enabled = [...catalogue.videoChannels(id, ANY), ...catalogue.relayChannels(id)]
     const configured = [...catalogue.configuredVideoChannels(id, ANY), ...catalogue.configuredRelayChannels(id)]
-    return enabled.length === 0 && configured.length > 0 ? [id] : []
+    return enabled.length === 0 && configured.length > 0 ? [{ id, outcome: kind === 'video' ? WAIT : REFUSED }] : []
   })
+  const outcomes = [REFUSED, WAIT].filter((each) => models.some(({ outcome }) => outcome === each))
   return models.length === 0
     ? undefined
-    : `no enabled channel serves ${models.join(', ')}: requests are refused, and video jobs wait`
+    : `no enabled channel serves ${models.map(({ id }) => id).join(', ')}: ${outcomes.join(', and ')}`
 }
+
+const REFUSED = 'requests are refused'
+const WAIT = 'video jobs wait'
 
 /** What is set for a channel or for a model. */
 type Settings = {

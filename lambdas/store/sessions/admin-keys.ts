@@ -120,7 +120,7 @@ export async function listAdminKeys(table: Table): Promise<readonly AdminKey[]> 
 export async function revokeAdminKey(table: Table, keyId: string, actor: Actor): Promise<AdminKey> {
   const item = isSortKey(keyId) ? await table.readItem(tableKeys.adminKey(keyId)) : undefined
   if (item === undefined) {
-    throw new StoreRefusal('not_found', `no admin key ${keyId}: see \`console key list\``)
+    throw new StoreRefusal('not_found', `no admin key has the id ${keyId}: see \`console key list\``)
   }
   const { key } = readAdminKeyRecord(item)
   if (key.state === 'active') {

@@ -343,7 +343,7 @@ async function recordChange(
 async function channelSecret({ local, output }: AdminContext): Promise<NamedSecret> {
   if (local) {
     throw new CommandFailedError(
-      'a local host reads the keys of its channels from its environment: set the variable of that name and restart the host',
+      'a local host reads the keys of its channels from its environment: set the variables that their `api_key` names, and restart the host',
     )
   }
   return { arn: await output('ChannelSecretArn'), name: 'channel secret' }

@@ -97,7 +97,7 @@ describe('channel commands', () => {
     await run(channelDisable, 'main')
     expect(warnings).toEqual([])
     await run(channelDisable, 'spare')
-    expect(warnings).toEqual([expect.stringContaining(`no enabled channel serves ${PER_SECOND_MODEL}, famA-2:`)])
+    expect(warnings).toEqual([`no enabled channel serves ${PER_SECOND_MODEL}, famA-2: video jobs wait`])
   })
 })
 

@@ -55,7 +55,7 @@ describe('console key', () => {
   })
 
   it('revoke names an unknown key', async () => {
-    await expect(run(consoleKeyRevoke, { key: 'nobody00' })).rejects.toThrow(/no admin key nobody00/)
+    await expect(run(consoleKeyRevoke, { key: 'nobody00' })).rejects.toThrow(/no admin key has the id nobody00/)
   })
 })
 
