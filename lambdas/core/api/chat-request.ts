@@ -137,10 +137,13 @@ function faultOfMessage(message: Message): { readonly path: keyof Message; reado
   return undefined
 }
 
+/** Tools of other APIs look alike. */
+const TOOL_FORM = 'a tool of a chat is {"type": "function", "function": {"name", "description", "parameters"}}'
+
 /** A function that the model may call. */
 export const chatToolSchema = z.looseObject(
   {
-    type: z.literal('function', '`type` must be function'),
+    type: z.literal('function', `\`type\` must be function: ${TOOL_FORM}`),
     function: z.looseObject(
       {
         name: z
@@ -152,7 +155,7 @@ export const chatToolSchema = z.looseObject(
         description: string('description').nullish(),
         parameters: z.looseObject({}, '`parameters` must be a JSON Schema object').nullish(),
       },
-      '`function` must be an object with `name`',
+      `\`function\` must be an object with \`name\`: ${TOOL_FORM}`,
     ),
   },
   'each of `tools` must be an object with `type` and `function`',

@@ -307,6 +307,14 @@ describe('chatBodySchema', () => {
     expect(issues).toHaveLength(1)
     expect(JSON.stringify(issues)).not.toContain('secret')
   })
+
+  it.each([
+    ['of messages', { name: 'f', input_schema: {} }],
+    ['of responses', { type: 'function', name: 'f', parameters: {} }],
+  ])('shows the form of a tool to whoever sends one %s', (_, tool) => {
+    const [issue] = refusalOf({ ...GOOD, tools: [tool] })
+    expect(issue?.message).toContain('{"type": "function", "function": {"name", "description", "parameters"}}')
+  })
 })
 
 const refusalOf = (content: unknown) => issuesOf(() => parseBody(contentSchema, content))
