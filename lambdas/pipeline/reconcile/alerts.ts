@@ -159,8 +159,11 @@ type DeliveryContext = Pick<StepContext, 'table' | 'catalogue' | 'nowMillisecond
 /** Longer than a try, which ends after 15 s, so that overlapping runs never try an alert at the same time. */
 const CLAIM_MILLISECONDS = 50_000
 
-/** Pauses after the first and the second failure; the third is the last. */
-const PAUSES_MILLISECONDS = [60_000, 300_000] as const
+/**
+ * Pauses after the first and the second failure; the third is the last. Shorter than one and five minutes by more than a try, so that the run
+ * one and five minutes after the run of the failure finds the alert due.
+ */
+const PAUSES_MILLISECONDS = [40_000, 280_000] as const
 
 /** Deliveries at a time. */
 const PARALLEL_DELIVERIES = 8
