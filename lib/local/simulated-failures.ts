@@ -81,6 +81,10 @@ export async function withSimulatedFailure(
     return await refuse(response, { requestId, path, message })
   }
   const words = (String(asked).match(/\[[^\]]*\]|[^\s,]+/g) ?? []).map((word) => `[${word.replace(/^\[|\]$/g, '')}]`)
+  if (words.length === 0) {
+    const message = `${HEADER} is empty, so nothing would fail: send a word such as error:500, or leave the header out`
+    return await refuse(response, { requestId, path, message })
+  }
   const unknown = words.find((word) => !isKnown(word, path))
   if (unknown !== undefined) {
     const message = `${HEADER}: no simulated failure ${unknown} on this route; allowed: ${allowedFor(unknown, path)}`

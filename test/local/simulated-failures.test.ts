@@ -150,6 +150,11 @@ describe('the header x-simulate', () => {
     expect([status, JSON.stringify(body)]).toEqual([400, expect.stringContaining(`allowed: ${allowed}"`)])
   })
 
+  it.each(['', ' , '])('is a 400 for %j, as of a variable that is not set', async (asked) => {
+    const { status, ...body } = await passed('/v1/chat/completions', asked, {})
+    expect([status, JSON.stringify(body)]).toEqual([400, expect.stringContaining('x-simulate is empty')])
+  })
+
   it('names words that the README of the simulators explains', async () => {
     const readme = readFileSync('lib/simulators/README.md', 'utf8')
     for (const path of ['/v1/chat/completions', '/v1/video/generations']) {
