@@ -95,6 +95,8 @@ const runningHost = z.object({
   pid: z.number(),
   url: z.string().optional(),
   configFile: z.string().optional(),
+  /** Ids of the channels whose upstreams the host simulates. */
+  simulatedChannels: z.array(z.string()).optional(),
   dynamoDbEndpoint: z.string().optional(),
   tableName: z.string().optional(),
   s3Endpoint: z.string().optional(),

@@ -224,6 +224,7 @@ async function startEngines(options: LocalHostOptions, config: GatewayConfig, da
     bucketName: BUCKET_NAME,
     awsEndpoint,
     stateMachineArn: LOCAL_STATE_MACHINE_ARN,
+    simulatedChannels: upstreams.addresses.flatMap(({ id, simulated }) => (simulated ? [id] : [])),
     // Credentials of the environment are not written to a file.
     ...(isGiven ? {} : { credentials }),
   }

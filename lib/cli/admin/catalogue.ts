@@ -10,6 +10,7 @@ import {
   configurationFile,
   DEFAULT_CONFIGURATION,
   loadGatewayConfig,
+  SIMULATOR,
 } from '../../config/load-gateway-config.ts'
 import { requireChannels } from '../../config/stage-settings.ts'
 import { explainFailure } from '../failures.ts'
@@ -77,13 +78,12 @@ function compareFields(prefix: string, deployed: object, file: object): ConfigCh
 
 /**
  * The running configuration of a local host, with `simulator` in place of the addresses that the host chose, so that these are not
- * differences.
+ * differences. A channel that the host does not simulate stays as it runs, whatever the file says.
+ * @param ids the channels that the host simulates.
  */
-export function withSimulators(running: GatewayConfig, file: GatewayConfig): GatewayConfig {
-  const simulated = new Map(
-    file.channels.filter(({ base_url }) => base_url === 'simulator').map((channel) => [channel.id, channel]),
-  )
-  const addresses = running.channels.filter(({ id }) => simulated.has(id)).flatMap(addressesOf)
+function withSimulators(running: GatewayConfig, file: GatewayConfig, ids: readonly string[]): GatewayConfig {
+  const simulated = new Map(file.channels.filter(({ id }) => ids.includes(id)).map((channel) => [channel.id, channel]))
+  const addresses = running.channels.filter(({ id }) => ids.includes(id)).flatMap(addressesOf)
   return {
     ...running,
     trusted_origins: running.trusted_origins.filter((origin) => !addresses.includes(origin)),
@@ -92,7 +92,7 @@ export function withSimulators(running: GatewayConfig, file: GatewayConfig): Gat
       if (asWritten === undefined) {
         return channel
       }
-      const written = { base_url: asWritten.base_url, api_key: asWritten.api_key }
+      const written = { base_url: SIMULATOR, api_key: asWritten.api_key }
       return channel.provider === 'openai' && asWritten.provider === 'openai'
         ? { ...channel, ...written, auth: asWritten.auth }
         : { ...channel, ...written }
@@ -225,8 +225,9 @@ their tenant are warnings on stderr.`,
     for (const warning of await lackingInPlace(config, context)) {
       context.warn(warning)
     }
+    const simulated = context.local ? (await context.output('SimulatedChannels')).split(',') : []
     const changes = context.local
-      ? compareConfigs(withoutLoopback(withSimulators(deployed, config)), withoutLoopback(config))
+      ? compareConfigs(withoutLoopback(withSimulators(deployed, config, simulated)), withoutLoopback(config))
       : compareConfigs(deployed, config)
     return describeChanges(file, changes)
   },

@@ -67,7 +67,7 @@ export class Deployment {
 
   /**
    * An output of the stack, or the name of its only resource of a type: `StateMachineArn`, `BucketName`. The local host has these two,
-   * `BaseUrl`, `TableName` and `ConfigurationFile`.
+   * `BaseUrl`, `TableName`, `ConfigurationFile` and `SimulatedChannels`.
    * @throws DeploymentNotFoundError; OutputNotFoundError if the stack or host exists and has no such output.
    */
   async output(name: string): Promise<string> {
@@ -142,6 +142,7 @@ function outputsOf(host: RunningHost): [string, string | undefined][] {
   return [
     ['BaseUrl', host.url],
     ['ConfigurationFile', host.configFile],
+    ['SimulatedChannels', host.simulatedChannels?.join(',')],
     ['TableName', host.tableName],
     ['BucketName', host.bucketName],
     ['StateMachineArn', host.stateMachineArn],

@@ -188,7 +188,7 @@ describe('catalogue commands', () => {
       )
     })
 
-    it('takes the addresses that a local host gave its simulators, and its own callbacks, for no difference', async () => {
+    describe('of a local host', () => {
       // biome-ignore lint/suspicious/noTemplateCurlyInString: this is what an operator writes.
       const simulated = config.channels.map((channel) => ({ ...channel, base_url: 'simulator', api_key: '${KEY}' }))
       const file = { ...config, channels: simulated, callback_allowlist: ['http://127.0.0.1:*', '*.example.com'] }
@@ -198,10 +198,32 @@ describe('catalogue commands', () => {
         callback_allowlist: ['*.example.com', 'http://127.0.0.1:*', 'http://localhost:*', 'http://[::1]:*'],
         channels: config.channels.map((channel) => ({ ...channel, base_url: 'http://127.0.0.1:4711', api_key: '' })),
       }
-      write('gateway.json', running)
-      const options = { config: write('simulated.json', file) }
-      const context = { options, local: true, dataDirectory: directory, outputs: { BaseUrl: 'http://x' } }
-      expect(await runCommand(catalogueDiff, context)).toMatchObject({ isOk: true })
+      const diff = async (SimulatedChannels: string, compared: object) => {
+        write('gateway.json', running)
+        const options = { config: write('compared.json', compared) }
+        const outputs = { BaseUrl: 'http://x', SimulatedChannels }
+        return await runCommand(catalogueDiff, { options, local: true, dataDirectory: directory, outputs })
+      }
+
+      it('takes the addresses that it gave its simulators, and its own callbacks, for no difference', async () => {
+        expect(await diff('main,spare', file)).toMatchObject({ isOk: true })
+      })
+
+      it('tells of an upstream that it calls and the file simulates, as where the shell lacks a variable', async () => {
+        const { isOk, text } = await diff('spare', file)
+        expect(isOk).toBe(false)
+        expect(text).toMatch(
+          /~ channels\.main\.base_url\n +deployed +"http:\/\/127\.0\.0\.1:4711"\n +file +"simulator"/,
+        )
+        expect(text).not.toContain('channels.spare')
+      })
+
+      it('tells of an upstream that it simulates and the file calls, as after --simulators', async () => {
+        const [main, ...others] = simulated
+        const real = { ...main, base_url: 'https://real.example.com/v1' }
+        const { text } = await diff('main,spare', { ...file, channels: [real, ...others] })
+        expect(text).toMatch(/~ channels\.main\.base_url\n +deployed +"simulator"\n +file +"https:\/\/real/)
+      })
     })
 
     it('says what to do where nothing is deployed, or a version that kept no configuration', async () => {
