@@ -156,6 +156,6 @@ function failingUpstream({ id, provider }: Pick<Channel, 'id' | 'provider'>, fig
 }
 
 function upstreamAdvice(provider: string): string {
-  const list = provider === 'openai' ? 'requests --failed' : 'job list --status failed'
+  const list = provider === 'openai' ? 'requests --failed' : 'job list --tenant ID --status failed'
   return `The log says why: \`channel refused\` (the key or the account), \`channel failed\` or \`channel busy\`; \`${list}\` shows those that no other channel served.`
 }

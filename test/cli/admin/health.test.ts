@@ -329,7 +329,7 @@ describe('health-command: health of a local host', () => {
     expect(text).toMatch(
       /WRONG +upstreams +channel main: 3 calls in the last minute, errors 3 \(3 http_4xx\); its breaker is open, for all tenants or for one/,
     )
-    expect(text).toContain('`job list --status failed` shows those that no other channel served')
+    expect(text).toContain('`job list --tenant ID --status failed` shows those that no other channel served')
     expect(text).not.toContain('channel spare:')
     figures = { main: { ...refused, breaker: 'closed' } }
     expect((await look(server.origin)).text).toMatch(/warning +upstreams +channel main: 3 calls/)
