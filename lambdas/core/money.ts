@@ -165,10 +165,9 @@ export function adviseOnOutput(
     return undefined
   }
   const tokens = affordableCount(available, { most, costOf })
-  if (tokens > 0) {
-    return `set ${name} to at most ${tokens}`
-  }
-  const images = hasImages ? ', with fewer images or low detail,' : ''
+  const images = hasImages ? ' (fewer images, or low detail)' : ''
   const completions = hasSeveral ? ' or request fewer completions' : ''
-  return `no output tokens are affordable: make the prompt smaller${images}${completions}`.replace(/,$/, '')
+  return tokens > 0
+    ? `set ${name} to at most ${tokens}`
+    : `no output tokens are affordable: make the prompt smaller${images}${completions}`
 }

@@ -42,8 +42,8 @@ describe('a chat model that takes images', () => {
       expect(statusCode).toBe(402)
       return String(JSON.parse(text).error.message)
     }
-    expect(await messageOf({})).toMatch(/: make the prompt smaller, with fewer images or low detail$/)
-    expect(await messageOf({ n: 2 })).toMatch(/, with fewer images or low detail, or request fewer completions$/)
+    expect(await messageOf({})).toMatch(/: make the prompt smaller \(fewer images, or low detail\)$/)
+    expect(await messageOf({ n: 2 })).toMatch(/smaller \(fewer images, or low detail\) or request fewer completions$/)
   })
 
   it.each<[string, object, bigint]>([
