@@ -5,7 +5,7 @@ import { isJsonObject } from '#core/json/parse-json-text.ts'
 import { closeInStages, sendGatewayError } from '#platform/http-server/gateway-error.ts'
 import { REQUEST_BYTES_MAX, readBody, refusalOf } from '#platform/http-server/request-bodies.ts'
 import { OPENAI_WORD_FORMS, parseOpenAiMagic } from '../simulators/openai-magic-words.ts'
-import { parseMagicPrompt, VIDEO_WORD_FORMS } from '../simulators/video-magic-words.ts'
+import { hasMagicWord, VIDEO_WORD_FORMS } from '../simulators/video-magic-words.ts'
 
 /** Asks the simulated upstream for a failure: words as in a prompt, such as `error:500` or `fail, slow:2`, with brackets or without. */
 const HEADER = 'x-simulate'
@@ -129,12 +129,7 @@ function allowedFor(word: string, path: string): string {
 
 /** A misspelt word, or one with a wrong argument, would be prose, and the test that asked for a failure would see a success. */
 function isKnown(word: string, path: string): boolean {
-  if (path !== MODEL_ENDPOINTS.videos.path) {
-    return parseOpenAiMagic(word).prose === ''
-  }
-  const meaning = (prompt: string) =>
-    JSON.stringify(Object.entries(parseMagicPrompt(prompt)).map(([, value]) => String(value)))
-  return meaning(word) !== meaning('')
+  return path === MODEL_ENDPOINTS.videos.path ? hasMagicWord(word) : parseOpenAiMagic(word).prose === ''
 }
 
 /** A body that is no JSON is left to the gateway's own refusal. */

@@ -10,7 +10,7 @@ import {
   startServer,
 } from './server.ts'
 import { type SimulatedTask, TaskBook } from './task-book.ts'
-import { type MagicPrompt, parseMagicPrompt, type SubmitRefusal, withMagicModel } from './video-magic-words.ts'
+import { hasMagicWord, type MagicPrompt, parseMagicPrompt, type SubmitRefusal } from './video-magic-words.ts'
 
 /** Behaviour of a whole simulator. Prompts control single tasks (video-magic-words.ts). */
 type Behaviour = {
@@ -143,7 +143,7 @@ class TaskUpstream<Details extends TaskDetails> {
       sendReply(exchange, submit)
       return
     }
-    const prompt = withMagicModel(submit.prompt, words)
+    const prompt = hasMagicWord(submit.prompt) ? submit.prompt : `${submit.prompt}${words}`
     const magic = parseMagicPrompt(prompt)
     const refusal = this.#refusal(prompt, magic)
     if (magic.submitSilence === 'reset') {

@@ -50,14 +50,13 @@ const SUBMIT_DELAY_SECONDS_MAX = 300
 /** The behaviour that a prompt requests. Undefined fields mean the default. */
 export type MagicPrompt = ReturnType<typeof parseMagicPrompt>
 
-/** A prompt with the words of a model id, which count where the prompt has none of its own. */
-export function withMagicModel(prompt: string, words: string): string {
-  const isPlain = commandsOf(prompt).every((command) => {
+/** Whether a prompt has a magic word. Unknown words, and those with a wrong argument, are prose. */
+export function hasMagicWord(prompt: string): boolean {
+  return commandsOf(prompt).some((command) => {
     const [name = '', argument = ''] = command.split(':')
     const { pattern } = Object.entries(ARGUMENTS).find(([word]) => word === name)?.[1] ?? {}
-    return !(pattern?.test(argument) ?? VIDEO_WORD_FORMS.includes(command))
+    return pattern?.test(argument) ?? VIDEO_WORD_FORMS.includes(command)
   })
-  return isPlain ? `${prompt}${words}` : prompt
 }
 
 /** Reads every `[command]` of a prompt. Unknown ones are prose; the first entry of each table above wins. */
