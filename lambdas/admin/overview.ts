@@ -5,7 +5,7 @@ import { formatCredits, type Microcredits } from '#core/money.ts'
 import { addUsageSums, dayOf, NO_USAGE, type UsageSums } from '#core/pricing/usage.ts'
 import { alertViewOf } from '#store/alerts/alert-settings.ts'
 import { failedJobsKeys, failedJobsOf } from '#store/jobs/failed-jobs.ts'
-import { NEAR_BUDGETS_KEY, nearBudgetsOf } from '#store/summary.ts'
+import { currentNearBudgets, NEAR_BUDGETS_KEY, nearBudgetsOf } from '#store/summary.ts'
 import { tableKeys } from '#store/table/table-keys.ts'
 import { noTenant, readBalance, readTenantRecord } from '#store/tenants/tenants.ts'
 import { type LatestCounters, readLatestUsageCounters } from '#store/usage.ts'
@@ -14,7 +14,7 @@ import { channelHealth, figuresFrom, readChannelState, trafficOf } from './chann
 import { allowedTenant, defineOperation, isoTime, type OperationContext, seesUpstreams } from './operation.ts'
 import { visibleTenant } from './tenants.ts'
 
-/** Of one tenant by two requests to the table after that of the session, of all tenants from the summary. */
+/** Of one tenant by two requests to the table after that of the session, of all tenants from the summary; one more where budgets of keys need a person. */
 export const getOverview = defineOperation({
   name: 'get-overview',
   method: 'GET',
@@ -53,6 +53,8 @@ async function overviewOfAll(context: Context): Promise<Overview> {
     ? state.config.channels.map((channel) => channelHealth(channel, state))
     : []
   const { asOf, tenants } = summary
+  const listed = tenants.flatMap(({ nearBudgets = [] }) => nearBudgets)
+  const near = Map.groupBy(await currentNearBudgets(context.table, listed, now), ({ tenantId }) => tenantId)
   const traffic = trafficOf(state)
   return {
     as_of: isoTime(asOf),
@@ -67,7 +69,7 @@ async function overviewOfAll(context: Context): Promise<Overview> {
     attention: [
       ...failingRequests(traffic),
       ...channels.flatMap(attentionOfChannel),
-      ...tenants.flatMap((tenant) => attentionOf(tenant, now)),
+      ...tenants.flatMap((tenant) => attentionOf({ ...tenant, nearBudgets: near.get(tenant.id) }, now)),
     ].slice(0, ATTENTION_MAX),
   }
 }
@@ -129,7 +131,7 @@ async function overviewOfTenant(tenantId: string, { table, session, nowMilliseco
       ...record,
       lowBalance: alertViewOf(item, balanceItem).lowBalance ?? null,
       failedJobs: failedJobsOf(failedItems, now),
-      nearBudgets: nearBudgetsOf(nearItem, tenantId),
+      nearBudgets: await currentNearBudgets(table, nearBudgetsOf(nearItem, tenantId), now),
     },
     now,
   )

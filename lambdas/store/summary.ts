@@ -6,15 +6,17 @@ import {
   firstSummaryDay,
   mergeCounters,
   type NearBudget,
+  nearBudget,
   type SummarizedTenant,
   type Summary,
 } from '#core/admin/summary.ts'
 import { dayOf, daysBefore, type UsageCounter } from '#core/pricing/usage.ts'
 import { lowBalanceOf } from './alerts/alert-settings.ts'
+import { readKeyBudget } from './budgets.ts'
 import { readFailedJobs } from './jobs/failed-jobs.ts'
 import { change } from './table/expressions.ts'
 import { type Item, queryBounded, readBatches, type Table } from './table/table.ts'
-import { tableKeys } from './table/table-keys.ts'
+import { BUDGETS_PARTITION, tableKeys } from './table/table-keys.ts'
 import { readBalance, readTenantRecord } from './tenants/tenants.ts'
 import { readUsageCounters } from './usage.ts'
 
@@ -32,6 +34,23 @@ export const NEAR_BUDGETS_KEY = tableKeys.summary('BUDGETS')
 export function nearBudgetsOf(item: Item | undefined, tenantId?: string): readonly NearBudget[] {
   const near = item === undefined ? [] : nearItem.parse(item).near
   return near.filter((budget) => tenantId === undefined || budget.tenantId === tenantId)
+}
+
+/** Those of the listed budgets that need a person now: each may have changed, or is no longer watched. */
+export async function currentNearBudgets(
+  table: Pick<Table, 'readItems'>,
+  listed: readonly NearBudget[],
+  nowMilliseconds: number,
+): Promise<readonly NearBudget[]> {
+  if (listed.length === 0) {
+    return []
+  }
+  const items = await table.readItems(listed.map(({ budgetId }) => tableKeys.keyBudget(budgetId)))
+  return listed.flatMap(({ tenantId, budgetId }, index) => {
+    const item = items[index]
+    const isWatched = item?.GSI1PK === BUDGETS_PARTITION
+    return isWatched ? (nearBudget({ tenantId, budgetId, budget: readKeyBudget(item) }, nowMilliseconds) ?? []) : []
+  })
 }
 
 /** Lists these budgets, the most spent first, at most a hundred. Writes nothing if they are listed already. */

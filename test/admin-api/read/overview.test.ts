@@ -4,8 +4,11 @@ import { dayOf, daysBefore } from '#core/pricing/usage.ts'
 import { summarySource } from '#lambdas/admin-api/read/summary-source.ts'
 import { countFailedJob } from '#store/jobs/failed-jobs.ts'
 import { buildSummary, keepNearBudgets } from '#store/summary.ts'
+import { change } from '#store/table/expressions.ts'
+import { tableKeys } from '#store/table/table-keys.ts'
 import { getOverviewDocument } from '../../../lib/cli/admin/overview.ts'
 import { TENANT_DOCUMENTS } from '../../../lib/cli/admin/tenants.ts'
+import { putKeyBudget } from '../../engines/budgets.ts'
 import { testCatalogue } from '../../engines/test-catalogue.ts'
 import type { TestTable } from '../../engines/test-table.ts'
 import { useTestTable } from '../../engines/use-test-table.ts'
@@ -17,10 +20,11 @@ process.env.CONSOLE_ORIGIN = 'loopback'
 const engine = useTestTable()
 let read: ReturnType<typeof readRig>
 let tenant: TestTenant
+let other: TestTenant
 beforeAll(async () => {
   read = readRig(engine.table)
   tenant = await openTenant(engine.table)
-  await openTenant(engine.table)
+  other = await openTenant(engine.table)
   await settledJob(engine.table, tenant, { bill: '0.1' })
 })
 
@@ -77,16 +81,30 @@ describe('get-overview', () => {
     for (const jobId of ['j1', 'j2', 'j3']) {
       await countFailedJob(engine.table, { tenantId, jobId }, Date.now())
     }
-    await keepNearBudgets(engine.table, [{ tenantId, budgetId: 'k1', percent: 100 }])
+    await putKeyBudget(engine.table, tenantId, 'k1', { spent: '10', periodId: dayOf(Date.now()) })
+    await keepNearBudgets(engine.table, [{ tenantId, budgetId: 'k1', percent: 90 }])
     const attention = [
       { kind: 'failing_jobs', tenant: { id: tenantId }, target: 'j3' },
       { kind: 'budget', level: 'critical', target: 'k1' },
     ]
     const ofOne = await read('/overview', { tenant: tenantId })
-    expect([getOverviewDocument.output.safeParse(ofOne.body).error, ofOne.requests]).toEqual([undefined, 3])
+    expect([getOverviewDocument.output.safeParse(ofOne.body).error, ofOne.requests]).toEqual([undefined, 4])
     const ofAll = await readRig(engine.table)('/overview')
     expect([ofOne.body, ofAll.body]).toMatchObject([{ attention }, { attention }])
     expect((await read('/overview', {}, keyOf('other'))).status).toBe(404)
+  })
+
+  it('get-overview 200: leaves out a listed budget that was raised or is no longer watched, of one tenant and of all', async () => {
+    const [{ tenantId }, periodId] = [other, dayOf(Date.now())]
+    await putKeyBudget(engine.table, tenantId, 'raised', { amount: '100', spent: '10', periodId })
+    await putKeyBudget(engine.table, tenantId, 'revoked', { spent: '10', periodId })
+    await engine.table.updateItem(change(tableKeys.keyBudget('revoked'), { remove: ['GSI1PK', 'GSI1SK'] }))
+    const listed = ['raised', 'revoked', 'gone'].map((budgetId) => ({ tenantId, budgetId, percent: 100 }))
+    await keepNearBudgets(engine.table, listed)
+    for (const query of [{ tenant: tenantId }, {}]) {
+      const { attention } = (await readRig(engine.table)('/overview', query)).body
+      expect(attention).not.toContainEqual(expect.objectContaining({ kind: 'budget' }))
+    }
   })
 
   it('get-overview 200: lists a breaker that is open, and breakers that opened on AWS', async () => {
