@@ -49,7 +49,9 @@ it at --url, signed with its callback secret. The url has to match \`callback_al
 async function warnOfUrl(context: AdminContext, url: string | null | undefined): Promise<void> {
   const config = url == null ? undefined : await readDeployedConfig(context).catch(() => undefined)
   if (url != null && config !== undefined && !checkCallbackUrl(url, config.callback_allowlist).allowed) {
-    context.warn('`callback_allowlist` of the deployed configuration does not allow the url: no alert is sent to it')
+    context.warn(
+      'the url is set, but `callback_allowlist` of the running configuration does not allow it: no alert is sent to it until a configuration does',
+    )
   }
 }
 
@@ -122,6 +124,8 @@ const LIMIT_DEFAULT = 20
 export const alertList: Command = {
   name: 'alert list',
   summary: 'show the latest alerts of a tenant and whether they were delivered',
+  details: `OPERATORS and TENANT say how far each delivery is: \`due\`, \`delivered\`, \`failed\`, or \`-\` for a receiver that does not exist. Why a try failed
+is in the log, in the line \`alert failed\` with the id of the alert.`,
   options: {
     tenant: TENANT,
     limit: { value: 'N', summary: `maximum number of alerts; default: ${LIMIT_DEFAULT}` },
@@ -156,8 +160,8 @@ function toJson({ at, tenantId: _, ...alert }: Alert) {
 }
 
 function describeAlert({ type, data }: Alert): string {
-  const { available, threshold, key, spent, amount, period } = data
+  const { available, threshold, crossed, key, spent, amount, period } = data
   return type === 'balance.low'
     ? `${String(available)} available, below ${String(threshold)}`
-    : `${String(threshold)} % of the ${key === null ? 'tenant' : `key ${String(key)}`}: ${String(spent)} of ${String(amount)} (${String(period)})`
+    : `${[crossed].flat().join(', ')} % of the ${key === null ? 'tenant' : `key ${String(key)}`}: ${String(spent)} of ${String(amount)} (${String(period)})`
 }

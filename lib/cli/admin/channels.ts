@@ -269,7 +269,7 @@ export const channelList: Command = commandOf(CHANNEL_DOCUMENTS.listChannels, {
   name: 'channel list',
   details: `CALLS, ERRORS and MS (median / 95th percentile until the head of the reply) are those of the last minute. On AWS they come from
 CloudWatch, are minutes late, and need the permission cloudwatch:GetMetricData. Each AWS instance has breakers of its own, which are not
-shown. \`open\` is for all tenants, or for one. A disabled channel is drained when it has 0 open jobs.`,
+shown. \`open\` is for all tenants, or for one. A simulated channel shows the credential that its upstream would want. A disabled channel is drained when it has 0 open jobs.`,
   examples: ['channel list --local', 'channel list --stage prod --json'],
   format({ channels, minute_from: from }) {
     const rows = channels.map((row) => [

@@ -20,7 +20,7 @@ import type { Table } from '#store/table/table.ts'
 import { formatTable } from '../output.ts'
 import { UsageError } from '../terminal.ts'
 import { budgetLine, limitLine, readBudget } from './budgets.ts'
-import { type Command, readCount } from './command.ts'
+import type { Command } from './command.ts'
 import { documentOperation } from './document.ts'
 import { commandOf, type FieldOption } from './operation-command.ts'
 import { findTenantId, OVERLAP, readEnd, readName, TENANT } from './read-options.ts'
@@ -205,9 +205,9 @@ export function readRate(text: string): number | null {
   if (text === 'none') {
     return null
   }
-  const rate = readCount('rate', text)
-  if (rate > RATE_PER_MINUTE_MAX) {
-    throw new UsageError(`--rate ${rate}: use at most ${RATE_PER_MINUTE_MAX}, or none`)
+  const rate = /^\d+$/.test(text) ? Number(text) : 0
+  if (rate < 1 || rate > RATE_PER_MINUTE_MAX) {
+    throw new UsageError(`--rate ${text}: use a whole number from 1 to ${RATE_PER_MINUTE_MAX}, or none`)
   }
   return rate
 }

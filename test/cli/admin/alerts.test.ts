@@ -77,10 +77,10 @@ describe('tenant alerts', () => {
     })
   })
 
-  it('warns of a url that the deployed configuration does not allow', async () => {
+  it('warns of a url that the running configuration does not allow', async () => {
     await set({ url: 'https://other.example/spend' })
     expect(warnings).toEqual([
-      '`callback_allowlist` of the deployed configuration does not allow the url: no alert is sent to it',
+      expect.stringContaining('`callback_allowlist` of the running configuration does not allow it'),
     ])
   })
 
@@ -118,7 +118,7 @@ describe('alert list', () => {
   it('shows the latest alerts and how they were delivered', async () => {
     const { table } = engine
     const { tenantId: tenant } = await openTenant(table)
-    const data = { tenant, key: null, threshold: 80, spent: '8', amount: '10', period: 'month' }
+    const data = { tenant, key: null, threshold: 80, crossed: [50, 80], spent: '8', amount: '10', period: 'month' }
     await table.transact({
       alert: putAlert({ tenantId: tenant, type: 'budget.threshold', at: 1_800_000_000_000, data }),
     })
@@ -126,7 +126,7 @@ describe('alert list', () => {
     expect(Object(json).alerts).toEqual([
       expect.objectContaining({ at: '2027-01-15T08:00:00.000Z', type: 'budget.threshold', data, operators: 'due' }),
     ])
-    expect(text).toContain('80 % of the tenant: 8 of 10 (month)')
+    expect(text).toContain('50, 80 % of the tenant: 8 of 10 (month)')
     expect(text).toMatch(/ due +due +evt_/)
   })
 

@@ -99,7 +99,7 @@ describe('key commands:', () => {
       [{ rate: '0' }, '--rate 0: use a whole number from 1'],
       [{ rate: '1e3' }, '--rate 1e3: use a whole number from 1'],
       [{ name: 'a\u001b[2J' }, '--name contains a control character'],
-      [{ rate: '60001' }, '--rate 60001: use at most 60000, or none'],
+      [{ rate: '60001' }, '--rate 60001: use a whole number from 1 to 60000, or none'],
       [{ expires: '2020-01-01' }, '--expires 2020-01-01: use a time in the future'],
       [{ models: ' , ' }, '--models is empty: name at least one model'],
       [{ models: 'none' }, '--models: `none` would lock the key out: name at least one model'],
@@ -423,7 +423,7 @@ describe('read-key-limits', () => {
 
   it.each([
     [() => readModels(' , '), '--models is empty'],
-    [() => readRate('60001'), '--rate 60001: use at most 60000, or none'],
+    [() => readRate('60001'), '--rate 60001: use a whole number from 1 to 60000, or none'],
     [() => readRate('fast'), '--rate fast: use a whole number'],
     [() => readExpiry('2020-01-01'), '--expires 2020-01-01: use a time in the future'],
   ])('refuse what is none: %#', (read, message) => {

@@ -18,6 +18,11 @@ describe('changedFields', () => {
     expect(changedFields(null, null)).toEqual([])
   })
 
+  it('reads a field without a value as not set', () => {
+    const change = { field: 'rate', before: '300', after: 'not set' }
+    expect(changedFields({ rate: 300 }, { rate: null })).toEqual([change])
+  })
+
   it('cuts long values', () => {
     expect(changedFields(null, { reason: 'x'.repeat(500) })[0]?.after).toHaveLength(61)
   })

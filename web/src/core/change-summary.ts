@@ -18,6 +18,9 @@ function shortValue(value: unknown): string {
   if (value === undefined) {
     return ''
   }
+  if (value === null) {
+    return 'not set'
+  }
   const text = typeof value === 'string' ? value : JSON.stringify(value)
   return text.length > CHARACTERS_MAX ? `${text.slice(0, CHARACTERS_MAX)}…` : text
 }
