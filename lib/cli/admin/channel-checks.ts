@@ -36,7 +36,8 @@ async function checkConnection({ id, base_url }: GatewayConfig['channels'][numbe
     return undefined
   } catch (error) {
     const reason = typeof error === 'object' && error !== null && 'code' in error ? error.code : String(error)
-    const advice = 'Check that the upstream runs and that its base_url is right; until then its jobs wait or fail.'
+    const advice =
+      'Check that the upstream runs and that its base_url is right; until then its models need another channel.'
     return wrong('connections', `channel ${id}: no connection to ${host} (${reason})`, advice)
   }
 }
@@ -104,20 +105,22 @@ export function checkChannels({ channels }: GatewayConfig, switches: Switches): 
     const advice = 'Set the base urls of the upstreams and deploy again.'
     return [wrong('channels', 'the configuration has no channel, so every request is refused', advice)]
   }
-  const disabled = channels.flatMap(({ id }) => {
-    const set = settingsOf(switches, { kind: 'channel', id }).filter(({ setting }) => setting === 'state')
-    const text = settingsText(set)
-    return text === null
-      ? []
-      : [warning('channels', `channel ${id} is ${text}`, `\`channel enable ${id}\` gives it work again.`)]
-  })
+  const disabled = channels.flatMap(({ id }) => switched(switches, { kind: 'channel', id }, 'gives it work again'))
   return [fine('channels', channels.map(({ id }) => id).join(', ')), ...disabled]
 }
 
-/** Whether each model that clients may know has a channel, and one that is not disabled. */
+function switched(switches: Switches, target: Parameters<typeof settingsOf>[1], enabling: string): Finding[] {
+  const { kind, id } = target
+  const text = settingsText(settingsOf(switches, target).filter(({ setting }) => setting === 'state'))
+  const advice = `\`${kind} enable ${id}\` ${enabling}.`
+  return text === null ? [] : [warning(`${kind}s`, `${kind} ${id} is ${text}`, advice)]
+}
+
+/** Whether each model that clients may know has a channel, and one that is not disabled, and which models operators have switched. */
 export function checkModels(config: GatewayConfig, switches: Switches): Finding[] {
   const unserved = unservedModels(config, switches)
   const findings = [
+    ...config.models.flatMap(({ id }) => switched(switches, { kind: 'model', id }, 'lets clients use it again')),
     ...(unserved === undefined
       ? []
       : [wrong('models', unserved, '`channel list` shows the channels and their switches.')]),

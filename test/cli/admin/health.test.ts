@@ -18,7 +18,7 @@ import { parseCredits } from '#core/money.ts'
 import { RelayLedger } from '#store/relay-ledger/relay-ledger.ts'
 import { tableKeys } from '#store/table/table-keys.ts'
 import { makeTenant, suspendTenant } from '#store/tenants/tenant-lifecycle.ts'
-import { channelDisable } from '../../../lib/cli/admin/channels.ts'
+import { channelDisable, modelDisable } from '../../../lib/cli/admin/channels.ts'
 import { readStackResources } from '../../../lib/cli/admin/deployment.ts'
 import { health } from '../../../lib/cli/admin/health.ts'
 import { testCatalogue } from '../../engines/test-catalogue.ts'
@@ -304,16 +304,18 @@ describe('health-command: health of a local host', () => {
     expect(text).toMatch(/channel main: no connection to no-such-upstream\.invalid \((ENOTFOUND|EAI_AGAIN)\)/)
   })
 
-  it('names channels that operators have disabled, and models that no enabled channel serves', async () => {
+  it('names channels and models that operators have disabled, and models that no enabled channel serves', async () => {
     const table = await engine.fresh()
     const outputs = { BaseUrl: server.origin }
-    const disable = (id: string) =>
-      runCommand(channelDisable, { table, local: true, dataDirectory, outputs, options: { ID: id } })
+    const disable = (id: string, command = channelDisable) =>
+      runCommand(command, { table, local: true, dataDirectory, outputs, options: { ID: id } })
     await look(server.origin, { table })
     await disable('main')
+    await disable('famB-1.0-t2v', modelDisable)
     const one = await look(server.origin, { table })
     expect(one.isOk).toBe(true)
     expect(one.text).toMatch(/warning +channels +channel main is disabled by tester/)
+    expect(one.text).toMatch(/warning +models +model famB-1\.0-t2v is disabled by tester/)
     await disable('spare')
     const both = await look(server.origin, { table })
     expect(both.isOk).toBe(false)
