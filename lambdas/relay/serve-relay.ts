@@ -1,5 +1,6 @@
 import { type AllowedOrigins, crossOriginHeaders } from '#core/api/cross-origin.ts'
 import type { ErrorForm } from '#core/api/error-form.ts'
+import { BudgetExceededError } from '#core/budgets.ts'
 import {
   InvalidApiKeyError,
   InvalidRequestError,
@@ -194,7 +195,9 @@ function movesNoMoney(error: unknown): boolean {
     error instanceof InvalidRequestError ||
     error instanceof KeyRateExceededError ||
     error instanceof RequestBodyTooLargeError ||
-    error instanceof ModelNotFoundError
+    error instanceof ModelNotFoundError ||
+    // No transaction is written for a budget that is missing.
+    (error instanceof BudgetExceededError && error.shortfall === undefined)
   )
 }
 

@@ -1,7 +1,9 @@
 import { describe, expect, it } from '@jest/globals'
 import { parseBudgetLimit } from '#core/budgets.ts'
 import type { Operation } from '#routes/index.ts'
-import { generateApiKey, storeApiKey } from '#store/keys/key-changes.ts'
+import { planKeyBudget } from '#store/key-budgets.ts'
+import { generateApiKey, setApiKey, storeApiKey } from '#store/keys/key-changes.ts'
+import { tableKeys } from '#store/table/table-keys.ts'
 import { changeTenant } from '#store/tenants/change-tenant.ts'
 import { keyBudgetOf, tenantBudgetOf } from '../engines/budgets.ts'
 import { CHAT, chatAnswer, FREE, sendJson, startRelayRig } from '../engines/relay-rig.ts'
@@ -71,6 +73,17 @@ describe('a request above the budget of its key', () => {
     const { key } = await newKey('0/total')
     const { text } = await rig.send(BODY, { key })
     expect(JSON.parse(text).error.message).toMatch(/but 0 are left in the budget that this api key uses$/)
+  })
+
+  it('is served at once by a key that leaves a missing budget', async () => {
+    const { key, keyId } = await newKey('5/month')
+    answer()
+    expect((await rig.send(BODY, { key })).statusCode).toBe(200)
+    await rig.table.transact({ gone: { Delete: { Key: tableKeys.keyBudget(keyId) } } })
+    expect((await rig.send(BODY, { key })).statusCode).toBe(402)
+    const settings = { budget: planKeyBudget(rig.table, null) }
+    await setApiKey(rig.table, { keyId, settings, actor: TESTER })
+    expect((await rig.send(BODY, { key })).statusCode).toBe(200)
   })
 
   it('is served by a model without a price', async () => {
