@@ -121,8 +121,11 @@ export class IdempotencyKeyReusedError extends HttpError {
   override readonly name = 'IdempotencyKeyReusedError'
   readonly statusCode = 409
   override readonly shouldRetry = false
-  constructor() {
+  override readonly explanation: string | undefined
+  /** @param explanation of a job whose body need not differ. */
+  constructor(explanation?: string) {
     super('idempotency key reused with a different body')
+    this.explanation = explanation
   }
 }
 

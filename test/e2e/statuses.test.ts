@@ -146,7 +146,10 @@ describe('every status of every video route, over HTTP', () => {
       text: '{"error":"idempotency key reused with a different body"}',
     })
     await gateway.api.delete(String(first.json.id))
-    expect((await gateway.api.create(GOOD, headers)).status).toBe(409)
+    expect(await gateway.api.create(GOOD, headers)).toMatchObject({
+      status: 409,
+      json: { details: [{ path: '', message: 'the job of this key was deleted: send a new key for another video' }] },
+    })
   })
 
   it('create-video-job 413: a body above 5 MB in the shape of the route, above 10 MB in that of the platform', async () => {

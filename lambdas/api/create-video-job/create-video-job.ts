@@ -42,8 +42,11 @@ export async function findIdempotentJob(
     return undefined
   }
   const job = keyed.job === undefined ? undefined : await getVideoJob(table, tenantId, keyed.job)
-  if (job === undefined || job.isDeleted || keyed.bodyHash !== idempotent.bodyHash) {
+  if (keyed.bodyHash !== idempotent.bodyHash) {
     throw new IdempotencyKeyReusedError()
+  }
+  if (job === undefined || job.isDeleted) {
+    throw new IdempotencyKeyReusedError('the job of this key was deleted: send a new key for another video')
   }
   return job
 }
