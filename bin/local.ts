@@ -1,7 +1,7 @@
 import { type LocalHost, startLocalHost } from '#local/local-host.ts'
 import { readAmount } from '../lib/cli/admin/read-options.ts'
 import { firstRequest } from '../lib/cli/first-request.ts'
-import { outliveLostOutput, parseOptions, readInteger, stopSignal } from '../lib/cli/terminal.ts'
+import { outliveLostOutput, parseOptions, readInteger, stopSignal, UsageError } from '../lib/cli/terminal.ts'
 import { configurationFile, DEFAULT_CONFIGURATION, OWN_CONFIGURATION_FILE } from '../lib/config/load-gateway-config.ts'
 import { buildConsole } from '../lib/console/build-console.ts'
 import { printFailure } from './print-failure.ts'
@@ -62,7 +62,7 @@ async function main(): Promise<void> {
     dataDirectory: values['data-dir'],
     apiKey: values['api-key'],
     credits: readAmount('credits', values.credits ?? '100'),
-    allowedHosts: values['allowed-host'].map((name) => name.toLowerCase()),
+    allowedHosts: values['allowed-host'].map(readHostName),
     simulators: values.simulators,
     videoMilliseconds:
       milliseconds === undefined
@@ -87,6 +87,15 @@ async function main(): Promise<void> {
   await stopped
   await host.close()
   process.exit(0)
+}
+
+/** @throws UsageError for anything that no `Host` without its port can be. */
+function readHostName(text: string): string {
+  const name = text.toLowerCase()
+  if (URL.parse(`http://${name}`)?.hostname !== name) {
+    throw new UsageError(`--allowed-host ${text}: use a name without scheme and port, such as gateway.test`)
+  }
+  return name
 }
 
 function readyLine(

@@ -34,9 +34,9 @@ export async function openDemoTenant(
   { credits, apiKey, webhookSecret, data }: DemoTenantOptions,
 ): Promise<DemoAccess> {
   requireSigning(webhookSecret)
-  const isTenantNew = await createDemoTenant(table, credits)
   const key = apiKey ?? keptKey(data.file('demo-key'))
   requireUsable(key)
+  const isTenantNew = await createDemoTenant(table, credits)
   await storeApiKey(table, { key, tenantId: DEMO_TENANT_ID, name: 'demo', models: null }, localActor())
   if (webhookSecret !== undefined) {
     await useWebhookSecret(table, webhookSecret)

@@ -389,6 +389,12 @@ describe('the local host as an operator meets it', () => {
       /--webhook-secret: a webhook secret is "whsec_"/,
     ],
     ['milliseconds that are none', ['--video-milliseconds', '1'], 2, /--video-milliseconds 1: use a number from 4/],
+    [
+      'a host name that is none',
+      ['--allowed-host', 'http://gateway.test'],
+      2,
+      /--allowed-host \S+: use a name without/,
+    ],
     ['credits that are no amount', ['--credits', '1.2345678'], 2, /--credits "1\.2345678" is not an amount/],
   ])('explains %s and exits 1, or 2 for a mistyped command', (_, parameters, code, message) => {
     const data = mkdtempSync(join(tmpdir(), 'reelgate-e2e-'))
@@ -396,6 +402,14 @@ describe('the local host as an operator meets it', () => {
     expect(status).toBe(code)
     expect(stderr).toMatch(message)
     expect(stderr).not.toMatch(/\n\s+at /)
+  })
+
+  it('gives the first grant after a start that refused its key', async () => {
+    const data = mkdtempSync(join(tmpdir(), 'reelgate-e2e-'))
+    const refused = runLocal(['--data-dir', data, '--api-key', 'a b'])
+    expect([refused.status, refused.stderr]).toEqual([1, expect.stringContaining('--api-key: use visible ASCII')])
+    const { api } = await start({ dataDirectory: data, credits: '5' })
+    expect((await api.send('GET', '/v1/balance')).json).toMatchObject({ granted: '5' })
   })
 
   it('refuses to hurry a real upstream of videos', () => {
