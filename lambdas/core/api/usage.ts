@@ -180,7 +180,7 @@ function readLimit(text: string): number {
 
 function refuseRange(from: string, to: string): void {
   if (from > to) {
-    throw invalid('from', '`from` must not be after `to`')
+    throw invalid('from', '`from` must not be after `to`, which is today by default')
   }
   if (from < daysBefore(to, DAYS.max - 1)) {
     throw invalid(
