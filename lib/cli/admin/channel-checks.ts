@@ -105,22 +105,30 @@ export function checkChannels({ channels }: GatewayConfig, switches: Switches): 
     const advice = 'Set the base urls of the upstreams and deploy again.'
     return [wrong('channels', 'the configuration has no channel, so every request is refused', advice)]
   }
-  const disabled = channels.flatMap(({ id }) => switched(switches, { kind: 'channel', id }, 'gives it work again'))
+  const disabled = channels.flatMap(({ id }) =>
+    disabledByOperators(switches, { kind: 'channel', id }, 'gives it work again'),
+  )
   return [fine('channels', channels.map(({ id }) => id).join(', ')), ...disabled]
 }
 
-function switched(switches: Switches, target: Parameters<typeof settingsOf>[1], enabling: string): Finding[] {
+function disabledByOperators(
+  switches: Switches,
+  target: Parameters<typeof settingsOf>[1],
+  enabling: string,
+): Finding[] {
   const { kind, id } = target
-  const text = settingsText(settingsOf(switches, target).filter(({ setting }) => setting === 'state'))
+  const text = settingsText(settingsOf(switches, target).filter(({ value }) => value === 'disabled'))
   const advice = `\`${kind} enable ${id}\` ${enabling}.`
   return text === null ? [] : [warning(`${kind}s`, `${kind} ${id} is ${text}`, advice)]
 }
 
-/** Whether each model that clients may know has a channel, and one that is not disabled, and which models operators have switched. */
+/** Whether each model that clients may know has a channel, and one that is not disabled, and which models operators have disabled. */
 export function checkModels(config: GatewayConfig, switches: Switches): Finding[] {
   const unserved = unservedModels(config, switches)
   const findings = [
-    ...config.models.flatMap(({ id }) => switched(switches, { kind: 'model', id }, 'lets clients use it again')),
+    ...config.models.flatMap(({ id }) =>
+      disabledByOperators(switches, { kind: 'model', id }, 'lets clients use it again'),
+    ),
     ...(unserved === undefined
       ? []
       : [wrong('models', unserved, '`channel list` shows the channels and their switches.')]),

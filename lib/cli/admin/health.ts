@@ -304,7 +304,7 @@ function ageText(milliseconds: number): string {
 export const health: Command = {
   name: 'health',
   summary: 'check a deployment: stack, api, table, reservations, channels, models, rules, Reconcile, alarms',
-  details: `Exit code 1 if something is wrong; each finding says what to do. It names channels and models that operators have switched, models that no enabled channel serves, upstreams of
+  details: `Exit code 1 if something is wrong; each finding says what to do. It names channels and models that operators have disabled, models that no enabled channel serves, upstreams of
 which every call of the last minute failed or whose breaker is open, and rules whose tenant does not exist or is suspended.
 With --local, the parts of a local host, and connections to its upstreams. Nothing is changed. \`ledger verify\` checks the money in full.`,
   examples: ['health --stage prod', 'health --local --json'],
