@@ -3,7 +3,6 @@ import { VideoJobConflictError, VideoJobNotFoundError } from '#core/errors.ts'
 import { isJobId } from '#core/ids.ts'
 import { isTerminal, type VideoJob } from '#core/jobs/video-job.ts'
 import { startCancellation } from '#platform/aws/video-executions.ts'
-import { asError, jobFacts, logger } from '#platform/telemetry/logger.ts'
 import { markCancelled } from '#store/jobs/cancel-and-delete.ts'
 import type { Table } from '#store/table/table.ts'
 
@@ -30,18 +29,10 @@ export async function cancelVideoJob(
   }
   if (!isTerminal(job)) {
     // Also for a repeat: the first request may have died before it started the execution.
-    await startOrLeave(job)
+    await startCancellation(job)
   }
   if (job.cancellation !== cancellation) {
     throw new VideoJobConflictError('the job has ended: it was cancelled before')
   }
   return job
-}
-
-async function startOrLeave(job: VideoJob): Promise<void> {
-  try {
-    await startCancellation(job)
-  } catch (error) {
-    logger.warn('cancellation left to the execution of the job', { ...jobFacts(job), error: asError(error) })
-  }
 }

@@ -1,6 +1,7 @@
 import { VideoJobNotFoundError } from '#core/errors.ts'
 import { isJobId } from '#core/ids.ts'
 import { isTerminal, type VideoJob } from '#core/jobs/video-job.ts'
+import { startCancellation } from '#platform/aws/video-executions.ts'
 import type { Clock } from '#platform/clock.ts'
 import { asError, logger } from '#platform/telemetry/logger.ts'
 import { deleteObject, type OpenBucket } from '#store/bucket/bucket.ts'
@@ -37,7 +38,7 @@ type DeleteContext = Pick<Clock, 'nowMilliseconds'> & {
 }
 
 /**
- * Makes a job invisible at once and deletes its video, if it has one.
+ * Makes a job invisible at once, and deletes its video, if it has one, or has its upstream stop.
  * @throws VideoJobNotFoundError for a malformed or unknown id, another tenant's job, and a job that was deleted before.
  */
 export async function deleteVideoJob(
@@ -51,6 +52,8 @@ export async function deleteVideoJob(
   }
   if (isTerminal(job)) {
     await cleanUpOrLeaveToReconcile(job, context)
+  } else {
+    await startCancellation(job)
   }
 }
 

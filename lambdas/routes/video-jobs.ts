@@ -66,6 +66,7 @@ export const deleteVideoJob = /* @__PURE__ */ defineRoute({
     ],
     transacts: true,
     objects: { 'v/': ['DeleteObject'], 'texts/': ['DeleteObject'] },
+    startsExecutions: true,
   },
 })
 

@@ -39,7 +39,7 @@ describe('operations: one operation', () => {
     ['get', '1 BatchGetItem, 2 R, 0 W'],
     ['list, 20 of 20', '1 GetItem, 1 Query, 8 R, 0 W'],
     ['list, 100 of 1000', '1 GetItem, 1 Query, 32 R, 0 W'],
-    ['delete, running', '1 GetItem, 1 UpdateItem, 1 R, 2 W'],
+    ['delete, running', '1 GetItem, 1 StartExecution, 1 UpdateItem, 1 R, 2 W'],
     ['delete, succeeded', '1 DeleteObject, 1 GetItem, 2 UpdateItem, 1 R, 6 W'],
     ['submit', '3 GetItem, 1 TransactWriteItems, 1 UpdateItem, 2.5 R, 5 W'],
     ['poll, unchanged', '2 GetItem, 1 UpdateItem, 1.5 R, 1 W'],

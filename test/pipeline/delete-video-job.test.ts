@@ -1,5 +1,8 @@
+import { SFNClient, StartExecutionCommand } from '@aws-sdk/client-sfn'
 import { beforeEach, describe, expect, it } from '@jest/globals'
+import { mockClient } from 'aws-sdk-client-mock'
 import { cleanUpDeletedJob, deleteVideoJob } from '#lambdas/pipeline/delete-video-job.ts'
+import { endFailedJob } from '#lambdas/pipeline/resolve-video-job.ts'
 import { auditEntry } from '#store/audit/audit-entry.ts'
 import { readAudit } from '#store/audit/read-audit.ts'
 import { putText } from '#store/bucket/bucket.ts'
@@ -38,6 +41,40 @@ describe('deleteVideoJob: a deletion by somebody else than the client', () => {
     expect((await getVideoJob(table, tenantId, jobId))?.isDeleted).toBe(true)
     await expect(remove()).rejects.toThrow('video job not found')
     expect((await readAudit(table, { limit: 9, targets: [jobId] })).entries).toMatchObject([{ action: 'job delete' }])
+  })
+})
+
+describe('deleteVideoJob', () => {
+  const engines = useOpened(startEngines)
+  const executions = mockClient(SFNClient)
+  const started = () => executions.commandCalls(StartExecutionCommand).map(({ args: [{ input }] }) => input.name)
+  beforeEach(() => {
+    process.env.STATE_MACHINE_ARN = 'arn:aws:states:eu-west-1:111111111111:stateMachine:video-job'
+    executions.reset()
+  })
+
+  it('starts the execution that asks the upstream of an open job to stop', async () => {
+    const pipeline = await engines.pipeline()
+    const job = await pipeline.createAccepted()
+    executions.on(StartExecutionCommand).resolves({})
+    await deleteVideoJob(job, pipeline.context)
+    expect(started()).toEqual([`${job.jobId}-cancel`])
+  })
+
+  it('succeeds without that execution, because the own one of the job does the same', async () => {
+    const pipeline = await engines.pipeline()
+    const job = await pipeline.create()
+    executions.on(StartExecutionCommand).rejects(new Error('throttled'))
+    await deleteVideoJob(job, pipeline.context)
+    expect((await pipeline.read(job)).isDeleted).toBe(true)
+  })
+
+  it('starts nothing for a job that has ended', async () => {
+    const pipeline = await engines.pipeline()
+    const job = await pipeline.createAccepted()
+    await endFailedJob(job, pipeline.context, 'TaskGoneError')
+    await deleteVideoJob(job, pipeline.context)
+    expect(started()).toEqual([])
   })
 })
 

@@ -59,6 +59,35 @@ async function expectGone({ pipeline, job }: Started, cost: string): Promise<voi
   expect(formatCredits(balance.spent)).toBe(cost)
 }
 
+describe('the state machine: the second execution of a deleted job', () => {
+  async function deleteBeside(started: Started) {
+    const Poll = async (step: Step, visit: number) => {
+      if (visit === 2) {
+        await started.pipeline.remove(started.job)
+        await createVideoMachine(started.pipeline).run(started.job)
+      }
+      return await step()
+    }
+    const machine = createVideoMachine(started.pipeline, { interpose: { Poll } })
+    await machine.run(started.job)
+    expect(started.pipeline.upstream.cancelled).toEqual(['task-1'])
+    return machine.visited
+  }
+
+  it('stops a waiting upstream at once, and the first one finds the job ended', async () => {
+    const started = await start()
+    started.pipeline.upstream.script.cancel = () => 'cancelled'
+    expect(await deleteBeside(started)).toEqual(['Submit', 'Poll', 'Poll', 'Notify'])
+    await expectGone(started, '0')
+  })
+
+  it('leaves the bill to the first one where the upstream works on', async () => {
+    const started = await start()
+    expect(await deleteBeside(started)).toEqual(['Submit', 'Poll', 'Poll', 'Settle', 'Notify'])
+    await expectGone(started, '0.42')
+  })
+})
+
 describe('the state machine: a job deleted', () => {
   it('before its submit is never posted and costs nothing', async () => {
     const started = await start()
@@ -88,15 +117,17 @@ describe('the state machine: a job deleted', () => {
     await expectGone(started, '0')
   })
 
-  it('while its submit is on the way is cancelled upstream and costs nothing', async () => {
+  it('while its submit is on the way is cancelled upstream a second later and costs nothing', async () => {
     const started = await start()
     started.pipeline.upstream.script.cancel = () => 'cancelled'
     started.pipeline.upstream.script.submit = async () => {
       await started.pipeline.remove(started.job)
       return accepted()
     }
+    const before = started.pipeline.clock.seconds
     await createVideoMachine(started.pipeline).run(started.job)
     expect(started.pipeline.upstream.cancelled).toEqual(['task-1'])
+    expect(started.pipeline.clock.seconds - before).toBeLessThanOrEqual(1)
     await expectGone(started, '0')
   })
 

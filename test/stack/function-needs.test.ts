@@ -95,7 +95,10 @@ describe('the permissions of functions', () => {
   it.each([
     [
       'states',
-      ['api/create-video-job', 'api/cancel-video-job', 'pipeline/reconcile', 'admin-api/read', 'admin-api/write'],
+      [
+        ...['api/create-video-job', 'api/cancel-video-job', 'api/delete-video-job'],
+        ...['pipeline/reconcile', 'admin-api/read', 'admin-api/write'],
+      ],
     ],
     ['cloudfront', ['cdn-signing-key']],
     ['cloudwatch', ['admin-api/read']],

@@ -12,7 +12,7 @@ describe('the variables of a function', () => {
     ['api/cancel-video-job', ['BUCKET_NAME', 'STATE_MACHINE_ARN', 'TABLE_NAME']],
     ['api/get-video-job', ['BUCKET_NAME', ...signing, 'TABLE_NAME']],
     ['api/list-video-jobs', ['BUCKET_NAME', ...signing, 'TABLE_NAME']],
-    ['api/delete-video-job', ['BUCKET_NAME', 'TABLE_NAME']],
+    ['api/delete-video-job', ['BUCKET_NAME', 'STATE_MACHINE_ARN', 'TABLE_NAME']],
     ['api/catalogue', ['TABLE_NAME']],
     ['api/account', ['TABLE_NAME']],
     ['api/create-chat-completion', ['CHANNEL_SECRET_ARN', 'TABLE_NAME']],

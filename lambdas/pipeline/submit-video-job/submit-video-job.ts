@@ -162,8 +162,8 @@ async function keepAcceptance(
   }
   const queueSeconds = Math.max(0, (recorded.submittedAt ?? job.createdAt) - job.createdAt)
   measure({ jobs_submitted: 1, queue_seconds: queueSeconds }, { model: job.model, channel: channel.id })
-  // A job that its client cancelled during the submit is stopped by the next poll: every second may begin the work.
-  const waitSeconds = recorded.cancelledAt === undefined ? firstPollWait(channel, context.random(), timing.usual) : 1
+  // A job that was cancelled or deleted during the submit is stopped by the next poll: every second may begin the work.
+  const waitSeconds = isUnwanted(recorded) ? 1 : firstPollWait(channel, context.random(), timing.usual)
   return { step: 'poll', waitSeconds }
 }
 
@@ -187,7 +187,7 @@ export async function submitVideoJob(input: StepInput, context: SubmitContext): 
     return { step: 'notify' }
   }
   if (job.submitState === 'accepted') {
-    return (await stopCancelled(job, context)) ?? { step: 'poll', waitSeconds: firstWaitOf(job, context) }
+    return (await stopUnwanted(job, context)) ?? { step: 'poll', waitSeconds: firstWaitOf(job, context) }
   }
   if (job.submitState === 'sending') {
     return await judgeOpenClaim(job, context)
@@ -203,22 +203,22 @@ export async function submitVideoJob(input: StepInput, context: SubmitContext): 
 }
 
 /**
- * Asks the upstream at once to stop the task of a job that its client has cancelled, so that it need not wait for the next poll. If the
+ * Asks the upstream at once to stop the task of a job that was cancelled or deleted, so that it need not wait for the next poll. If the
  * upstream refuses, this execution only sends the callback, and the polling one continues. If none polls, Reconcile starts one, which
  * does not ask the upstream again.
  * @returns undefined where the execution goes on with a poll.
  */
-async function stopCancelled(job: VideoJob, context: SubmitContext): Promise<NextStep | undefined> {
-  const { channelId, taskId, cancelledAt, isCancelRefused, finishedAt } = job
+async function stopUnwanted(job: VideoJob, context: SubmitContext): Promise<NextStep | undefined> {
+  const { channelId, taskId, isCancelRefused, finishedAt } = job
   const channel = channelId === undefined ? undefined : context.catalogue.findVideoChannel(channelId)
-  const isAsked = cancelledAt !== undefined && !isCancelRefused && finishedAt === undefined
+  const isAsked = isUnwanted(job) && !isCancelRefused && finishedAt === undefined
   if (!isAsked || taskId === undefined || channel === undefined) {
     return undefined
   }
   try {
     const account = await context.openAccount(channel, job)
     const outcome = await cancelUnwantedTask({ job, taskId, account }, context)
-    logger.info('cancelled by the client', { ...jobFacts(job), cancelled: outcome })
+    logger.info(job.isDeleted ? 'deleted' : 'cancelled by the client', { ...jobFacts(job), cancelled: outcome })
     if (outcome === 'unknown') {
       return undefined
     }

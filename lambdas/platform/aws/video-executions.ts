@@ -9,6 +9,7 @@ import {
 import type { VideoJob } from '#core/jobs/video-job.ts'
 import { once } from '../cache.ts'
 import { environmentVariable } from '../configuration.ts'
+import { asError, jobFacts, logger } from '../telemetry/logger.ts'
 
 type JobKey = Pick<VideoJob, 'tenantId' | 'jobId'>
 
@@ -36,9 +37,16 @@ export async function startVideoExecution(job: JobKey, restarts = 0): Promise<vo
   await start(job, restarts)
 }
 
-/** Starts the execution that makes a cancelled job end now, beside the one that may wait for its next poll. */
+/**
+ * Starts the execution that makes a cancelled or deleted job end now, beside the one that may wait for its next poll. A start that fails is
+ * logged alone: the job's own execution does the same at its next step.
+ */
 export async function startCancellation(job: JobKey): Promise<void> {
-  await start(job, 'cancel')
+  try {
+    await start(job, 'cancel')
+  } catch (error) {
+    logger.warn('cancellation left to the execution of the job', { ...jobFacts(job), error: asError(error) })
+  }
 }
 
 async function start({ tenantId, jobId }: JobKey, run: Run): Promise<void> {
