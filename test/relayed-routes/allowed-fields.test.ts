@@ -166,7 +166,10 @@ describe('fields that are not listed', () => {
     const { statusCode, text } = await rig.send(body, { key })
     expect({ statusCode, error: JSON.parse(text).error }).toMatchObject({
       statusCode: 400,
-      error: { param: 'messages.0.content.0', message: expect.stringContaining('pass_members') },
+      error: {
+        param: 'messages.0.content.0',
+        message: expect.stringContaining('does not take input of the kind audio'),
+      },
     })
     expect(await rig.rows(id)).toStrictEqual([])
     expect(upstream(0).calls).toHaveLength(calls)

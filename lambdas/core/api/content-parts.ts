@@ -76,7 +76,7 @@ function faultOf(part: unknown): Fault | undefined {
     return {
       path: ['image_url'],
       message:
-        'a `data:` url of `image_url` must hold an image, such as data:image/png;base64,…: send other data in a part of type file',
+        'a `data:` url of `image_url` must hold an image, such as data:image/png;base64,…: send other data in a part of type file, if the model takes files',
     }
   }
   if (isListedPart(part.type) && ({ ...part } as ContentPart)[part.type] == null) {
@@ -107,7 +107,8 @@ export function refusedPartIssue(messages: Messages, { model, added }: Target): 
     for (const [index, part] of (typeof content === 'object' ? (content ?? []) : []).entries()) {
       const fields = Object.keys(part).filter((name) => added.has(name))
       const isHollow = !isListedPart(part.type) && fields.length === 0
-      const message = isHollow ? hollowPartMessage(part.type) : untakenPartMessage([part.type, ...fields], model)
+      const untaken = untakenPartMessage([part.type, ...fields], model)
+      const message = untaken ?? (isHollow ? hollowPartMessage(part.type, model) : undefined)
       if (message !== undefined) {
         return { path: `messages.${at}.content.${index}`, message }
       }
@@ -188,13 +189,16 @@ export function partFormMessage(type: unknown, api: keyof typeof PART_FORMS): st
   return form === undefined ? kind && UNTRANSLATED_FILE : `write ${kind} here as ${form}`
 }
 
-function hollowPartMessage(type: string): string {
+function hollowPartMessage(type: string, { input_modalities }: Target['model']): string {
   const formed = partFormMessage(type, 'chat')
   if (formed !== undefined) {
     return formed
   }
   const [named, field] = TYPE_NAME.test(type) ? [` of type ${type}`, type] : ['', '<its field>']
-  return `a part${named} is not supported: use text, image_url or file, or ask the operator to add messages.content.${field} to pass_members of a channel`
+  const taken = ['text', 'image_url', 'file'].filter((each) =>
+    input_modalities.includes(MODALITY_OF.get(each) ?? 'text'),
+  )
+  return `a part${named} is not supported: use ${taken.join(' or ')}, or ask the operator to add messages.content.${field} to pass_members of a channel`
 }
 
 /** Marks for a cache; they add nothing to the prompt. */

@@ -173,10 +173,11 @@ describe('parseChatRequest', () => {
   ])('refuses a part %s, of which an upstream would get no more than its type, and says what to do', (_, part) => {
     const content = [{ type: 'text', text: 'a' }, part]
     const type = Object(part).type
-    expect(issuesOf({ ...GOOD, messages: [...GOOD.messages, { role: 'user', content }] })).toStrictEqual([
+    const catalogue = catalogueWith({ input_modalities: ['text', 'image', 'audio', 'video'] })
+    expect(issuesOf({ ...GOOD, messages: [...GOOD.messages, { role: 'user', content }] }, catalogue)).toStrictEqual([
       {
         path: 'messages.1.content.1',
-        message: `a part of type ${type} is not supported: use text, image_url or file, or ask the operator to add messages.content.${type} to pass_members of a channel`,
+        message: `a part of type ${type} is not supported: use text or image_url, or ask the operator to add messages.content.${type} to pass_members of a channel`,
       },
     ])
   })
