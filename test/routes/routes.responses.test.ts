@@ -143,6 +143,13 @@ const OWN_CASES: Readonly<Partial<Record<Operation, Readonly<Record<number, Case
     },
   },
   'get-usage': { 200: async (route) => good(route, { query: '?group_by=user,key' }) },
+  'delete-video-job': {
+    200: async (route) => {
+      const { jobId } = await reserveJob(api.table, client.tenant)
+      await good(route, { parameters: { job_id: jobId } })
+      return await good(route)
+    },
+  },
   'cancel-video-job': { 409: async (route) => good(route, { parameters: { job_id: (await endedJob()).jobId } }) },
   'resend-video-callback': {
     409: async (route) => good(route, { parameters: { job_id: (await reserveJob(api.table, client.tenant)).jobId } }),
