@@ -180,7 +180,9 @@ export function parseVideoJobRequest(body: unknown, context: Context): VideoJobR
   const parsed = videoJobBodySchema.safeParse(withLegacyImage(body))
   const wrongHost = callbackIssues(body, context.catalogue)
   if (!parsed.success) {
-    const issues = parsed.error.issues.map((issue) => toRequestIssue(sayRequired(issue, body)))
+    const id = isJsonObject(body) && typeof body.model === 'string' ? body.model : ''
+    const model = allowedModel(id, context)
+    const issues = parsed.error.issues.map((issue) => ofModel(toRequestIssue(sayRequired(issue, body)), model))
     throw new InvalidRequestError([...distinct(issues), ...issuesBeside(issues, body, context), ...wrongHost])
   }
   const { issues, request } = judgeByModel(parsed.data, context)
@@ -188,6 +190,22 @@ export function parseVideoJobRequest(body: unknown, context: Context): VideoJobR
     throw new InvalidRequestError([...issues, ...wrongHost])
   }
   return request
+}
+
+/** Names the values of the model in place of those of all models, some of which it would refuse. */
+function ofModel(issue: RequestIssue, model: VideoModel | undefined): RequestIssue {
+  if (model !== undefined && issue.message === MESSAGES.resolution) {
+    return { ...issue, message: resolutionMessage(model) }
+  }
+  if (model !== undefined && issue.message === MESSAGES.duration && !model.output_follows_input) {
+    const { min, max } = model.durations
+    return { ...issue, message: `\`duration\` must be an integer from ${min} to ${max}, in seconds, for ${model.id}` }
+  }
+  return issue
+}
+
+function resolutionMessage({ id, resolutions }: VideoModel): string {
+  return `\`resolution\` must be one of ${resolutions.join(', ')} for ${id}`
 }
 
 /** Also for a model that the key may not use, so that the response does not reveal which models exist. */
@@ -301,8 +319,7 @@ function capabilityIssues(request: VideoJobRequest, model: VideoModel, catalogue
     issues.push({ path: 'duration', message: `\`duration\` must be from ${min} to ${max} seconds for ${model.id}` })
   }
   if (!model.resolutions.includes(request.resolution)) {
-    const message = `\`resolution\` must be one of ${model.resolutions.join(', ')} for ${model.id}`
-    issues.push({ path: 'resolution', message })
+    issues.push({ path: 'resolution', message: resolutionMessage(model) })
   }
   issues.push(
     ...countIssues('image_urls', request.image_urls.length, model.images, model.id),

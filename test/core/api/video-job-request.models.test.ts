@@ -37,6 +37,19 @@ describe.each(MODEL_ROWS)('$id', (row) => {
     }
   })
 
+  it('names its own seconds and resolutions where no model takes a value', () => {
+    const seconds = isEdit(row) ? 15 : row.maxSeconds
+    expect(issuesOf(() => parse({ ...smallestBody(row), duration: 20, resolution: '4K' }))).toStrictEqual([
+      {
+        path: 'duration',
+        message: expect.stringMatching(
+          `must be an integer from 3 to ${seconds}, in seconds${isEdit(row) ? '' : ', for'}`,
+        ),
+      },
+      { path: 'resolution', message: expect.stringContaining(`for ${row.id}`) },
+    ])
+  })
+
   it.each(RESOLUTIONS)('takes %s exactly when its row does', (resolution) => {
     const body = { ...smallestBody(row), resolution }
     if (row.resolutions.includes(resolution)) {
