@@ -14,7 +14,10 @@ import { channelHealth, figuresFrom, readChannelState, trafficOf } from './chann
 import { allowedTenant, defineOperation, isoTime, type OperationContext, seesUpstreams } from './operation.ts'
 import { visibleTenant } from './tenants.ts'
 
-/** Of one tenant by two requests to the table after that of the session, of all tenants from the summary; one more where budgets of keys need a person. */
+/**
+ * Of one tenant by two requests to the table after that of the session, of all tenants from the summary; by one more where budgets of keys
+ * may need a person.
+ */
 export const getOverview = defineOperation({
   name: 'get-overview',
   method: 'GET',

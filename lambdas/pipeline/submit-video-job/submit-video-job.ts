@@ -225,7 +225,7 @@ async function stopUnwanted(job: VideoJob, context: SubmitContext): Promise<Next
     return outcome === 'cancelled' ? { step: 'fail', error: 'JobDeletedError' } : { step: 'notify' }
   } catch (error) {
     // A step that keeps failing would release a job whose upstream works on it. The polls ask again.
-    logger.warn('cancelled job not stopped upstream', { ...jobFacts(job), error: asError(error) })
+    logger.warn('unwanted job not stopped upstream', { ...jobFacts(job), error: asError(error) })
     return undefined
   }
 }
